@@ -45,7 +45,7 @@ export const KEYS = {
   'user-organization': text('', 'the organization of the users of user-header; empty: the only one'),
   'user-scopes': list(
     'the permissions of users of user-header (default: read, write)',
-    'a list out of read, write, admin',
+    'a list of read, write, admin',
     (one) => ['read', 'write', 'admin'].includes(one),
   ),
   'path-prefix': text(
@@ -56,19 +56,19 @@ export const KEYS = {
   ),
   'max-connections': number(
     1024,
-    'connections at the same time; further connections are closed',
+    'the maximum number of connections; further ones are closed',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
   'max-connections-per-address': number(
     512,
-    'connections from one address; further connections are closed; trusted-proxies have no limit',
+    'the maximum number of connections from one address; further ones are closed; trusted-proxies have no limit',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
   'max-waiting': number(
     2000,
-    'webhook requests that wait for the disk; further requests get 503; the limit of cluster and ci is four times as high, because these senders do not retry',
+    'the maximum number of pending webhook requests; further ones get 503; the limit of cluster and ci is four times as high, because these senders do not retry',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),

@@ -17,15 +17,15 @@ export function addChannel(channel: Command): void {
     .description('add a channel; a running server uses it at once')
     .argument('<name>', 'its name')
     .addOption(orgOption())
-    .addOption(new Option('--kind <kind>', 'what receives the messages').choices(CHANNEL_KINDS).makeOptionMandatory())
+    .addOption(new Option('--kind <kind>', 'the kind of the receiver').choices(CHANNEL_KINDS).makeOptionMandatory())
   addSettings(add).action((name, _, command: Command) => addOrgChannel(name, command.optsWithGlobals()))
   const set = channel
     .command('set')
-    .description('change a channel; what no option names stays as it is')
+    .description('change a channel; all other settings stay unchanged')
     .argument('<name>', 'its name or id')
     .addOption(orgOption())
     .option('--name <name>', 'another name')
-    .option('--enable', 'send messages again, at once what waits')
+    .option('--enable', 'send messages again, pending ones at once')
     .option('--disable', 'send nothing')
   addSettings(set).action((name, _, command: Command) => changeOrgChannel(name, command.optsWithGlobals()))
   channel
@@ -65,7 +65,7 @@ function addSettings(command: Command): Command {
     )
     .option(
       '--escalate-after <minutes>',
-      'send only incidents that nobody has acknowledged for so long',
+      'send only incidents that are unacknowledged for this long',
       parseMinutes('--escalate-after'),
     )
 }

@@ -150,7 +150,7 @@ function addToken(token: Command, now: () => number): void {
   token
     .command('revoke')
     .description('revoke a token at once')
-    .argument('<id>', 'its id, or the first 8 characters or more')
+    .argument('<id>', 'its id, or at least its first 8 characters')
     .action((id, _, command: Command) => revokeOrgToken(id, command.optsWithGlobals()))
 }
 

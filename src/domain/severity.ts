@@ -33,7 +33,7 @@ export function severityOf(draft: AlertDraft): {
 } {
   const label = severityLabel(draft.labels)
   const raw = label === null ? null : (draft.labels[label] ?? null)
-  if (draft.nature === 'no-data') return { severity: 'warning', raw, rule: 'no data: a fault of monitoring' }
+  if (draft.nature === 'no-data') return { severity: 'warning', raw, rule: 'no data: a problem of the monitoring' }
   if (label === null || raw === null) return { severity: 'warning', raw: null, rule: 'no severity label' }
   const known = VOCABULARY.has(normalised(raw))
   return { severity: parseSeverity(raw), raw, rule: known ? `label ${label}` : `label ${label}: unknown word` }

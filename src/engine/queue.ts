@@ -141,7 +141,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     const count = taken.length
     if (fault === 'busy') {
       const isLate = ({ since }: Queued) => now() - since > RETRY_MS
-      for (const one of taken.filter(isLate)) refuse(one, 'another process holds the database', error)
+      for (const one of taken.filter(isLate)) refuse(one, 'another process has locked the database', error)
       return { count, retry: taken.filter((one) => !isLate(one)) }
     }
     if (fault === 'disk') stopAfter(error, taken)

@@ -37,7 +37,7 @@ export function readSilences(json: unknown): ReadSilence[] {
     const startsAt = read.success ? parseInstant(read.output.startsAt) : null
     const endsAt = read.success ? parseInstant(read.output.endsAt) : null
     if (!read.success || startsAt === null || endsAt === null) {
-      throw new SyntaxError(`silence ${index} of the array has no matchers, startsAt or endsAt that can be read`)
+      throw new SyntaxError(`silence ${index} of the array has no matchers, startsAt or endsAt that can be parsed`)
     }
     const { comment, createdBy, matchers } = read.output
     return {

@@ -57,7 +57,7 @@ export const resolveName: Resolve = (host) =>
  */
 export async function post(url: URL, { body, headers }: ChannelRequest, network: Network): Promise<PostResponse> {
   const secure = url.protocol === 'https:'
-  if (!secure && url.protocol !== 'http:') throw new SendError('only http:// and https:// can be sent to')
+  if (!secure && url.protocol !== 'http:') throw new SendError('the address must begin with http:// or https://')
   refusePort(url, secure)
   const addresses = await allowedAddresses(url.hostname, network)
   const { username, password, hostname, port, pathname, search } = url
@@ -109,7 +109,7 @@ async function resolved(host: string, { resolve, timeoutMs }: Network): Promise<
   } finally {
     clearTimeout(timer)
   }
-  throw new SendError('the name of the host cannot be resolved; check the address')
+  throw new SendError('the host name cannot be resolved; check the address')
 }
 
 function pinnedTo(addresses: readonly string[]): LookupFunction {

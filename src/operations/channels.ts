@@ -47,7 +47,7 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
   deps.db.transaction(() => {
     refuseTaken(deps, organizationId, name)
     if (listRecipients(deps.db, organizationId).length >= MAX_CHANNELS) {
-      throw new IncmonError('conflict', `there are ${MAX_CHANNELS} channels already: delete one that is not used`)
+      throw new IncmonError('conflict', `there are already ${MAX_CHANNELS} channels: delete an unused one`)
     }
     const shown = { target: maskTarget(kind, target), enabled: true, settings, createdAt: deps.now() }
     const secrets = { target, acknowledging, signing, earlier: null, earlierUntil: null }
@@ -128,7 +128,7 @@ function refuseTarget(kind: ChannelKind, target: string): void {
 
 function refuseTaken(deps: Deps, organizationId: number, name: string): void {
   if (!findChannelByName(deps.db, organizationId, name)) return
-  throw new IncmonError('conflict', `a channel ${name} exists already: choose another name`)
+  throw new IncmonError('conflict', `a channel ${name} already exists: choose another name`)
 }
 
 function invalid(path: string, message: string): IncmonError {

@@ -30,7 +30,7 @@ export async function setVerdict(
   if (!link) throw new IncmonError('not-found', NO_LINK)
   if (alias) {
     const project = projectOf(deps, organizationId, link, verdict)
-    const conflict = 'the project is an alias of another service already; take it from there first'
+    const conflict = 'the project is already an alias of another service; remove it there first'
     await deps.engine.run(organizationId, (ctx) =>
       assignAlias(ctx, link.serviceId, { kind: 'ci-project', value: project }, conflict),
     )
@@ -46,8 +46,8 @@ function projectOf(
   { change }: CorrelationRecord,
   verdict: VerdictChange['verdict'],
 ): string {
-  if (verdict !== 'confirmed') throw refused('goes only with the verdict confirmed; send both, or leave it out')
-  if (change.kind === 'rollout') throw refused('a rollout has no project; leave it out, or confirm a pipeline')
+  if (verdict !== 'confirmed') throw refused('requires the verdict confirmed; send both, or omit it')
+  if (change.kind === 'rollout') throw refused('a rollout has no project; omit it, or confirm a pipeline')
   const project = findPipeline(db, organizationId, change.ref)?.facts.project
   if (project !== undefined) return project
   const message = 'the project of this pipeline is not in the record; PATCH /api/services/:id instead'

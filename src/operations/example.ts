@@ -15,7 +15,7 @@ type ExampleDelivery = { readonly at: number; readonly source: Source; readonly 
  */
 export async function loadExample(deps: Deps, organizationId: number, deliveries: readonly ExampleDelivery[]) {
   if (findClusterUse(deps.db, organizationId, EXAMPLE_CLUSTER)) {
-    throw new IncmonError('conflict', 'The example is loaded already. Remove it first.')
+    throw new IncmonError('conflict', 'The example is already loaded. Remove it first.')
   }
   const common = { organizationId, cluster: EXAMPLE_CLUSTER, idempotencyKey: null, dryRun: false, isFromCache: false }
   await Promise.all(

@@ -58,7 +58,7 @@ function refuseShortAlerts(settings: Settings): void {
 
 function refuseTaken(deps: Deps, name: string): void {
   if (findOrganizationByName(deps.db, name)) {
-    throw new IncmonError('conflict', `an organization ${name} exists already: choose another name`)
+    throw new IncmonError('conflict', `an organization ${name} already exists: choose another name`)
   }
 }
 

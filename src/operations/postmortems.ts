@@ -12,8 +12,8 @@ const BY_HAND = 'by hand with "incmon incident resolve ID", or PATCH /api/incide
 export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   if (!hasPostmortems(plan))
     return `no postmortem: the plan ${plan} has none; change the plan to ${POSTMORTEM_PLANS.join(' or ')}`
-  if (resolvedAt === null) return `no postmortem yet: it is made when the incident is resolved, ${BY_HAND}`
-  return 'no postmortem: none was made when this incident was resolved; reopen it and resolve it again to have one made'
+  if (resolvedAt === null) return `no postmortem yet: it is written when the incident is resolved, ${BY_HAND}`
+  return 'no postmortem: none was written when this incident was resolved; reopen it and resolve it again to have one written'
 }
 
 /** The error if another person has changed the text in the meantime. */

@@ -39,7 +39,7 @@ function checked(check: () => string | null): string | null {
     return check()
   } catch (error) {
     const code = codeOf(error)
-    return `the store takes no writes (${code}); ${remedyOf(code) ?? 'look at its disk and its owner'}`
+    return `the database accepts no writes (${code}); ${remedyOf(code) ?? 'check its disk and its owner'}`
   }
 }
 

@@ -74,7 +74,7 @@ export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted):
     const hash = digest(secret)
     const link = findSetupLink(deps.db, hash, deps.now())
     if (!link || !deleteSetupLink(deps.db, hash))
-      throw new IncmonError('unauthorized', 'This setup link was used already, or it is older than 30 minutes.')
+      throw new IncmonError('unauthorized', 'This setup link was already used, or it is older than 30 minutes.')
     return open(deps, link.organizationId, null, wanted)
   })
 }
@@ -107,7 +107,7 @@ export function changePerson(deps: Deps, secret: string, person: string): void {
  * @throws IncmonError `not-found` if this organization has no such session
  */
 export function endSession(deps: Deps, organizationId: number, id: string): void {
-  if (!deleteSession(deps.db, organizationId, id)) throw new IncmonError('not-found', 'This session has ended already.')
+  if (!deleteSession(deps.db, organizationId, id)) throw new IncmonError('not-found', 'This session has already ended.')
 }
 
 function open(deps: Deps, organizationId: number, tokenId: number | null, wanted: Wanted): NewSession {

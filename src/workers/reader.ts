@@ -69,7 +69,7 @@ function createLane(start: () => Worker, failed: Failed) {
     made.on('error', failed)
     made.on('exit', () => {
       worker = null
-      current?.reject(unavailable('the thread that read this ended'))
+      current?.reject(unavailable('the reader thread ended'))
       next()
     })
     return made
@@ -78,7 +78,7 @@ function createLane(start: () => Worker, failed: Failed) {
   return {
     ask: (one: PendingQuestion) => {
       if (closed) return one.reject(unavailable('incmon is stopping'))
-      if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many long reads wait'))
+      if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many slow reads are waiting'))
       waiting.push(one)
       if (!current) next()
     },
@@ -96,5 +96,8 @@ function withCode({ error, code }: Extract<Answer, { error: unknown }>): unknown
 }
 
 function unavailable(why: string): IncmonError {
-  return new IncmonError('unavailable', `${why}: ask again in a few seconds, for less where you can (from, to)`)
+  return new IncmonError(
+    'unavailable',
+    `${why}: try again in a few seconds, if possible with a shorter period (from, to)`,
+  )
 }

@@ -78,7 +78,7 @@ suite('doctor', { concurrency: 4 }, () => {
       examine(other.cwd, { INCMON_PORT: new URL(url).port }),
       examine(served.cwd, { INCMON_PORT: NOBODYS }),
     ])
-    assert.deepEqual(elsewhere.of('port'), [`warn incmon listens on ${url}, but not over this file`])
+    assert.deepEqual(elsewhere.of('port'), [`warn incmon listens on ${url}, but with another database`])
     assert.deepEqual(onAnother.of('port'), [`ok incmon listens on ${url} and is ready`])
   })
 

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { asking, incmon, incmonServe } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-const UNREADY = '{"title":"Service Unavailable","status":503,"detail":"the store takes no writes (SQLITE_FULL)"}'
+const UNREADY = '{"title":"Service Unavailable","status":503,"detail":"the database accepts no writes (SQLITE_FULL)"}'
 
 /** A server that is not ready for so many requests, then is; counts them. */
 async function unreadyFor(t: TestContext, times: number, body = UNREADY) {
@@ -33,7 +33,7 @@ suite('health', { concurrency: 4 }, () => {
     const { url, asked } = await unreadyFor(t, 9)
     const { code, out, err } = await incmon('/', ['health', '--url', url])
     assert.deepEqual([code, out, asked.times], [1, '', 1])
-    const why = 'it answered 503, the store takes no writes (SQLITE_FULL)'
+    const why = 'it answered 503, the database accepts no writes (SQLITE_FULL)'
     assert.equal(err, `incmon: ${url} is not ready: ${why}: "incmon doctor" looks for the cause\n`)
   })
 

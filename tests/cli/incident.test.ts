@@ -206,7 +206,7 @@ test('a start of an id that is too short, or of several incidents, is refused', 
   const short = await refuse('show', `${first.slice(0, 6)}`.replace(/^\d+$/, 'abcdef'), ...acmes)
   const several = await refuse('show', first.slice(0, 8), ...acmes)
   assert.match(short.text, /is too short: write at least 8 characters of the id/)
-  assert.match(several.text, /^several incidents have an id that begins with .+: write more of it, such as /)
+  assert.match(several.text, /^several incidents have an id that begins with .+: write more characters, such as /)
 })
 
 test('--org of another organization does not find an incident', async (t) => {

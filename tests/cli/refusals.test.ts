@@ -58,7 +58,7 @@ const USAGE: readonly [args: string, line: RegExp][] = [
 ]
 
 const FAILURES: readonly [args: string, line: RegExp][] = [
-  ['org create Acme --plan Pro', /^an organization Acme exists already: choose another name$/],
+  ['org create Acme --plan Pro', /^an organization Acme already exists: choose another name$/],
   [
     'org set-plan Basil Pro',
     /^there is no organization Basil: name one of Acme, or create it with "incmon org create NAME --database \S+"$/,

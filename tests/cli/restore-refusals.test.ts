@@ -42,9 +42,9 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
     /\(table tokens is not that of data model \d+\)/,
   ],
   [
-    'with a reference to a row that is not there',
+    'with a reference to a row that does not exist',
     (file) => change(file, 'UPDATE events SET organization_id = 999'),
-    /is not whole \(row 1 of events refers to a row of organizations that is not there\)/,
+    /is not whole \(row 1 of events refers to a row of organizations that does not exist\)/,
   ],
   ['missing', (file) => rmSync(file), /^there is no file \S+backup\.db: name a backup, or - for standard input$/],
   ['a directory', directory, /is not a regular file: name a backup, or - for standard input$/],

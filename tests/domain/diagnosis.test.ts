@@ -94,7 +94,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'no file beside a log',
     { entry: null, content: null, companions: [WAL] },
-    /^fail database: no database at \S+, and .+ of what was stored in it in \S+-wal; put the database file back next to it/,
+    /^fail database: no database at \S+, and .+ of its data in \S+-wal; put the database file back next to it/,
   ],
   [
     'no file',
@@ -167,7 +167,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   ],
   [
     'a broken reference',
-    { content: { ...CONTENT, brokenReferences: ['row 7 of alerts refers to a row of services that is not there'] } },
+    { content: { ...CONTENT, brokenReferences: ['row 7 of alerts refers to a row of services that does not exist'] } },
     /^fail integrity: 1 broken reference: row 7 of alerts refers to a row of services/,
   ],
   [
@@ -203,7 +203,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'no sender',
     { content: { ...CONTENT, history: { ...CONTENT.history, senders: [] } } },
-    /^warn source: nobody has sent anything yet/,
+    /^warn source: no sender has sent anything yet/,
   ],
   [
     'a wrong clock of a sender',
@@ -270,12 +270,12 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a server that does not answer',
     { port: { state: 'free' } },
-    /^warn port: a server uses the file, and does not answer on its socket/,
+    /^warn port: a server uses the file, but does not answer on its socket/,
   ],
   [
     'a server that this command cannot ask',
     { port: { state: 'unreachable', why: 'no permission' } },
-    /^warn port: a server uses the file, and this command cannot ask it; no permission/,
+    /^warn port: a server uses the file, but this command cannot reach it; no permission/,
   ],
   ['another program', { port: { state: 'other' } }, /^fail port: another program listens on/],
   [

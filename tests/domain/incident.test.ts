@@ -165,7 +165,7 @@ describe('an open incident', () => {
   test('is resolved 24 hours later, as of the recovery', () => {
     assert.deepEqual(healthy(DAY_LATER - 1, watched), [])
     const { steps } = decide(situation([], { now: at(DAY_LATER), healthySince: NOON, current: watched }))
-    assert.deepEqual(steps, [{ do: 'resolve', at: NOON, text: 'healthy and untouched for 24 hours' }])
+    assert.deepEqual(steps, [{ do: 'resolve', at: NOON, text: 'healthy and unchanged for 24 hours' }])
   })
 
   test('waits 24 hours after the last action of a person', () => {

@@ -155,7 +155,7 @@ test('metrics are never negative, whatever the times', () => {
 })
 
 const PROPOSALS: readonly (readonly [string, PostmortemFacts, readonly string[]])[] = [
-  ['an image that is not there', IMAGE, ['image-digests']],
+  ['an image that does not exist', IMAGE, ['image-digests']],
   [
     'credentials',
     { ...IMAGE, alerts: IMAGE.alerts.map((one) => ({ ...one, summary: 'unauthorized' })) },

@@ -52,7 +52,7 @@ for (const [critical, degraded, unknown, healthy, names, lead, rest] of [
   [2, 8, 2, 500, ['a', 'b'], '2 services are critical: a and b.', '8 are degraded, 2 are unknown, 500 are healthy.'],
   [9, 0, 0, 1, Array(9).fill('x'), '9 services are critical.', '1 is healthy.'],
   [0, 1, 0, 0, [], '1 service is degraded: d.', ''],
-  [0, 0, 1, 4, [], 'Nobody knows how 1 service is: the sender is silent.', '4 are healthy.'],
+  [0, 0, 1, 4, [], 'The status of 1 service is unknown: the sender is silent.', '4 are healthy.'],
   [0, 0, 0, 16, [], 'All 16 services are healthy.', ''],
   [0, 0, 0, 1, [], 'The only service is healthy.', ''],
   [0, 0, 0, 0, [], 'No service is known yet.', ''],

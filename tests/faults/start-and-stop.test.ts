@@ -98,7 +98,7 @@ suite('start', { concurrency: 2 }, () => {
     try {
       const { file } = makeDatabase(disk)
       spawnSync('mount', ['-o', 'remount,ro', disk])
-      assert.match((await refused(file)).words, /is on a read-only file system; mount that for writing/)
+      assert.match((await refused(file)).words, /is on a read-only file system; mount it writable/)
     } finally {
       spawnSync('umount', ['--lazy', disk])
     }

@@ -128,7 +128,7 @@ test('creates, lists and changes organizations', async (t) => {
 })
 
 for (const [what, method, path, body, status, detail] of [
-  ['a name that is taken', 'POST', '/operator/organizations', { name: 'Acme' }, 409, /Acme exists already/],
+  ['a name that is taken', 'POST', '/operator/organizations', { name: 'Acme' }, 409, /Acme already exists/],
   ['an empty name', 'POST', '/operator/organizations', { name: ' ' }, 400, /^body: name: empty/],
   [
     'no such plan',

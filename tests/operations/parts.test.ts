@@ -176,7 +176,7 @@ test('if the database fails in the middle, the error says that a part is stored'
   const release = holdAfterFirstPart(t, flow)
   await assert.rejects(flow.send('metrics', MANY), {
     code: 'unavailable',
-    message: 'another process holds the database: only a part of this request was stored, send it again',
+    message: 'another process has locked the database: only a part of this request was stored, send it again',
   })
   release()
   const stored = flow.alerts().length
@@ -245,7 +245,7 @@ test('all large requests are refused if the database stays locked', async (t) =>
   assert.deepEqual(
     outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
     ['only a part', 'nothing', 'nothing'].map(
-      (what) => `another process holds the database: ${what} of this request was stored, send it again`,
+      (what) => `another process has locked the database: ${what} of this request was stored, send it again`,
     ),
   )
 })

@@ -55,7 +55,7 @@ test('the page of the senders names a channel whose receiver is gone', async (t)
   const { html } = await browser.get('/sources')
   assert.match(
     html,
-    /Channels that fail[\s\S]+on-call<\/a> was disabled, because its receiver is gone[\s\S]+gone &lt;b&gt;/,
+    /Channels that fail[\s\S]+on-call<\/a> was disabled, because its receiver no longer exists[\s\S]+gone &lt;b&gt;/,
   )
   assert.ok(html.includes(`href="${LIST}/${id}"`))
   assert.doesNotMatch((await outsider.get('/sources')).html, /Channels that fail/)
@@ -102,7 +102,7 @@ test('a name that is taken is refused in words', async (t) => {
   const { create } = await start(t)
   await create()
   const { status, html } = await create()
-  assert.deepEqual([status, html.includes('A channel on-call exists already: choose another name.')], [400, true])
+  assert.deepEqual([status, html.includes('A channel on-call already exists: choose another name.')], [400, true])
 })
 
 test('mail is refused as long as the server cannot send it', async (t) => {

@@ -1,7 +1,7 @@
 /** A store that fails when it is told to, and whose process can die around a commit. */
 import type { EngineStore } from '../../src/engine/store.ts'
 
-/** `busy`: another process holds the database; the engine tries again. `store`: nothing was stored. */
+/** `busy`: another process has locked the database; the engine tries again. `store`: nothing was stored. */
 export type Fault = 'busy' | 'store'
 /** When a process dies: before or after its next commit, or with the power, which loses what was not synced. */
 export type Death = 'before the commit' | 'after the commit' | 'power cut'

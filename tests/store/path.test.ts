@@ -115,7 +115,7 @@ test('a disk that is mounted read-only is named with the way to write to it, wit
   openStore(join(at, 'incmon.db')).close()
   try {
     spawnSync('mount', ['-o', 'remount,ro', at])
-    const line = /is on a read-only file system; mount that for writing/
+    const line = /is on a read-only file system; mount it writable/
     for (const name of ['incmon.db', 'new.db']) assert.throws(() => openStore(join(at, name)), line)
   } finally {
     spawnSync('umount', ['--lazy', at])

@@ -104,7 +104,7 @@ async function requireMatch(
     throw new CommandError(`several organizations have an incident ${word}: name one of ${names} with --org`)
   }
   const ids = found.map(({ id }) => id).join(', ')
-  throw new CommandError(`several ${noun}s have an id that begins with ${word}: write more of it, such as ${ids}`)
+  throw new CommandError(`several ${noun}s have an id that begins with ${word}: write more characters, such as ${ids}`)
 }
 
 function noRecord(noun: Noun, word: string, options: Common): string {

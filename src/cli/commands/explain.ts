@@ -63,7 +63,7 @@ function show(decisions: readonly Decision[], rejected: Receipt['rejected']): vo
     print(`${formatTable(linesOf(decision), COLUMNS, '')}\n`)
   }
   for (const { index, error } of rejected) print(`item ${index}: rejected: ${visible(error)}`)
-  if (decisions.length === 0 && rejected.length === 0) print('the payload has no items, so that nothing happens')
+  if (decisions.length === 0 && rejected.length === 0) print('the payload has no items, so nothing happens')
 }
 
 const COLUMNS = [

@@ -54,7 +54,7 @@ export async function runServe(options: Common): Promise<void> {
     printFirstLines(deps, running.url, settings)
     if (migrated.applied.length > 0) inform(log, { database: db.file, ...migrated }, 'migrated')
     inform(log, { version: programVersion(), url: running.url, database: db.file }, 'started')
-    if (warning) log.warn({ warning }, 'look after the certificate')
+    if (warning) log.warn({ warning }, 'check the certificate')
     // A server continues if its terminal is closed.
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)

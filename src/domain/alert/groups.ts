@@ -31,7 +31,7 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   /** When each of them started, the latest first. */
   readonly starts: readonly number[]
   readonly firing: number
-  /** How many events reported them, together. */
+  /** The number of events that reported them, together. */
   readonly seen: number
   readonly firstStartsAt: number
   readonly lastStartsAt: number

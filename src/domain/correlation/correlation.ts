@@ -92,7 +92,7 @@ function linkOf(change: Change, { startsAt, first }: Occurrence<ConditionEvent>,
 }
 
 function identityOf(change: Change, { service, images }: Nearby): Factor {
-  if (change.kind === 'rollout') return factor(1, 'same_service', 'the rollout is of this service')
+  if (change.kind === 'rollout') return factor(1, 'same_service', 'the rollout belongs to this service')
   const { project, jobs, sha, rule } = change.facts
   const own = images.filter(({ path }) => imageProjects(path).includes(project.toLowerCase()))
   const tagged = own.find(({ tag }) => tag !== null && sha !== null && isOf(tag, sha))
@@ -143,13 +143,13 @@ function kindOf(change: Change): Factor {
 
 const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
   'deploy failed': [1, 'deploy_job_failed', 'its deploy job failed'],
-  'failed, jobs unknown': [0.7, 'pipeline_failed', 'the pipeline failed; which job is not known'],
+  'failed, jobs unknown': [0.7, 'pipeline_failed', 'the pipeline failed; the failed job is unknown'],
   'failed before a deploy': [0.1, 'failed_before_deploy', 'it failed before anything was deployed'],
   deployed: [0.8, 'deployed', 'it deployed'],
-  'success, jobs unknown': [0.56, 'pipeline_succeeded', 'the pipeline succeeded; whether it deployed is not known'],
+  'success, jobs unknown': [0.56, 'pipeline_succeeded', 'the pipeline succeeded; it is unknown whether it deployed'],
   'success without a deploy': [0.2, 'no_deploy', 'it deployed nothing'],
   'CI system failure': [0.2, 'ci_trouble', 'the CI system itself failed'],
-  'under way': [0.2, 'under_way', 'it is under way and has deployed nothing yet'],
+  'under way': [0.2, 'under_way', 'it is running and has deployed nothing yet'],
 }
 
 /** A new pod template next to a pipeline shows that the pipeline changed the service. */

@@ -94,7 +94,7 @@ function changed(before: LiveIncident, change: IncidentChange, now: number): Liv
   const same = (['title', 'severity', 'startedAt', 'status'] as const).every((name) => wanted[name] === before[name])
   if (same) return before
   if (wanted.startedAt > now && wanted.startedAt !== before.startedAt) {
-    const message = 'lies in the future'
+    const message = 'is in the future'
     throw new IncmonError('invalid', `startedAt: ${message}`, [{ path: 'startedAt', message }])
   }
   return {

@@ -33,7 +33,7 @@ export function createService(
 ): string {
   const { name, namespace, cluster = '', aliases = [] } = wanted
   const key = { cluster, namespace, name }
-  if (findService(ctx.state, key)) throw taken(`a service ${namespace}/${name} exists already`)
+  if (findService(ctx.state, key)) throw taken(`a service ${namespace}/${name} already exists`)
   const service = createLiveService(ctx, key, now)
   setAliases(ctx, service, aliases)
   return service.id
@@ -54,7 +54,7 @@ export function updateService(
   if (name !== undefined && name !== service.name) {
     const after = { ...service, name }
     if (findService(ctx.state, after)) {
-      throw taken(`a service ${service.namespace}/${name} exists already: merge the two instead`)
+      throw taken(`a service ${service.namespace}/${name} already exists: merge the two instead`)
     }
     ctx.emit({ kind: 'service-changed', before: service, after })
     // Items under the old name still belong to this service.
@@ -162,7 +162,7 @@ function setAliases(ctx: Context, service: LiveService, aliases: readonly AliasR
     const owner = findAlias(ctx.state, [alias])
     return owner !== null && owner.service.rowId !== service.rowId
   })
-  if (isOfAnother) throw taken('an alias belongs to another service already: take it from there first')
+  if (isOfAnother) throw taken('an alias already belongs to another service: remove it there first')
   const different = [...new Map(aliases.map((one) => [`${one.kind} ${one.value}`, one])).values()]
   ctx.emit({
     kind: 'aliases-set',

@@ -186,7 +186,7 @@ function makeServicesDue(ctx: Context, now: number): number[] {
 function refuseFaults({ matchers, startsAt, endsAt, schedule }: WantedSilence, now: number): void {
   const unusable = matchersFault(matchers)
   if (unusable !== null) throw invalid('matchers', unusable)
-  if (endsAt <= now) throw invalid('endsAt', 'lies in the past; send a later time')
+  if (endsAt <= now) throw invalid('endsAt', 'is in the past; send a later time')
   if (endsAt <= startsAt) throw invalid('endsAt', 'must be later than startsAt')
   const fault = schedule && scheduleFault(schedule)
   if (fault) throw invalid(`schedule.${fault.path}`, fault.message)

@@ -17,6 +17,6 @@ function diagnoseChannel({ organization, name, enabled, failing }: ChannelFact):
   if (failing === null) return []
   const test = `correct its address, then run "incmon channel test ${name}"`
   if (enabled) return [warn('channel', `${name} of ${organization} fails: ${failing}`, test)]
-  const text = `${name} of ${organization} was disabled, because its receiver is gone: ${failing}`
+  const text = `${name} of ${organization} was disabled, because its receiver no longer exists: ${failing}`
   return [warn('channel', text, `run "incmon channel set ${name} --enable" with a new --url, or remove it`)]
 }

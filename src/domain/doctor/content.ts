@@ -98,10 +98,10 @@ function diagnoseModel({ version, known, differences }: ReadContent): Finding {
 }
 
 function diagnoseClock(receivedAt: number | null, now: number): Finding {
-  if (receivedAt === null) return ok('clock', 'no event to compare with yet')
+  if (receivedAt === null) return ok('clock', 'there is no event to compare with yet')
   const behind = receivedAt - now
   if (behind <= SMALL_STEP) return ok('clock', 'not before the newest event')
-  const text = `${formatSeconds(Math.round(behind / SECOND))} before the newest event: it was set back, or was ahead before`
+  const text = `${formatSeconds(Math.round(behind / SECOND))} before the newest event: it was set back, or it was ahead before`
   return fail('clock', `${text}; until then no alert ends automatically and no missing heartbeat is noticed`, CLOCK)
 }
 
@@ -112,7 +112,9 @@ function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[]
       ...diagnoseTimes(sender),
       ...diagnoseCluster(sender, senders),
     ])
-  return [warn('source', 'nobody has sent anything yet', 'try it with "incmon send-test alertmanager --token TOKEN"')]
+  return [
+    warn('source', 'no sender has sent anything yet', 'try it with "incmon send-test alertmanager --token TOKEN"'),
+  ]
 }
 
 function diagnoseSender(sender: SenderFact, now: number): Finding {
@@ -152,7 +154,7 @@ function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Fi
 
 /** Rejected requests may name a receiver that never sends a valid one. After a day this is not a warning. */
 function diagnoseUnused(name: string, lastRejectionAt: number | null, now: number): Finding {
-  if (lastRejectionAt === null) return ok('source', `${name}: connected, but no item yet`)
+  if (lastRejectionAt === null) return ok('source', `${name}: connected, but no items yet`)
   const text = `${name}: no usable item yet; the last rejected item came ${since(lastRejectionAt, now)}`
   if (now - lastRejectionAt > DAY) return ok('source', text)
   return warn('source', text, 'GET /api/rejections shows the item and its error')

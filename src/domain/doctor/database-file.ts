@@ -24,7 +24,7 @@ function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Find
   }
   const log = logSize(companions)
   if (!entry && log > 0) {
-    const text = `no database at ${file}, and ${formatBytes(log)} of what was stored in it in ${file}-wal`
+    const text = `no database at ${file}, and ${formatBytes(log)} of its data in ${file}-wal`
     return [fail('database', text, 'put the database file back next to it; a copy without the log lacks its data')]
   }
   if (!entry) {
@@ -95,7 +95,11 @@ function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
   if (size > MAX_LOG) {
     const remedy = served ? 'end long reads of the file, for example a copy' : 'start "incmon serve"'
     return [
-      warn('log', `the write-ahead log has ${formatBytes(size)}, and was not moved into the database file`, remedy),
+      warn(
+        'log',
+        `the write-ahead log has ${formatBytes(size)}, because it was not moved into the database file`,
+        remedy,
+      ),
     ]
   }
   if (size === 0) return [ok('log', 'the write-ahead log is empty')]

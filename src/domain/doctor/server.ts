@@ -16,9 +16,9 @@ export function diagnoseServer({ served, port, address }: DoctorFacts): Finding[
         ),
       ]
     case 'denied':
-      return [fail('port', `${address} cannot be listened on (${port.code})`, 'choose another --host or --port')]
+      return [fail('port', `${address} is not available (${port.code})`, 'choose another --host or --port')]
     case 'unreachable':
-      return [warn('port', 'a server uses the file, and this command cannot ask it', port.why)]
+      return [warn('port', 'a server uses the file, but this command cannot reach it', port.why)]
     case 'any':
       return [served ? silentServer() : ok('port', 'any free port; no server runs')]
     case 'free':
@@ -29,7 +29,7 @@ export function diagnoseServer({ served, port, address }: DoctorFacts): Finding[
 function diagnoseRunning(address: string, unready: string | null, served: boolean): Finding {
   if (unready !== null) return fail('port', `incmon listens on ${address} and is not ready: ${unready}`, 'see above')
   if (served) return ok('port', `incmon listens on ${address} and is ready`)
-  const text = `incmon listens on ${address}, but not over this file`
+  const text = `incmon listens on ${address}, but with another database`
   return warn('port', text, 'set --database to its file, or --host and --port to the address of your server')
 }
 
@@ -39,5 +39,9 @@ function diagnoseFree(address: string, served: boolean): Finding {
 }
 
 function silentServer(): Finding {
-  return warn('port', 'a server uses the file, and does not answer on its socket', 'it starts or stops: try again')
+  return warn(
+    'port',
+    'a server uses the file, but does not answer on its socket',
+    'it is starting or stopping: try again',
+  )
 }

@@ -23,9 +23,8 @@ export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headl
   if (counts.critical > 0) return troubled('critical', counts, critical)
   if (counts.degraded > 0) return troubled('degraded', counts, degraded)
   if (counts.unknown > 0) {
-    const verb = counts.unknown === 1 ? 'is' : 'are'
     return {
-      lead: `Nobody knows how ${countOf(counts.unknown, 'service')} ${verb}: the sender is silent.`,
+      lead: `The status of ${countOf(counts.unknown, 'service')} is unknown: the sender is silent.`,
       rest: restOf(counts, ['healthy']),
       state: 'unknown',
     }

@@ -140,7 +140,7 @@ function follow(
   const overAt = Math.max(recoveredAt, current.touchedAt ?? 0) + UNTOUCHED
   if (now < overAt) return { steps: watch, changesAt: overAt }
   return {
-    steps: [...watch, { do: 'resolve', at: healthySince, text: 'healthy and untouched for 24 hours' }],
+    steps: [...watch, { do: 'resolve', at: healthySince, text: 'healthy and unchanged for 24 hours' }],
     changesAt: null,
   }
 }

@@ -110,8 +110,8 @@ const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
   inferred: 'ended: its sender no longer repeats it',
-  expired: 'ended: no event reported it for too long',
-  manual: 'was ended by hand',
+  expired: 'expired: no event has reported it for a long time',
+  manual: 'was resolved by hand',
 }
 
 function endText(text: string): string {

@@ -15,7 +15,7 @@ const KNOWN_BY: Readonly<Record<Resolution, string>> = {
   reported: 'the sender reported the end',
   inferred: 'the sender no longer repeated it',
   expired: 'no further event reported it',
-  manual: 'a person ended it',
+  manual: 'a person resolved it',
 }
 
 export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
@@ -145,5 +145,5 @@ function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFact
   const why = last.text.replace(/^resolved:? ?/, '')
   const written =
     last.at === resolvedAt ? '' : ` incmon wrote this at ${formatTime(last.at)}${why === '' ? '' : `: ${why}`}.`
-  return `Resolved as of ${formatTime(resolvedAt)}, without a person.${written}`
+  return `Resolved automatically as of ${formatTime(resolvedAt)}.${written}`
 }

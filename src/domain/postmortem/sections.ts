@@ -176,7 +176,7 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
 }
 
 function olderSentence(incident: IncidentFact): Sentence {
-  const text = `That alert is older than the incident: the evidence that opened it is of ${formatTime(incident.startedAt)}.`
+  const text = `That alert is older than the incident: the evidence that opened it is from ${formatTime(incident.startedAt)}.`
   return { text, refs: [incidentRef(incident)] }
 }
 

@@ -51,12 +51,12 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
     from,
     to,
     definitions: {
-      incidents: 'incidents opened in this time',
+      incidents: 'incidents opened in this period',
       mttd: DEFINITIONS.ttd,
       mtta: DEFINITIONS.tta,
       mttr: DEFINITIONS.ttr,
       recurrences:
-        'incidents with a condition that an earlier one of the same service, opened in the 30 days before, had too',
+        'incidents with a condition that also occurred in an incident of the same service in the 30 days before',
     },
     organization: figuresOf(counted, seen),
     services: ordered(services, (one) => [-one.incidents, one.service.namespace, one.service.name, one.service.uuid]),

@@ -23,8 +23,8 @@ const REACHED: Readonly<Record<Outcome, number>> = {
 const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
   'deploy failed': 'its deploy job failed',
   deployed: 'it deployed',
-  'success, jobs unknown': 'the pipeline succeeded; whether it deployed is not known',
-  'failed, jobs unknown': 'the pipeline failed; which job failed is not known',
+  'success, jobs unknown': 'the pipeline succeeded; it is unknown whether it deployed',
+  'failed, jobs unknown': 'the pipeline failed; the failed job is unknown',
   'under way': 'it is still running',
   'success without a deploy': 'it deployed nothing',
   'failed before a deploy': 'it failed before anything was deployed',
@@ -123,7 +123,7 @@ function ownEffect(change: Change, symptom: Symptom): Effect {
 function otherEffect(change: Change, symptom: Symptom, explained: boolean): Effect {
   const share = UNKNOWN_DEPENDENCY * (explained ? EXPLAINED_ELSEWHERE : 1)
   const value = symptom.startsAt < change.startsAt - SKEW ? 0 : share * expected(symptom.startsAt, change)
-  const where = explained ? 'in a service with a change of its own' : 'in a service without a change'
+  const where = explained ? 'in a service with its own change' : 'in a service without a change'
   return effect(symptom, { code: 'elsewhere', value, text: `it began ${after(symptom.startsAt, change)}, ${where}` })
 }
 

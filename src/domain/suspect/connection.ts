@@ -29,7 +29,7 @@ export function connectionOf(
   component: string,
 ): Connection {
   const service = components.byId.get(facts.incident.service)
-  if (!service) return known('unknown_service', 'the service of the incident is not known')
+  if (!service) return known('unknown_service', 'the service of the incident is unknown')
   const { id, name } = service
   const own = { id, name, service, component: isNode(service) ? name : id }
   if (component === own.component) return known('same_service', 'it is the service of the incident')

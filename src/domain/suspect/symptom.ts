@@ -87,7 +87,11 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: readonly SymptomEvent
   const together = alike.filter((one) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER)
   const components = new Set(together.map(({ component }) => component)).size
   if (components <= 1) return { code: 'only_here', value: 1, text: 'no other service shows it' }
-  return { code: 'shared', value: components ** -SHARED, text: `${components} services show the same at the same time` }
+  return {
+    code: 'shared',
+    value: components ** -SHARED,
+    text: `${components} services show the same problem at the same time`,
+  }
 }
 
 /** The weight depends on the last observation of any symptom, `end`. The text depends on the end of the incident. */
@@ -141,7 +145,7 @@ function alertSighting(alert: SuspectAlert, facts: SuspectFacts, components: Com
 
 function gravity({ name, severity, labels }: SuspectAlert): Factor {
   if (labels.alertname === 'DatasourceNoData' || labels.alertname === 'DatasourceError')
-    return { code: 'severity', value: BLIND, text: 'a fault of the monitoring system' }
+    return { code: 'severity', value: BLIND, text: 'a problem of the monitoring system' }
   const words = name.replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ').toLowerCase()
   const signal = SIGNALS.find(([pattern]) => pattern.test(words))
   const value = SEVERITY[severity] * (signal?.[1] ?? 1)
@@ -154,7 +158,7 @@ function accusation(): Factor {
 
 function propagated({ summary }: SuspectAlert): Factor[] {
   if (!INTERNAL_ERROR.test(summary)) return []
-  return [{ code: 'propagated', value: PROPAGATED, text: 'HTTP 500, which a failed dependency causes too' }]
+  return [{ code: 'propagated', value: PROPAGATED, text: 'HTTP 500, which a failed dependency also causes' }]
 }
 
 function lasting({ endsAt }: SuspectAlert): Factor[] {

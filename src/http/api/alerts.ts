@@ -69,7 +69,7 @@ export const alertShape = v.object({
   occurrences: described(countShape, 'How often it was reported', 6),
   incidentId: described(v.nullable(uuidShape), 'The incident of this alert'),
   links: described(textsShape, 'URLs at the sender, by their purpose', {}),
-  silencedBy: described(v.array(uuidShape), 'The silences that silence it, or did when it ended', []),
+  silencedBy: described(v.array(uuidShape), 'The silences that apply to it, or applied when it ended', []),
 })
 
 const alertWithEventsShape = v.object({

@@ -36,11 +36,7 @@ const MAX_NOTE = 10_000
 /** An incident in a response, without its alerts and timeline. */
 export const incidentShape = v.object({
   id: idShape,
-  number: described(
-    v.pipe(v.number(), v.integer(), v.minValue(1)),
-    'Its number within the organization, which people can say',
-    41,
-  ),
+  number: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'Its number within the organization', 41),
   title: described(v.string(), 'One line of text', 'checkout: CrashLoopBackOff'),
   serviceId: described(uuidShape, 'The affected service'),
   severity: severityShape,
@@ -72,8 +68,8 @@ const timelineShape = described(
         instantShape,
         'When an alert was last seen, the end of a pipeline, or the time of the last repeat',
       ),
-      count: described(countShape, 'How many alike alerts, links or repeats share the entry', 1),
-      seen: described(countShape, 'How many events reported them', 1),
+      count: described(countShape, 'The number of similar alerts, links or repeats in the entry', 1),
+      seen: described(countShape, 'The number of events that reported them', 1),
       kind: described(v.string(), 'opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
       text: described(v.string(), 'One line of text', 'rolled back to the previous release'),
       actor: described(
@@ -81,7 +77,7 @@ const timelineShape = described(
         'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
         'on call',
       ),
-      source: described(v.nullable(sourceShape), 'The source that reported it; null for what incmon or a person did'),
+      source: described(v.nullable(sourceShape), 'The source that reported it; null for actions of incmon or a person'),
       ref: described(v.string(), 'The record, for example alert/<id> or event/<id>', `incident/${EXAMPLE_ID}`),
     }),
   ),
@@ -156,7 +152,7 @@ export const incidentRoutes: readonly Route[] = [
       '{"status":"resolved"} resolves the incident and generates its postmortem on the plans Team and Pro. Any status ' +
       'can change to any other status, and a resolved incident can be reopened. The first change from open sets ' +
       'acknowledgedAt. firingAlerts in the answer says how many alerts still fire: if an incident is resolved while one does, ' +
-      'its channels are told after 30 minutes. Fields that are not named stay unchanged.',
+      'its channels are told after 30 minutes. Omitted fields stay unchanged.',
     scope: 'write',
     body: described(
       v.object({
@@ -198,14 +194,14 @@ export const incidentRoutes: readonly Route[] = [
   rest({
     method: 'POST',
     path: '/api/incidents/:id/merge',
-    summary: 'Merge an incident into another one, which goes on',
+    summary: 'Merge an incident into another one',
     description:
       'Its alerts, their links and its timeline move to the other incident. It is resolved, and the timeline of each names the other.',
     scope: 'write',
     body: v.object({
-      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The incident that goes on', EXAMPLE_ID),
+      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining incident', EXAMPLE_ID),
     }),
-    answers: { ...success(incidentShape, 'The incident that goes on'), ...refusals(409, 422) },
+    answers: { ...success(incidentShape, 'The remaining incident'), ...refusals(409, 422) },
     handle: async (call) => {
       const { deps, identity, body } = call
       const ids = { from: (await requireIncident(call)).id, into: body.into }

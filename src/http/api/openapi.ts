@@ -23,7 +23,7 @@ import { serviceShape } from './services.ts'
 import { described, EXAMPLE_ID, success } from './shapes.ts'
 
 const problemShape = v.object({
-  type: described(v.string(), 'about:blank, because the status says enough', 'about:blank'),
+  type: described(v.string(), 'about:blank, because the status is sufficient', 'about:blank'),
   title: described(v.string(), 'The name of the status', 'Bad Request'),
   status: described(v.pipe(v.number(), v.integer()), 'The HTTP status', 400),
   detail: described(v.string(), 'What is wrong, and what to do', 'query: limit: expected an integer from 1 to 500'),

@@ -23,7 +23,7 @@ const SETTINGS = {
   'auto-incidents': 'Whether incidents open automatically for critical services',
   'auto-resolve': 'Whether a recovered incident is resolved after 24 hours without a change by a person',
   heartbeats: 'Whether a missing heartbeat opens an incident',
-  'deploy-silence-minutes': 'How long a running deploy silences its service at most; 0: not at all',
+  'deploy-silence-minutes': 'The maximum minutes for which a running deploy silences its service; 0: none',
   'time-zone': 'The time zone in which pages show times; each browser can choose another one',
   'retention-events-days': 'Days to keep events; at most the days of alerts',
   'retention-alerts-days': 'Days to keep alerts and incidents',
@@ -64,14 +64,14 @@ const organizationShape = v.object({
   pruningWaits: described(
     v.nullable(
       v.object({
-        since: described(instantShape, 'Since when pruning waits'),
+        since: described(instantShape, 'When pruning began to wait'),
         events: described(shareShape, 'Of the events'),
         alerts: described(shareShape, 'Of the alerts'),
       }),
     ),
     'Set if more than half of the records are expired, so that pruning waits for incmon prune --yes; else null',
   ),
-  createdAt: described(instantShape, 'When it was made'),
+  createdAt: described(instantShape, 'When it was created'),
 })
 
 const settingsField = v.object(
@@ -92,7 +92,7 @@ export const organizationChangeBody = described(
   v.object({
     name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
     plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
-    settings: v.optional(described(settingsField, 'Settings that are not named stay unchanged')),
+    settings: v.optional(described(settingsField, 'Omitted settings stay unchanged')),
   }),
   'The changes',
   { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },

@@ -36,7 +36,7 @@ const metric = (name: string) =>
 const contribution = v.object({
   kind: described(v.picklist(['pipeline', 'rollout']), 'What it is'),
   ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
-  outcome: described(words, 'What came of it', 'failed'),
+  outcome: described(words, 'The outcome of the change', 'failed'),
   score: described(v.number(), 'How likely the change caused the problem', 0.76),
   band: described(v.picklist(['strong', 'probable', 'possible']), 'The range of the score'),
   verdict: described(v.nullable(v.literal('confirmed')), 'The verdict of a person', null),
@@ -51,7 +51,7 @@ const action = v.object({
   because: described(v.nullable(sentence), 'The reason for a generated proposal; null if a person added the action'),
   owner: described(words, 'Who does it', null),
   due: described(words, 'The due date', '2026-11-27'),
-  state: described(v.picklist(ACTION_STATES), 'How far it is'),
+  state: described(v.picklist(ACTION_STATES), 'The state of the action'),
 })
 
 const row = v.object({
@@ -64,10 +64,10 @@ const row = v.object({
     'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
     null,
   ),
-  source: described(v.nullable(sourceShape), 'The source that reported it; null for what incmon or a person did'),
+  source: described(v.nullable(sourceShape), 'The source that reported it; null for actions of incmon or a person'),
   ref: described(v.string(), 'Its record', `alert/${EXAMPLE_ID}`),
-  count: described(countShape, 'How many alike alerts or repeats share the row', 1),
-  seen: described(countShape, 'How many events reported them', 1),
+  count: described(countShape, 'The number of similar alerts or repeats in the row', 1),
+  seen: described(countShape, 'The number of events that reported them', 1),
 })
 
 const evidence = v.object({
@@ -101,7 +101,7 @@ const impact = v.object({
 
 const firstSignal = v.object({
   ref: described(v.string(), 'The record', `alert/${EXAMPLE_ID}`),
-  source: described(v.string(), 'Who told of it', 'cluster'),
+  source: described(v.string(), 'The source that reported it', 'cluster'),
   at: described(instantShape, 'When'),
 })
 

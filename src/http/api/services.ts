@@ -34,7 +34,7 @@ export const serviceShape = v.object({
   name: described(v.string(), 'The name of the workload', 'checkout'),
   namespace: described(v.string(), 'Empty without a namespace', 'shop'),
   cluster: described(v.string(), 'From the token or the label cluster; else empty', ''),
-  status: described(v.picklist(['healthy', 'degraded', 'critical']), 'How ill it is', 'degraded'),
+  status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The health of the service', 'degraded'),
   score: described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
     '100 minus a penalty for each condition',

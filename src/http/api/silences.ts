@@ -47,7 +47,7 @@ const scheduleShape = v.object({
   to: described(v.string(), SCHEDULE.to, '06:00'),
   timeZone: described(v.string(), SCHEDULE.timeZone, 'Europe/Berlin'),
 })
-const WEEKLY = 'One span a week within the period; null: all the time'
+const WEEKLY = 'A weekly span within the period; null: without interruption'
 
 const silenceShape = v.object({
   id: idShape,
@@ -58,7 +58,7 @@ const silenceShape = v.object({
   comment: described(v.string(), 'Why the alerts are silenced', 'Upgrade of the payment database'),
   createdBy: described(v.string(), 'The name of the token that created it', 'on call'),
   createdAt: described(instantShape, 'When it was created'),
-  revision: described(countShape, 'Counts the changes; send it with a change to notice those of others', 1),
+  revision: described(countShape, 'The number of changes; send it with a change to detect changes by others', 1),
   status: described(v.picklist(SILENCE_STATUSES), 'A weekly silence is pending between its spans'),
   matching: described(countShape, 'How many firing alerts it silences now', 12),
 })
@@ -97,7 +97,7 @@ const scheduleField = v.object(
 )
 const fields = {
   matchers: described(v.array(matcherField, 'expected a list of matchers'), 'All of them must match'),
-  startsAt: v.optional(described(instantField, 'When it begins to apply; left out: now', '2036-11-20T22:00:00Z')),
+  startsAt: v.optional(described(instantField, 'When it begins to apply; now if omitted', '2036-11-20T22:00:00Z')),
   endsAt: described(instantField, 'When it ends; every silence has an end', '2036-11-21T02:00:00Z'),
   schedule: v.optional(described(v.nullable(scheduleField), WEEKLY, null)),
   comment: described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),

@@ -22,7 +22,7 @@ const tokenShape = v.object({
     'The cluster of everything that this token sends; if empty, labels name the cluster',
     'production',
   ),
-  createdAt: described(instantShape, 'When it was made'),
+  createdAt: described(instantShape, 'When it was created'),
   expiresAt: described(v.nullable(instantShape), 'Null: never', null),
   revokedAt: described(v.nullable(instantShape), 'Null while the token is valid', null),
   lastUsedAt: described(v.nullable(instantShape), 'Rounded to the minute; null before the first use'),
@@ -34,7 +34,7 @@ const createdShape = v.object({
 })
 
 const scopesField = v.pipe(
-  v.array(wordParameter(SCOPES), `expected a list out of ${SCOPES.join(', ')}`),
+  v.array(wordParameter(SCOPES), `expected a list of ${SCOPES.join(', ')}`),
   v.minLength(1, `empty; name at least one of ${SCOPES.join(', ')}`),
   v.maxLength(SCOPES.length, 'too many; name each scope once'),
 )

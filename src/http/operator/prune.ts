@@ -28,7 +28,7 @@ export const pruneRoute = operator({
     const all = await store.read(listOrganizations)
     const chosen = all.filter(({ id }) => organizationId === undefined || id === organizationId)
     if (organizationId !== undefined && chosen.length === 0) {
-      throw new IncmonError('not-found', 'no such organization; GET /operator/organizations lists what there is')
+      throw new IncmonError('not-found', 'no such organization; GET /operator/organizations lists them')
     }
     const failed = (error: unknown) => {
       server.refusals.add({ status: 500, route: `POST ${PATH}`, error })

@@ -94,7 +94,7 @@ export const SpentLinkPage: FC = () => (
       <div class="body stack">
         <h1>This link no longer works</h1>
         <p>
-          It was used already, or it is older than 30 minutes. Run <code>incmon setup-link</code> on the server to make
+          It was already used, or it is older than 30 minutes. Run <code>incmon setup-link</code> on the server to make
           another.
         </p>
         <p>

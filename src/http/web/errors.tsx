@@ -12,12 +12,12 @@ type AnyVisit = Visit<Visit['visitor'] | null>
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This request cannot be read.',
-  403: 'You may not do this.',
+  403: 'You do not have permission for this.',
   404: 'There is nothing at this address.',
-  405: 'This address cannot be used in this way.',
+  405: 'This address does not support this method.',
   409: 'This has changed in the meantime.',
   413: 'This is too large.',
-  503: 'The database cannot take this now.',
+  503: 'The database cannot store this now.',
 }
 
 /** Returns the error as a page, or as JSON to a client that prefers it. Logs an internal error. */

@@ -135,8 +135,7 @@ async function judgeSuspect(visit: Visit): Promise<Reply> {
   const verdict = word === 'confirmed' || word === 'rejected' ? word : null
   const all = await store.read(listCorrelationsOfIncident, visitor.organizationId, incident.rowId)
   const links = all.filter(({ change }) => change.ref === form.text('ref') && change.kind === form.text('kind'))
-  if (links.length === 0)
-    throw new IncmonError('conflict', 'This suspect has no link any more. Open the incident again.')
+  if (links.length === 0) throw new IncmonError('conflict', 'This suspect no longer has a link. Reload the incident.')
   for (const { id } of links) await store.run(setVerdict, visitor.organizationId, id, { verdict })
   return redirect(visit, incidentPath(incident), 'judged')
 }

@@ -86,8 +86,8 @@ async function showRefused(visit: Visit, name: PartName, text: string, error: In
   if (!record) throw error
   const why =
     error.message === CHANGED_MEANWHILE
-      ? 'Somebody else changed this part while you wrote. It now says what stands below. Put both together and save again.'
-      : 'Somebody marked this postmortem as final while you wrote. Open it in another tab, make it a draft again, and save.'
+      ? 'Somebody else changed this part while you were writing. The new text is below. Merge both texts and save again.'
+      : 'Somebody marked this postmortem as final while you were writing. Open it in another tab, make it a draft again, and save.'
   return showDocument(visit, incident, record, { editing: name, refused: { text, why } })
 }
 

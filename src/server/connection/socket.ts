@@ -46,7 +46,7 @@ export async function listenOnSocket(server: Server, database: string): Promise<
     copyOwner(path, database)
   } catch (error) {
     throw new CommandError(
-      `${path} cannot be made (${errorCode(error)}): check the owner and mode of its directory, and that it is on a local disk`,
+      `${path} cannot be created (${errorCode(error)}): check the owner and mode of its directory, and that it is on a local disk`,
     )
   }
   return path
@@ -69,14 +69,14 @@ async function removeStale(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return
   if (!found.isSocket()) {
-    throw new CommandError(`${path} is in the way, and is no socket: move it away, incmon listens there for commands`)
+    throw new CommandError(`${path} is not a socket: move it away, because incmon listens there for commands`)
   }
   const code = await answerAt(path)
   if (code === null) {
     throw new CommandError(`another program listens on ${path}: stop it, or name another --database`)
   }
   if (code !== 'ECONNREFUSED' && code !== 'ENOENT') {
-    throw new CommandError(`${path} is in the way and cannot be tried (${code}): remove it if no program uses it`)
+    throw new CommandError(`${path} exists and cannot be connected to (${code}): remove it if no program uses it`)
   }
   rmSync(path, { force: true })
 }

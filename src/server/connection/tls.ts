@@ -65,7 +65,7 @@ function certificateIn(text: string, file: string): X509Certificate {
     throw new Fault(
       text.includes('-----BEGIN CERTIFICATE-----')
         ? `${file} is damaged or truncated: write the certificate and its chain again`
-        : `${file} holds no certificate: it must begin with -----BEGIN CERTIFICATE-----`,
+        : `${file} contains no certificate: it must begin with -----BEGIN CERTIFICATE-----`,
     )
   }
 }
@@ -78,7 +78,7 @@ function keyIn(text: string, file: string): KeyObject {
     throw new Fault(
       isLocked
         ? `${file} is protected by a passphrase: remove the passphrase and make the file readable only for incmon`
-        : `${file} holds no private key: it must be a PEM file that begins with -----BEGIN PRIVATE KEY-----`,
+        : `${file} contains no private key: it must be a PEM file that begins with -----BEGIN PRIVATE KEY-----`,
     )
   }
 }

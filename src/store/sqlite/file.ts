@@ -12,7 +12,7 @@ export const APPLICATION_ID = 0x696e636d
 
 const FULL = 'the disk is full: free some space and try again'
 const READ_ONLY =
-  'it is on a read-only file system; mount that for writing, or work on a copy, which "incmon backup FILE" makes'
+  'it is on a read-only file system; mount it writable, or work on a copy, which "incmon backup FILE" makes'
 
 /** The bytes of SQLite's header. */
 export const HEADER = 100
@@ -202,7 +202,7 @@ function remedyFor(code: string, file: string): string {
 
 function remedyForNew(file: string, error: unknown): string {
   const code = errorCode(error)
-  if (code === 'EROFS') return `${dirname(file)} is on a read-only file system; mount that for writing`
+  if (code === 'EROFS') return `${dirname(file)} is on a read-only file system; mount it writable`
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) return FULL
   return `check that ${dirname(file)} exists and is writable, or choose another --database`
 }

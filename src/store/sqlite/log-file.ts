@@ -55,8 +55,8 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
     const saved = loss === 'deleted' ? saveFromLog(sqlite, file) : saveFromCache(sqlite, file)
     sqlite.pragma('query_only = ON')
     const fate = saved
-      ? `all that was stored was saved into ${file}`
-      : `${file} lacks what was stored last: restore a backup, or go on without that`
+      ? `all stored data was saved into ${file}`
+      : `${file} lacks the latest data: restore a backup, or continue without it`
     const message = `${log} was ${loss} by another program while incmon ran; ${fate}. Keep that program away, and start again`
     lost = Object.assign(new Error(message), { code: LOG_LOST })
     return lost

@@ -49,7 +49,7 @@ function withoutLinks(file: string): string {
   const target = targetOf(file)
   if (target !== null && target !== resolve(file)) {
     throw new StoreError(
-      `${file} is a symbolic link to ${target}, which does not exist: mount its disk, or name ${target} with --database to begin there`,
+      `${file} is a symbolic link to ${target}, which does not exist: mount its disk, or name ${target} with --database to create the database there`,
     )
   }
   return file

@@ -32,9 +32,10 @@ export function requireRestorable(copy: string, name: string): void {
     )
   }
   const [difference] = findSchemaFaults(schema, model)
-  if (difference) throw new StoreError(`${name} is not as incmon made it (${difference}): choose another backup`)
+  if (difference)
+    throw new StoreError(`${name} differs from a database of incmon (${difference}): choose another backup`)
   const [reference] = references
-  if (reference) throw new StoreError(`${name} is not whole (${reference}): choose another backup`)
+  if (reference) throw new StoreError(`${name} has broken references (${reference}): choose another backup`)
 }
 
 function refuseForeignBackup(application: ReturnType<typeof applicationOf>, name: string): void {

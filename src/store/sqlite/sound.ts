@@ -48,8 +48,8 @@ export function contentOf(copy: string): {
   }
 }
 
-/** Returns a description, for example `row 7 of alerts refers to a row of services that is not there`. */
+/** Returns a description, for example `row 7 of alerts refers to a row of services that does not exist`. */
 export function describeReference({ table, rowid, parent }: BrokenReference): string {
   const row = rowid === null ? 'a row' : `row ${rowid}`
-  return `${row} of ${table} refers to a row of ${parent} that is not there`
+  return `${row} of ${table} refers to a row of ${parent} that does not exist`
 }

@@ -31,7 +31,7 @@ const quietHours = v.object(
     to: described(textField(5), 'The clock time at which they end; on the next day if it is not later', '07:00'),
     timeZone: described(textField(100), 'The time zone of the clock', 'Europe/Berlin'),
     weekdays: v.optional(
-      described(v.array(wordParameter(WEEKDAYS)), 'The days on which they begin; left out: every day', ['saturday']),
+      described(v.array(wordParameter(WEEKDAYS)), 'The days on which they begin; every day if omitted', ['saturday']),
     ),
   },
   'expected an object with from, to and timeZone',
@@ -42,8 +42,8 @@ const rule = v.object(
       described(v.array(wordParameter(NOTIFICATION_KINDS)), 'Which changes; all if omitted', ['opened']),
     ),
     minSeverity: v.optional(described(wordParameter(SEVERITIES), 'This severity or worse', 'error')),
-    services: names('Names or IDs of services; left out: all', 'checkout'),
-    namespaces: names('Namespaces; left out: all', 'shop'),
+    services: names('Names or IDs of services; all if omitted', 'checkout'),
+    namespaces: names('Namespaces; all if omitted', 'shop'),
     quietHours: v.optional(
       described(v.nullable(quietHours), 'Messages wait for the end of these hours and are sent as one', null),
     ),
@@ -58,12 +58,15 @@ const minutes = (what: string, example: number) => {
 }
 const settings = {
   rules: v.optional(
-    described(rulesField, 'A channel gets what any of its rules wants; no rule means all incidents', []),
+    described(rulesField, 'A channel gets a notification if any of its rules matches; without rules it gets all', []),
   ),
   timeZone: v.optional(described(textField(100), 'The time zone of the times in messages', 'Europe/Berlin')),
-  remindAfter: minutes('Remind of an incident that nobody has acknowledged after so many minutes; 0: never', 10),
-  remindEvery: minutes('Remind again every so many minutes; 0: never', 30),
-  escalateAfter: minutes('Send only incidents that nobody has acknowledged after so many minutes; 0: all at once', 0),
+  remindAfter: minutes('Minutes until the first reminder of an unacknowledged incident; 0: never', 10),
+  remindEvery: minutes('Minutes between further reminders; 0: never', 30),
+  escalateAfter: minutes(
+    'Send only incidents that are still unacknowledged after this many minutes; 0: all at once',
+    0,
+  ),
 }
 const nameField = (example: string) => described(textField(MAX_NAME), 'A name that no other channel has', example)
 const urlField = v.optional(described(textField(MAX_TARGET), URL_TEXT, 'https://hooks.slack.com/services/T0/B0/x'))
@@ -73,7 +76,7 @@ const toField = v.optional(
 
 export const newChannelBody = v.object({
   name: nameField('on-call'),
-  kind: described(wordParameter(CHANNEL_KINDS), 'What receives the messages', 'slack'),
+  kind: described(wordParameter(CHANNEL_KINDS), 'The kind of the receiver', 'slack'),
   url: urlField,
   to: toField,
   ...settings,

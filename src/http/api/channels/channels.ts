@@ -25,17 +25,17 @@ const PATH = '/api/channels'
 const channelShape = v.object({
   id: idShape,
   name: described(v.string(), 'Its name', 'on-call'),
-  kind: described(v.picklist(CHANNEL_KINDS), 'What receives the messages', 'slack'),
+  kind: described(v.picklist(CHANNEL_KINDS), 'The kind of the receiver', 'slack'),
   target: described(v.string(), 'Its address, with secret parts replaced', 'https://hooks.slack.com/services/***'),
   enabled: described(v.boolean(), 'Whether it sends; a receiver that answers 410 disables its channel', true),
   rules: described(v.array(v.record(v.string(), v.unknown())), 'As they were sent', []),
   timeZone: described(v.string(), 'The time zone of the times in messages', 'UTC'),
   remindAfter: described(countShape, 'Minutes until the first reminder; 0: never', 10),
   remindEvery: described(countShape, 'Minutes between reminders; 0: never', 30),
-  escalateAfter: described(countShape, 'Minutes without acknowledgement before it is told; 0: at once', 0),
+  escalateAfter: described(countShape, 'Minutes without acknowledgement before it gets messages; 0: at once', 0),
   lastDelivery: described(v.nullable(instantShape), 'When a message was last delivered', null),
   failing: described(v.nullable(v.string()), 'Why the last attempt failed; null if it succeeded', null),
-  failingSince: described(v.nullable(instantShape), 'Since when all attempts have failed', null),
+  failingSince: described(v.nullable(instantShape), 'The time since which all attempts have failed', null),
   createdAt: described(instantShape, 'When it was created'),
   warnings: described(v.array(v.string()), 'What may be wrong with its rules or its address', []),
 })
@@ -47,8 +47,8 @@ const secretShape = described(
 const outcomeShape = v.object({
   delivered: described(v.boolean(), 'Whether the receiver took the message', true),
   status: described(v.nullable(countShape), 'The HTTP status of its answer; null if there was none', 200),
-  detail: described(v.nullable(v.string()), 'What it answered, or why it could not be reached', 'ok'),
-  warning: described(v.nullable(v.string()), 'What the messages of this server lack; null if nothing', null),
+  detail: described(v.nullable(v.string()), 'Its response, or why it could not be reached', 'ok'),
+  warning: described(v.nullable(v.string()), 'What is missing in the messages of this server; null if nothing', null),
 })
 
 export const channelRoutes: readonly Route[] = [
@@ -95,7 +95,7 @@ export const channelRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     summary: 'Change a channel',
     description:
-      'What is not named stays as it is. A new address, or a channel that is enabled again, tries at once what waits for it.',
+      'Omitted fields stay unchanged. After a new address, or after the channel is enabled again, pending messages are sent at once.',
     scope: 'admin',
     body: channelChangeBody,
     answers: { ...success(channelShape, 'The channel'), ...refusals(409) },
@@ -109,7 +109,7 @@ export const channelRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     summary: 'Delete a channel with its deliveries',
     scope: 'admin',
-    answers: { 204: { description: 'It is gone, and what waited for it is not sent', body: null } },
+    answers: { 204: { description: 'The channel is deleted, and its pending messages are not sent', body: null } },
     handle: async (call) => {
       const { id } = await requireChannel(call)
       await call.store.run(removeChannel, call.identity.organizationId, id)
@@ -121,7 +121,7 @@ export const channelRoutes: readonly Route[] = [
     path: `${PATH}/:id/test`,
     summary: 'Send a test message now',
     scope: 'admin',
-    answers: success(outcomeShape, 'What the receiver answered, at most 1 kB of it'),
+    answers: success(outcomeShape, 'The response of the receiver, at most 1 kB'),
     handle: async (call) => {
       const { notifier } = call.server
       const { status, detail } = await notifier.test(await requireChannel(call))
@@ -132,7 +132,7 @@ export const channelRoutes: readonly Route[] = [
   rest({
     method: 'POST',
     path: `${PATH}/:id/rotate-secret`,
-    summary: 'Make a new signing secret for a webhook',
+    summary: 'Create a new signing secret for a webhook',
     scope: 'admin',
     answers: {
       ...success(v.object({ secret: secretShape }), 'The new secret; for 24 hours messages are signed with both'),

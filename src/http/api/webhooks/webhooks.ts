@@ -48,7 +48,7 @@ const warnings = v.optional(
         warning: described(v.string(), 'The warning', 'status: "fireing" is unknown; the alert counts as firing'),
       }),
     ),
-    'What was wrong with stored items and was ignored, if anything; at most 100 warnings',
+    'Ignored errors in stored items, if any; at most 100 warnings',
   ),
 )
 const oneShape = {

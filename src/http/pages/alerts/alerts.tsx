@@ -91,7 +91,7 @@ const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } })
       <label class="check alerts-group">
         <input type="hidden" name="group" value="0" disabled={filters.group} />
         <input type="checkbox" name="group" value="1" checked={filters.group} />
-        Alike alerts in one row
+        Similar alerts in one row
       </label>
       <button type="submit" class="button">
         Show

@@ -24,7 +24,7 @@ export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
     </div>
     <div class="card">
       {channels.length === 0 ? (
-        <p class="empty">Nobody is told about incidents yet. Add the first channel: it gets all incidents.</p>
+        <p class="empty">Nobody is notified of incidents yet. Add the first channel: it gets all incidents.</p>
       ) : (
         <table class="cards">
           <thead>

@@ -12,7 +12,7 @@ const ROOM = 4
 
 /** Draws the bar. Cuts off penalties beyond 100 points. */
 export const Bill: FC<{ score: number; lines: readonly BillLine[] }> = ({ score, lines }) => {
-  const label = `Score ${score}: ${lines.map(({ name, penalty }) => `${name} costs ${penalty}`).join(', ') || 'nothing costs points'}`
+  const label = `Score ${score}: ${lines.map(({ name, penalty }) => `${name} costs ${penalty}`).join(', ') || 'no penalties'}`
   let x = score
   const parts = lines.flatMap((line) => {
     const width = Math.min(line.penalty, 100 - x)

@@ -87,7 +87,7 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
     return (
       <div class="verdict">
         <span class="second">
-          {suspect.verdict === 'confirmed' ? 'Confirmed by a person.' : 'Not the cause, says a person.'}
+          {suspect.verdict === 'confirmed' ? 'Confirmed by a person.' : 'Rejected by a person.'}
         </span>
         <Action action={action} csrf={csrf} fields={fields('')} look="bare small">
           Undo

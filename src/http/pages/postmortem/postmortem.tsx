@@ -50,7 +50,7 @@ const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader,
       {state === 'draft' ? <Badge level="warning" text="Draft" /> : <Badge level="healthy" text="Final" />}
       <span class="second">
         Revision {revision}, written from the record on {formatMoment(Date.parse(generatedAt), reader)}.{' '}
-        {empty === 0 ? 'Every part for people is written.' : `${empty} of 6 parts for people are empty.`}
+        {empty === 0 ? 'People have written all parts.' : `${empty} of 6 parts are not written yet.`}
       </span>
       <span class="row postmortem-actions">
         <a class="button small" href={`${address}.md`}>

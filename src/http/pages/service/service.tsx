@@ -197,7 +197,7 @@ const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, r
     </div>
     <div class="card">
       {changes.length === 0 ? (
-        <p class="empty">No pipeline and no rollout in the shown span.</p>
+        <p class="empty">No pipelines or rollouts in this period.</p>
       ) : (
         <ul class="rows">
           {changes.map(({ kind, name, word, detail, linked, changed, at }) => (

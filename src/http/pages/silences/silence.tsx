@@ -25,7 +25,7 @@ export const EditSilence: FC<Props> = ({ silence, reader, conflict, children }) 
     {conflict ? (
       <section class="card" aria-labelledby="stored">
         <div class="body stack">
-          <h3 id="stored">What is stored now, by somebody else</h3>
+          <h3 id="stored">The version that somebody else has stored</h3>
           <Matchers matchers={silence.matchers} />
           <p class="break">{silence.comment}</p>
           <When silence={silence} reader={reader} />

@@ -68,7 +68,7 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
   metrics: {
     ...{ id: 'metrics', name: 'Alertmanager', icon: 'pulse', what: 'Alerts of Prometheus' },
     ...{ webhook: '/api/webhooks/metrics', before: 'Paste this into', file: 'alertmanager.yml', after: ' and reload' },
-    tokenHint: 'Write it into the file incmon-token beside alertmanager.yml.',
+    tokenHint: 'Write it into the file incmon-token next to alertmanager.yml.',
     text: ALERTMANAGER,
   },
   cluster: {

@@ -140,7 +140,7 @@ const FailingChannels: FC<{ channels: readonly ChannelView[]; reader: Reader }> 
         {channels.map(({ id, name, enabled, failing, failingSince }) => (
           <li class="break">
             <a href={`/settings/notifications/${id}`}>{name}</a>{' '}
-            {enabled ? 'fails' : 'was disabled, because its receiver is gone'}
+            {enabled ? 'fails' : 'was disabled, because its receiver no longer exists'}
             {failingSince === null ? '' : ' since '}
             {failingSince === null ? null : <Time at={failingSince} reader={reader} style="moment" />}: {failing}
           </li>
