@@ -152,7 +152,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a log that grows',
     { companions: [{ ...WAL, size: 65e6 }] },
-    /^warn log: .+ 65\.0 MB, and was not moved .+; end long reads/,
+    /^warn log: .+ 65\.0 MB, because it was not moved .+; end long reads/,
   ],
   ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: it is not a database of incmon/],
   [
@@ -266,7 +266,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     { port: { state: 'incmon', unready: '503, full', certificate: null } },
     /^fail port: incmon listens on \S+ and is not ready: 503, full/,
   ],
-  ['a server over another file', { served: false }, /^warn port: .+ but not over this file/],
+  ['a server over another file', { served: false }, /^warn port: .+ but with another database/],
   [
     'a server that does not answer',
     { port: { state: 'free' } },
@@ -283,7 +283,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     { port: { state: 'changed', address: 'http://a:1' } },
     /^warn port: incmon listens on http:\/\/a:1, and \S+ is configured; restart it/,
   ],
-  ['a port of root', { port: { state: 'denied', code: 'EACCES' } }, /^fail port: .+ cannot be listened on \(EACCES\)/],
+  ['a port of root', { port: { state: 'denied', code: 'EACCES' } }, /^fail port: .+ is not available \(EACCES\)/],
   [
     'a certificate that ends this instant',
     inFile({ until: NOW }),
