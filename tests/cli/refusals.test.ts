@@ -101,7 +101,7 @@ const BY_OPTION: readonly [args: readonly string[], line: RegExp][] = [
   [[...SLACK, '--url', HOOK, '--remind-every', '99999'], /^--remind-every: expected a whole number of minutes/],
   [[...SLACK, '--url', HOOK, '--to', 'a@b.example'], /^--to: a slack channel has an address; write --url$/],
   [['silence', 'add', 'a="b"', '--for', '1h', '--comment', ' '], /^--comment: empty; write at least one character$/],
-  [['silence', 'add', 'a="b"', '--for', '1h', '--comment', 'x', '--start', '2020-01-01'], /^--for: lies in the past/],
+  [['silence', 'add', 'a="b"', '--for', '1h', '--comment', 'x', '--start', '2020-01-01'], /^--for: is in the past/],
   [['token', 'list', '--org', ''], /^--org: empty; name one of Acme$/],
   [['setup-link', '--org', ' '], /^--org: empty; name one of Acme$/],
   [['incident', 'show', '1', '--org', ''], /^--org: empty; name one of Acme$/],

@@ -28,7 +28,7 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   [
     'with a trigger that takes tokens away',
     (file) => change(file, 'CREATE TRIGGER steal AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END'),
-    /is not as incmon made it \(trigger steal is not part of data model \d+\): choose another backup$/,
+    /differs from a database of incmon \(trigger steal is not part of data model \d+\): choose another backup$/,
   ],
   [
     'with a view in place of a table',
@@ -44,7 +44,7 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   [
     'with a reference to a row that does not exist',
     (file) => change(file, 'UPDATE events SET organization_id = 999'),
-    /is not whole \(row 1 of events refers to a row of organizations that does not exist\)/,
+    /has broken references \(row 1 of events refers to a row of organizations that does not exist\)/,
   ],
   ['missing', (file) => rmSync(file), /^there is no file \S+backup\.db: name a backup, or - for standard input$/],
   ['a directory', directory, /is not a regular file: name a backup, or - for standard input$/],
