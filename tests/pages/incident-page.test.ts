@@ -117,7 +117,7 @@ test('a verdict confirms the suspect, moves it to the top, and can be taken back
 test('a verdict on a suspect without a link says what to do', async (t) => {
   const { path, send } = await brokenCart(t)
   const { status, html } = await send(`${path}/verdict`, { ref: 'x', kind: 'pipeline', verdict: 'confirmed' })
-  assert.deepEqual([status, html.includes('Open the incident again')], [409, true])
+  assert.deepEqual([status, html.includes('Reload the incident')], [409, true])
 })
 
 test('an empty note and an unknown status change nothing', async (t) => {

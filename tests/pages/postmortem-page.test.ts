@@ -34,7 +34,7 @@ test('the document has every section, its figures, and the evidence of its sente
   )
   for (const part of ['Summary', 'Impact', 'Timeline', 'Root cause', 'Figures', 'Lessons', 'Actions', 'Evidence'])
     assert.match(html, new RegExp(`<h2 id="[a-z-]+">${part}</h2>`))
-  assert.match(html, /6 of 6 parts for people are empty/)
+  assert.match(html, /6 of 6 parts are not written yet/)
   assert.match(html, /<a href="#e1">E1<\/a>.*<li id="e1">/s)
 })
 

@@ -118,7 +118,7 @@ test('an ended thread fails one read; the pending ones use the next thread', asy
   await search()
   const [current, next] = [search(), search()]
   void threads[0]?.terminate()
-  await assert.rejects(current, isUnavailable(/the reader thread ended: ask again in a few seconds/))
+  await assert.rejects(current, isUnavailable(/the reader thread ended: try again in a few seconds/))
   assert.equal((await next).total, 1)
   assert.equal(threads.length, 2)
 })
@@ -143,7 +143,7 @@ test('an error of a read is thrown only to its caller', async (t) => {
 test('a full queue refuses the next read and answers the pending ones', async (t) => {
   const { search } = reading(t)
   const all = Array.from({ length: 33 }, () => search())
-  await assert.rejects(search(), isUnavailable(/^too many slow reads are waiting: ask again/))
+  await assert.rejects(search(), isUnavailable(/^too many slow reads are waiting: try again/))
   assert.ok((await Promise.all(all)).every(({ total }) => total === 1))
 })
 
