@@ -98,7 +98,7 @@ function diagnoseModel({ version, known, differences }: ReadContent): Finding {
 }
 
 function diagnoseClock(receivedAt: number | null, now: number): Finding {
-  if (receivedAt === null) return ok('clock', 'there is no event to compare with yet')
+  if (receivedAt === null) return ok('clock', 'no event to compare with yet')
   const behind = receivedAt - now
   if (behind <= SMALL_STEP) return ok('clock', 'not before the newest event')
   const text = `${formatSeconds(Math.round(behind / SECOND))} before the newest event: it was set back, or it was ahead before`
