@@ -66,18 +66,28 @@ const LATE_COPY_WITHIN = 2 * MINUTE
 
 /** Returns a new alert from the first signal of its condition. If the first signal is an end, the alert is resolved. */
 export function open(signal: Signal, receivedAt: number): Alert {
-  const { status, at, sighting, labels: _, annotations: __, links: ___, ...same } = signal
+  const { source, name, said, status, summary, fingerprint, logicalKey, failure, node, rules, startsAt } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
+  // A copy of all fields but a few takes several times as long. The order is that of a loaded alert.
   return {
-    ...same,
+    source,
+    name,
     severity: severityAfter(signal, signal.severity, evidence),
+    said,
     status,
-    endsAt: resolved ? Math.max(signal.endsAt ?? at, signal.startsAt) : null,
     resolution: resolved ? 'reported' : null,
-    lastSeenAt: lastSeen(signal, receivedAt),
-    occurrences: sighting?.count ?? 1,
+    summary,
+    fingerprint,
+    logicalKey,
+    failure,
+    node,
+    rules,
     evidence,
+    startsAt,
+    endsAt: resolved ? Math.max(signal.endsAt ?? signal.at, startsAt) : null,
+    lastSeenAt: lastSeen(signal, receivedAt),
+    occurrences: signal.sighting?.count ?? 1,
     receivedAt,
     endedAt: resolved ? receivedAt : null,
   }

@@ -11,6 +11,9 @@ export const NO_HOURS: Hours = { last: 0, counts: [] }
 /** Returns the hours with more events at a time in milliseconds UTC. Events older than a day are omitted. */
 export function withEvents(hours: Hours, at: number, events: number): Hours {
   if (events === 0) return hours
+  // Most requests fall into the newest hour.
+  if (hours.counts.length === KEPT && hours.last === hourOf(at))
+    return { ...hours, counts: hours.counts.with(-1, (hours.counts.at(-1) ?? 0) + events) }
   const last = Math.max(hours.last, hourOf(at))
   const age = last - hourOf(at)
   const counts = moved(hours, last)
