@@ -15,15 +15,24 @@ const COMPARISONS = 7
 /** Beyond it two means differ by more than chance. */
 const MAX_T = 4.5
 
-/** Welch's t of the times of a wrong token that begins like the right one, and of one that does not; in turn. */
+/** Wrong tokens with this beginning: many, because how long one takes also depends on its hash. */
+function wrongTokens(beginning: string): string[] {
+  return Array.from({ length: 1_000 }, (_, number) =>
+    Buffer.from(beginning + number.toString(36).padStart(4, 'A')).toString('latin1'),
+  )
+}
+
+/** Welch's t of the times of wrong tokens that begin like the right one, and of those that do not; in turn. */
 function compare(token: string, lookUp: (token: string) => unknown): number {
   // Of the same characters: a pattern takes longer for letters of changing case than for one letter.
-  const wrong = [`${token.slice(0, -4)}AAAA`, `${token.slice(0, 7)}${[...token.slice(7, -4)].reverse().join('')}AAAA`]
+  const reversed = token.slice(0, 7) + [...token.slice(7, -4)].reverse().join('')
+  const wrong = [wrongTokens(token.slice(0, -4)), wrongTokens(reversed)] as const
   const times: [number[], number[]] = [[], []]
   for (let round = -2_000; round < TIMED; round += 1) {
     for (const kind of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const one = wrong[kind][(round + 2_000) % 1_000] ?? ''
       const began = process.hrtime.bigint()
-      lookUp(wrong[kind] ?? '')
+      lookUp(one)
       if (round >= 0) times[kind].push(Number(process.hrtime.bigint() - began))
     }
   }
