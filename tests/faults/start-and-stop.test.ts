@@ -13,6 +13,8 @@ import { missing } from './promise.ts'
 import { makeDatabase, PROGRAM_LINE, startServer } from './server.ts'
 
 const NOBODY = 65_534
+/** Event streams that are open when a server is stopped. */
+const STREAMS = 100
 const isRoot = process.getuid?.() === 0
 
 /** Starts a server that refuses; its exit code, its words and how long it took. */
@@ -123,6 +125,11 @@ suite('stop', () => {
   test('SIGTERM under load answers all that was taken, exits with 0 and leaves one file', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))
     const server = await startServer(t, file)
+    const headers = { Authorization: `Bearer ${token}` }
+    const streams = await Promise.all(
+      Array.from({ length: STREAMS }, () => fetch(`${server.url}/api/stream`, { headers })),
+    )
+    assert.ok(streams.every(({ status }) => status === 200))
     const [stored, statuses] = [[] as string[], new Map<string, number>()]
     let stopped = false
     const client = async (first: number) => {
@@ -140,11 +147,15 @@ suite('stop', () => {
     server.signal('SIGTERM')
     const code = await server.ended
     stopped = true
-    await Promise.all(clients)
+    await Promise.all([...clients, ...streams.map((stream) => stream.text().catch(() => ''))])
     const ms = Math.round(performance.now() - began)
     const log = existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0
     const lost = missing(file, stored)
-    figure(t, 6, `exit ${code} after ${ms} ms, ${stored.length} acknowledged, ${lost.length} lost, log ${log} bytes`)
+    figure(
+      t,
+      6,
+      `exit ${code} after ${ms} ms beside ${STREAMS} streams, ${stored.length} acknowledged, ${lost.length} lost, log ${log} bytes`,
+    )
     assert.deepEqual([code, lost, log, ms <= 10_000], [0, [], 0, true])
     for (const outcome of statuses.keys()) assert.match(outcome, /^(200|503|ECONNREFUSED|UND_ERR_SOCKET|ECONNRESET)$/)
   })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Source } from '../../src/domain/event/event.ts'
+import { sized } from '../faults/size.ts'
 import { type Made, MINUTE, makeOrganization, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, type Body, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
@@ -68,7 +69,7 @@ test('any order of the same requests, with copies, gives the same alerts, servic
       const organization = makeOrganization(flow.deps.db, `Organization ${made++}`, 'Team')
       assert.deepEqual(await outcome(flow, organization, order, restartAt), expected)
     }),
-    { numRuns: 200 },
+    { numRuns: sized(1_000, 200, 200) },
   )
 })
 

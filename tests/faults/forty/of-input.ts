@@ -18,7 +18,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
     [{ file: 'tests/http/fuzz.test.ts' }],
     'mutant: refusal-as-bug',
   ),
-  row(29, 'Bombs', 'refused or stored in ≤ 1 s, ≤ 300 MB', [{ file: BAD, name: /bomb/ }], 'mutant: any-size'),
+  row(29, 'Bombs', 'refused or stored in ≤ 250 ms, ≤ 128 MB', [{ file: BAD, name: /bomb/ }], 'mutant: any-size'),
   row(
     30,
     'Hostile strings',
