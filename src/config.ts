@@ -158,7 +158,7 @@ function read(name: Name, { where, value, isText }: RawValue): { value: Value } 
   return { fault: `${where}: ${shown(value)} is not ${key.allowed}${wrongItems(found, key.accepts)}` }
 }
 
-/** Returns the value as it is written, or its kind if that is long. */
+/** Returns the value as text, or its kind if the text is long. */
 function shown(value: unknown): string {
   const isShort = Array.isArray(value) && JSON.stringify(value).length <= 60
   return typeof value === 'string' || typeof value === 'number' || isShort ? JSON.stringify(value) : kindOf(value)

@@ -152,7 +152,7 @@ test('a bad value is reported even where a flag hides it', () => {
   assert.equal(faultsOf({ flags: { port: '1' }, env: { INCMON_PORT: 'x' } }).length, 1)
 })
 
-test('variables of other programs are none of our business', () => {
+test('variables of other programs are ignored', () => {
   assert.ok('config' in read({ env: { PATH: '/bin', INCMONITOR: 'x' } }))
 })
 
@@ -160,7 +160,7 @@ test('clients find url and token in the environment, if they are there', () => {
   assert.deepEqual(clientVariables({ INCMON_URL: 'http://a', INCMON_TOKEN: '' }), { url: 'http://a', token: null })
 })
 
-test('what Kubernetes sets in a pod beside a Service named incmon is not ours', () => {
+test('variables that Kubernetes sets for a Service named incmon are ignored', () => {
   const env = {
     INCMON_SERVICE_HOST: '10.0.0.1',
     INCMON_PORT: 'tcp://10.0.0.1:80',

@@ -37,7 +37,7 @@ test('No example is without a test', () => {
   assert.deepEqual(readdirSync(folder).sort(), [...USED].sort())
 })
 
-test('The four payloads are accepted and speak of one service', async (t) => {
+test('The four payloads are accepted and belong to one service', async (t) => {
   const incmon = await startServer(t)
   for (const [file, source] of Object.entries(PAYLOADS)) {
     const headers = { 'X-Ci-Token': incmon.token }
@@ -60,7 +60,7 @@ test('The secret in the pipeline’s variables is never shown again', async (t) 
   assert.equal(event.payload.object_attributes.variables[0].value, '[redacted]')
 })
 
-test('Alertmanager’s configuration has the settings that the groups’ rhythm is learned from', () => {
+test('Alertmanager’s configuration has the settings from which the delivery interval is learned', () => {
   const { route, receivers } = parseYaml(read('alertmanager.yml'))
   assert.deepEqual(route.group_by, ['alertname', 'namespace'])
   assert.deepEqual([route.group_wait, route.group_interval, route.repeat_interval], ['10s', '30s', '2m'])
@@ -161,7 +161,7 @@ test('Prometheus’ configuration scrapes, and its expressions name figures that
   )
 })
 
-test('The configuration file is taken as it stands', () => {
+test('The configuration file is accepted unchanged', () => {
   const result = readConfig({ flags: { config: 'incmon.toml' }, env: {}, readFile: () => read('incmon.toml') })
   assert.deepEqual(result, { config: DEFAULTS })
 })
@@ -185,7 +185,7 @@ const skipSystemd =
     ? 'systemd-analyze is not installed: apt-get install systemd'
     : false
 
-test('The unit is one that systemd takes as it stands', { skip: skipSystemd }, (t) => {
+test('systemd accepts the unit unchanged', { skip: skipSystemd }, (t) => {
   const unit = join(temporaryDirectory(t), 'incmon.service')
   writeFileSync(unit, read('incmon.service').replaceAll('/usr/local/bin/incmon', process.execPath))
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
@@ -193,14 +193,14 @@ test('The unit is one that systemd takes as it stands', { skip: skipSystemd }, (
   assert.deepEqual([status, ours], [0, []])
 })
 
-test('The unit leaves little that a taken-over process could reach', { skip: skipSystemd }, () => {
+test('The unit restricts what a compromised process can access', { skip: skipSystemd }, () => {
   const args = ['security', '--offline=true', '--no-pager', path('incmon.service')]
   const { stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
   const [, exposure] = /exposure level for incmon\.service: ([\d.]+)/.exec(stdout) ?? assert.fail(stdout)
   assert.ok(Number(exposure) <= 1.5, exposure)
 })
 
-test('The unit can write its own directory alone, and keeps the database there', () => {
+test('The unit can write only to its own directory, which has the database', () => {
   const lines = read('incmon.service').split('\n')
   const settings = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.split('=')[1])
@@ -210,7 +210,7 @@ test('The unit can write its own directory alone, and keeps the database there',
   assert.ok(lines.includes('ExecStartPost=/usr/local/bin/incmon health --wait'))
 })
 
-test('The image holds the executable and nothing else, and asks it how it is', () => {
+test('The image contains only the executable and a health check', () => {
   const lines = read('Dockerfile').split('\n')
   const all = (name: string) =>
     lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1))
@@ -254,7 +254,7 @@ test('the Kubernetes manifest keeps the database on the volume and runs without 
   assert.ok('config' in readConfig({ flags: {}, env: variables, readFile: () => '' }))
 })
 
-test('The settings of the image and of the unit are taken as they stand', () => {
+test('The settings of the image and of the unit are accepted unchanged', () => {
   const set = [
     ...`${read('Dockerfile')}\n${read('incmon.service')}`.matchAll(/^(?:ENV |Environment=)(INCMON_\w+)=(.+)$/gm),
   ]

@@ -64,7 +64,7 @@ function smoke(command: readonly string[]): void {
     assert.equal(run(command, cwd, ['migrate']).out, 'incmon.db is up to date\n')
   })
 
-  test('a webhook is taken, and what came of it is still there after a restart', async (t) => {
+  test('a webhook is accepted, and its results survive a restart', async (t) => {
     const cwd = temporaryDirectory(t)
     const token = makeToken(command, cwd)
     const first = await serve(t, command, cwd)
@@ -76,7 +76,7 @@ function smoke(command: readonly string[]): void {
     assert.ok(services.some((one: { name: string; status: string }) => `${one.name} ${one.status}` === 'cart critical'))
   })
 
-  test('what threads read and copy aside works too', async (t) => {
+  test('reads and copies in threads work too', async (t) => {
     const cwd = temporaryDirectory(t)
     const token = makeToken(command, cwd)
     const { url, stop } = await serve(t, command, cwd)

@@ -49,7 +49,7 @@ suite('backup', { concurrency: 4 }, () => {
     assert.ok(readFileSync(join(cwd, 'sent')).equals(readFileSync(join(cwd, 'copy.db'))))
   })
 
-  test('a reader that goes away has no backup, and is told', async (t) => {
+  test('a reader that closes the pipe has no backup and gets an error', async (t) => {
     const cwd = acme(t)
     const { err } = await shell(cwd, 'incmon backup - | head -c 10 >/dev/null')
     assert.match(

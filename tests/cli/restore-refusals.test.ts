@@ -84,7 +84,7 @@ test('the database is no backup of itself', async (t) => {
   assert.equal(code, 1)
 })
 
-test('a database that another process works on is not taken away from it', async (t) => {
+test('a database in use by another process is not replaced', async (t) => {
   const cwd = world(t)
   const other = openStore(join(cwd, 'incmon.db'))
   t.after(() => other.close())

@@ -155,7 +155,7 @@ async function leaveALog(t: TestContext, cwd: string): Promise<void> {
   assert.ok(statSync(join(cwd, 'incmon.db-wal')).size > 0)
 }
 
-test('what root restores belongs to whom the directory belongs, the lock too', async (t) => {
+test('files and locks that root restores belong to the owner of the directory', async (t) => {
   if (process.getuid?.() !== 0) return t.skip('only root may give files away')
   const [cwd, theirs] = [world(t), temporaryDirectory(t)]
   chownSync(theirs, 65_534, 65_534)

@@ -14,7 +14,7 @@ function alert(more: Partial<GroupedAlert> = {}): GroupedAlert {
   }
 }
 
-test('440 alike alerts are one group that says what varies', () => {
+test('440 similar alerts are one group that names the labels that differ', () => {
   const storm = Array.from({ length: 440 }, (_, n) =>
     alert({ labels: { alertname: 'HighErrorRate', route: `/r${n % 11}`, pod: `checkout-${n % 40}` }, occurrences: 2 }),
   )
@@ -24,7 +24,7 @@ test('440 alike alerts are one group that says what varies', () => {
   assert.deepEqual([group?.members.length, group?.firing, group?.seen], [440, 440, 880])
 })
 
-test('10,000 alike alerts are grouped, too', () => {
+test('10,000 similar alerts are one group', () => {
   const [group] = groupAlerts(Array.from({ length: 10_000 }, (_, n) => alert({ startsAt: n })))
   assert.deepEqual([group?.firstStartsAt, group?.lastStartsAt], [0, 9_999])
 })
@@ -35,7 +35,7 @@ for (const [what, more] of [
   ['another source', { source: 'dashboard' }],
   ['another severity', { severity: 'error' }],
 ] as const) {
-  test(`an alert of ${what} is not alike`, () => assert.equal(groupAlerts([alert(), alert(more)]).length, 2))
+  test(`an alert of ${what} is not similar`, () => assert.equal(groupAlerts([alert(), alert(more)]).length, 2))
 }
 
 test('the worst group comes first, then the group with the latest start', () => {

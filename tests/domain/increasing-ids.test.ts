@@ -32,7 +32,7 @@ for (const [what, times] of [
   })
 }
 
-test('a process counts on from the newest UUID of the one before it, although the clock fell', () => {
+test('UUIDs continue from the newest one of the previous process, although the clock went back', () => {
   const [last = ''] = idsAt([NOON])
   const [next = ''] = idsAt([NOON - YEAR], last)
   assert.ok(next > last)
@@ -43,7 +43,7 @@ test('a UUID shows the time at which it was made', () => {
   assert.equal(Number.parseInt(id.replace('-', '').slice(0, 12), 16), NOON)
 })
 
-test('a UUID of another version, or none, is not counted on from', () => {
+test('UUIDs do not continue from one of another version', () => {
   for (const last of ['8b7f2a1c-9d4e-4f6a-b3c2-1e5d7f9a0b8c', 'none', null])
     assert.match(idsAt([NOON], last)[0] ?? '', /^019c/)
 })

@@ -11,7 +11,7 @@ const waiting = open(pending(NOON, 'cart-a'), at(9))
 const crash = open(sighted(NOON), at(9))
 const help = info('TriggeredScaleUp', at(1), 'cart-a')
 
-describe('a condition is told', () => {
+describe('a condition is reported in words', () => {
   test('by the recovery of an object', () =>
     assert.deepEqual(withReceivedEvents(waiting, [scheduled(at(1), 'cart-a')]).evidence.recovered, [[at(1), 'cart-a']]))
 
@@ -54,7 +54,7 @@ describe('a condition is not changed', () => {
   test('by nothing', () => assert.equal(withReceivedEvents(crash, []), crash))
 })
 
-describe('a failed pipeline that is told late', () => {
+describe('a failed pipeline that is reported late', () => {
   const failed = open(failedPipeline(NOON), at(30))
   const success = { kind: 'success', name: 'team/cart', object: 'Ref/main', text: '', at: at(5) }
 

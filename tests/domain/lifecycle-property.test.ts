@@ -187,7 +187,7 @@ describe('every alert', () => {
     rolledAt: fc.integer({ min: NOON - DAY, max: NOON }),
   })
 
-  test('is looked at neither in the past nor for ever at one moment, and ends no earlier than it began', () =>
+  test('is never due in the past, is not due twice at one time, and never ends before it began', () =>
     fc.assert(
       fc.property(someAlert, silence, fc.boolean(), (some, quiet, metricsFiring) => {
         const { hash, rolledAt, ...times } = some

@@ -102,7 +102,7 @@ test('what began less than a minute ago began just now', () => {
   assert.match(messageTextOf(item({}, { startedAt: NOW - 59_999 }), CONTEXT).title, /since 14:05 UTC \(just now\)\.$/)
 })
 
-test('200 incidents give one digest with their number and the worst', () => {
+test('200 incidents are one digest with their number and the worst one', () => {
   const items = Array.from({ length: 200 }, (_, index) =>
     item(
       { service: { name: `s${index}`, namespace: '', cluster: '' } },

@@ -49,7 +49,7 @@ test('a storm of 440 alike alerts is one row in the timeline, for its begin and 
   )
 })
 
-test('a storm of 440 alike alerts is one link, one name and one record of evidence', () => {
+test('a storm of 440 similar alerts is one link, one name and one record of evidence', () => {
   const document = generate(storm())
   const named = document.evidence.records.filter(({ text }) => text?.startsWith('HighErrorRate'))
   assert.equal(named.length, 1)
@@ -122,7 +122,7 @@ test('an alert older than the incident is told to be older, and the time to dete
   assert.doesNotMatch(JSON.stringify(generate(IMAGE).detection), /is older/)
 })
 
-test('the commit, its author and the failed job of a pipeline are told', () => {
+test('the commit, its author and the failed job of a pipeline are named', () => {
   const [row] = timelineOf(IMAGE).filter(({ kind }) => kind === 'pipeline')
   assert.match(
     row?.text ?? '',

@@ -54,7 +54,7 @@ describe('the end of a condition', () => {
 
 describe('agreement', () => {
   for (const [name, failure] of ALERT_CASES) {
-    test(`the alert ${name || '(no name)'} speaks of ${failure}`, () => assert.equal(failureOfAlert(name), failure))
+    test(`the alert ${name || '(no name)'} reports ${failure}`, () => assert.equal(failureOfAlert(name), failure))
   }
 
   for (const [condition, name, severity, expected] of AGREEMENT_CASES) {

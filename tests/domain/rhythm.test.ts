@@ -228,7 +228,7 @@ describe('the longest pause of a receiver', () => {
     assert.equal(repeated({ longestGap: 4 * HOUR, gaps: 9 }, group(4 * HOUR), MINUTE, 99).rhythm.longestGap, 4 * HOUR))
 })
 
-describe('the silence that means an end', () => {
+describe('the time without repeats after which an alert ends', () => {
   const rhythm = (longestGap: number, gaps = 2) => ({ longestGap, gaps })
   const cases: readonly (readonly [string, ReturnType<typeof rhythm> | null, ReturnType<typeof rhythm>, number])[] = [
     ['is three missed deliveries', rhythm(4 * HOUR), NONE, 12 * HOUR],

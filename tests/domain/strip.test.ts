@@ -44,7 +44,8 @@ for (const [changes, text] of [
   [[at(-5, 'degraded', 70), at(31, 'critical', 8), at(40, 'healthy', 100)], 'critical for 9 min, degraded for 31 min'],
   [[at(30, 'healthy', 100)], 'unknown for 30 min'],
 ] as const) {
-  test(`${changes.length} changes are told as “${text}”`, () => assert.equal(stripText(changes, 0, 60 * MINUTE), text))
+  test(`${changes.length} changes are described as “${text}”`, () =>
+    assert.equal(stripText(changes, 0, 60 * MINUTE), text))
 }
 
 for (const [critical, degraded, unknown, healthy, names, lead, rest] of [

@@ -41,7 +41,7 @@ for (const [label, value] of [
   })
 }
 
-test('a caller whose callee is unknown, or is itself, keeps its trouble', () => {
+test('a caller whose callee is unknown or itself keeps its symptom', () => {
   for (const destination of ['nobody', 'web', 'pay.bank', '', ':'])
     assert.deepEqual(refs(facts({ alerts: [alert('web', 'UpstreamErrors', 0, { labels: { destination } })] })), [
       'shop/web',
@@ -103,7 +103,7 @@ test('without a change the object with the specific, lasting failure ranks first
   )
 })
 
-test('an equal symptom of many services is not the fault of one', () => {
+test('an equal symptom in many services does not accuse one of them', () => {
   const text = 'Back-off restarting failed container app'
   const many = ['cart', 'pay', 'web', 'ledger'].map((name) => event(name, 'BackOff', 1, { text, count: 9 }))
   const refused = event('search', 'Unhealthy', 1, { text: 'Readiness probe failed: Too many connections', count: 60 })

@@ -105,7 +105,7 @@ test('other work waits for one batch at most, however much arrives', async () =>
   await queue.drained()
 })
 
-test('work that fails fails for its caller alone', async () => {
+test('work that fails affects only its caller', async () => {
   const { queue, add, until, release } = makeQueue()
   await assert.rejects(
     queue.between(() => Promise.reject(new Error('no such organization'))),

@@ -72,7 +72,7 @@ test('a restart loads what was live', async (t) => {
   assert.deepEqual(await live(), before)
 })
 
-test('a commit that fails changes nothing, and the same is taken once there is room', async (t) => {
+test('a failed commit changes nothing, and the same request is accepted once the disk has space', async (t) => {
   const { live, disk, send, deps, acme, incidents, clock } = await start(t)
   const before = await live()
   const ended = { status: 'resolved', endsAt: new Date(clock.now).toISOString() }
@@ -93,7 +93,7 @@ test('a commit that fails changes nothing, and the same is taken once there is r
   assert.deepEqual(await live(), after)
 })
 
-test('a decision that fails changes nothing, and costs its neighbours in the batch nothing', async (t) => {
+test('a decision that fails changes nothing and does not affect the rest of its batch', async (t) => {
   const { live, deps, acme, send } = await start(t)
   const before = await live()
   const failing = deps.engine.run(acme.key, (ctx) => {

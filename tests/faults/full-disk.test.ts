@@ -60,7 +60,7 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
     await assert.rejects(startServer(t, second), /the disk is full: free some space and try again/)
   })
 
-  await t.test('once there is room the next delivery is taken, without a restart', async () => {
+  await t.test('once the disk has space the next delivery is accepted without a restart', async () => {
     free()
     assert.equal((await deliver(target, 240)).status, 200)
     assert.deepEqual(missing(file, [...before.stored, ...full.stored]), [])

@@ -30,7 +30,7 @@ test('power loss', { skip: lacksStrace() }, async (t) => {
     assert.deepEqual({ checked, unsynced }, { checked: IN_TURN + AT_ONCE, unsynced: [] })
   })
 
-  await t.test('after a power cut at any moment the file is whole and holds all that was acknowledged', (t) => {
+  await t.test('after a power cut at any moment the file is complete and contains all acknowledged requests', (t) => {
     const { cuts, kept, lost } = cutPower(t, real)
     figure(t, 2, `${cuts} power cuts, ${kept} promises, ${lost.length} broken`)
     assert.deepEqual(lost.slice(0, 5), [])
@@ -45,7 +45,7 @@ test('power loss', { skip: lacksStrace() }, async (t) => {
     assert.ok(restarts.length >= 2)
   })
 
-  await t.test('a disk that only says that it synced is found out, both ways', async (t) => {
+  await t.test('a disk that falsely reports a sync is detected both ways', async (t) => {
     const load = (target: Target) => fromClients(1, 20, (number) => deliver(target, number))
     const faked = await record(t, load, injecting('fsync,fdatasync:retval=0'))
     const { checked, unsynced } = findUnsynced(faked.steps)

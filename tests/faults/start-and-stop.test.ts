@@ -122,7 +122,7 @@ suite('start', { concurrency: 2 }, () => {
 })
 
 suite('stop', () => {
-  test('SIGTERM under load answers all that was taken, exits with 0 and leaves one file', async (t) => {
+  test('SIGTERM under load answers all accepted requests, exits with 0 and leaves one file', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))
     const server = await startServer(t, file)
     const headers = { Authorization: `Bearer ${token}` }

@@ -16,7 +16,7 @@ async function linesOf(...events: object[]): Promise<string[]> {
   return lines
 }
 
-test('a test that begins and one that fails are told, and nothing else is', async () => {
+test('only the start and the failure of a test are reported', async () => {
   const file = `${process.cwd()}/tests/a.test.ts`
   const failed = { name: 'one', file, details: { error: new Error('the test failed', { cause: 'too late' }) } }
   const lines = await linesOf(
@@ -30,11 +30,11 @@ test('a test that begins and one that fails are told, and nothing else is', asyn
   ])
 })
 
-test('a line of another is none of ours', () => {
+test('a line of another program is ignored', () => {
   assert.equal(happeningIn('✔ {"what":"begins"}'), null)
 })
 
-test('what has begun and not ended is under way, and hangs', () => {
+test('a test that has begun and not ended is running, and hangs', () => {
   const all = [SUITE, happening('begins', 'one'), happening('begins', 'other'), happening('ends', 'one')]
   assert.deepEqual(underWay(all), ['"all" of tests/a.test.ts', '"other" of tests/a.test.ts'])
   assert.equal(whatHangs(all), 'hangs in "all" of tests/a.test.ts, "other" of tests/a.test.ts')

@@ -1,4 +1,4 @@
-/** Whatever arrives: never a fault of ours, always an answer that openapi.json foresees. */
+/** Whatever arrives: never an internal error, always an answer that openapi.json foresees. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -68,7 +68,7 @@ const KINDS: Readonly<
 }
 
 for (const [what, { status, ask }] of Object.entries(KINDS)) {
-  test(`${what}: ${status} bears what every answer bears, each once`, async (t) => {
+  test(`${what}: ${status} has each common header once`, async (t) => {
     const { world, send } = await serving(t)
     const { statusCode, rawHeaders } = await send(await ask(world))
     const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())

@@ -73,7 +73,7 @@ test('the operator’s cluster is the cluster of the sent events', async (t) => 
 })
 
 for (const header of ['X-Forwarded-For', 'Forwarded', 'Via', 'Origin', 'X-Real-IP']) {
-  test(`a request that bears ${header} came through a proxy or browser, and is refused`, async (t) => {
+  test(`a request with ${header} came through a proxy or browser and is refused`, async (t) => {
     const { operate, ofAcme } = asOperator(t)
     for (const path of ['/api/services', '/operator/organizations']) {
       const { status, body } = await operate('GET', path, { headers: { ...ofAcme, [header]: 'x' } })

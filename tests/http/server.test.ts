@@ -135,7 +135,7 @@ const MALFORMED: Readonly<Record<string, readonly [path: string, ...head: string
 }
 
 for (const [what, [path, ...head]] of Object.entries(MALFORMED)) {
-  test(`${what} is a problem of one line, with what every answer bears`, async (t) => {
+  test(`${what} is a problem of one line with the common headers`, async (t) => {
     const { exchange } = await serving(t)
     const { top, body } = await exchange(...head, 'X-Request-Id: mine')
     const { status, detail } = JSON.parse(body)

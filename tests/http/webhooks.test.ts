@@ -171,7 +171,7 @@ describe('a body', () => {
   })
 })
 
-describe('a fault of ours', () => {
+describe('an internal error', () => {
   const failing = (engine: Engine, error: Error): Engine => ({ ...engine, submit: async () => Promise.reject(error) })
 
   test('a database that cannot be written gives 503 with Retry-After', async (t) => {

@@ -215,7 +215,7 @@ const BAD_ITEMS: [unknown, string][] = [
 ]
 
 for (const [item, error] of BAD_ITEMS) {
-  test(`${JSON.stringify(item).slice(0, 40)} is kept aside`, () => assert.equal(refusal(item), error))
+  test(`${JSON.stringify(item).slice(0, 40)} is stored as a rejection`, () => assert.equal(refusal(item), error))
 }
 
 const WARNINGS: [Record<string, unknown>, string | undefined][] = [

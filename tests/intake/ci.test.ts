@@ -168,7 +168,7 @@ const REFUSALS: [unknown, RegExp][] = [
 ]
 
 for (const [body, error] of REFUSALS) {
-  test(`${JSON.stringify(body).slice(0, 70)} is kept aside`, () => {
+  test(`${JSON.stringify(body).slice(0, 70)} is stored as a rejection`, () => {
     const { accepted, rejected } = readCi(body, RECEIVED)
     assert.deepEqual(accepted, [])
     assert.match(rejected[0]?.error ?? '', error)

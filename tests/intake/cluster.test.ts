@@ -148,7 +148,7 @@ const REFUSALS: [unknown, RegExp][] = [
 ]
 
 for (const [body, error] of REFUSALS) {
-  test(`${JSON.stringify(body).slice(0, 60)} is kept aside`, () => assert.match(refusal(body) ?? '', error))
+  test(`${JSON.stringify(body).slice(0, 60)} is stored as a rejection`, () => assert.match(refusal(body) ?? '', error))
 }
 
 test('Names that become equal after cleaning are numbered in linear time', () => {

@@ -28,7 +28,7 @@ for (const [what, alert] of [
   ['that starts in the future', { ...ALERT, startsAt: '2026-03-14T03:00:00Z' }],
   ['that ended without saying when', { ...ALERT, status: 'resolved' }],
 ] as const) {
-  test(`an alert ${what} means something else at every receipt, and is not kept`, () => {
+  test(`an alert ${what} changes its meaning with the time of receipt and is not cached`, () => {
     const recent = createRecent()
     recent.keep('acme', bytes('text'), read(alert), NOW)
     assert.equal(recent.find('acme', bytes('text')), null)

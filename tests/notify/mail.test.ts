@@ -74,7 +74,7 @@ test('a password is not sent without TLS', async (t) => {
   assert.equal(sent.length, 0)
 })
 
-test('a certificate that nobody vouches for is refused', async (t) => {
+test('a certificate without a trusted issuer is refused', async (t) => {
   const { sent, port, place } = await mailServer(t, { secure: true })
   const server = { ...place, url: `smtps://127.0.0.1:${port}` }
   await assert.rejects(sendMail(server, 'team@example.com', MAIL), /certificate|self-signed/)

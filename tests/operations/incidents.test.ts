@@ -47,7 +47,7 @@ test('a reopened incident counts an alert that returns once', async (t) => {
   assert.deepEqual([incident?.status, incident?.alert_count, more], ['investigating', 1, []])
 })
 
-test('a lone event must last for a minute first', async (t) => {
+test('a single event opens an incident only after a minute', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.sweepUntil(NOON + MINUTE - 1)

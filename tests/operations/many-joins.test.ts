@@ -24,7 +24,7 @@ function joined(flow: Flow): number {
   return flow.alerts().filter(({ incident_id }) => incident_id !== null).length
 }
 
-test('all warnings join in the end, and each is in the timeline once', async (t) => {
+test('in the end all warnings have joined, and each is in the timeline once', async (t) => {
   const flow = makeFlow(t)
   await storm(flow, SERVICES)
   while (await flow.deps.engine.sweep());

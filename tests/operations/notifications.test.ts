@@ -154,7 +154,7 @@ test('nobody is reminded in quiet hours, with reminders off, or on a disabled ch
   assert.deepEqual(outbox().at(-1), ['quiet', 'reminder', 61])
 })
 
-test('a second channel is told of an unacknowledged incident and of all that follows', async (t) => {
+test('a second channel gets an unacknowledged incident and all later changes', async (t) => {
   const { channel, outbox, fail, act, remindAt } = withOutbox(t)
   channel('first', { remindAfter: 0 })
   channel('boss', { escalateAfter: 15, remindAfter: 0 })

@@ -30,7 +30,7 @@ test('referenced records do not count as deletions', async (t) => {
   assert.ok(eventsOf(flow).length >= 5)
 })
 
-test('after the clock is corrected nothing waits and nothing is lost', async (t) => {
+test('after the clock is corrected nothing is pending or lost', async (t) => {
   const flow = makeFlow(t)
   await routineWeek(flow)
   flow.clock.now = NOON + 365 * DAY

@@ -74,7 +74,7 @@ async function withChannel(t: TestContext) {
   return { ...flow, down, remindAt, messages }
 }
 
-test('people are told after half an hour, and then daily, that alerts still fire', async (t) => {
+test('channels are notified after half an hour, and then daily, that alerts still fire', async (t) => {
   const { remindAt, messages } = await withChannel(t)
   for (const minute of [29, 30, 31, 1439, 1440, 1500]) remindAt(minute)
   assert.deepEqual(messages().slice(2), [
@@ -83,7 +83,7 @@ test('people are told after half an hour, and then daily, that alerts still fire
   ])
 })
 
-test('nobody is told if the alerts have ended meanwhile', async (t) => {
+test('no message is sent if the alerts have ended in the meantime', async (t) => {
   const { send, down, remindAt, messages } = await withChannel(t)
   await send('metrics', down({ endsAt: END }), { at: END })
   remindAt(60)

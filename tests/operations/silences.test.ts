@@ -89,7 +89,7 @@ test('an engine that was not swept for hours still ends its silences', async (t)
   assert.deepEqual(state(), ['critical', 60, 1])
 })
 
-test('a service that is renamed away from a silence is silenced no more', async (t) => {
+test('a renamed service that no longer matches a silence is not silenced', async (t) => {
   const { silence, send, deps, acme, service, incidents } = silenced(t)
   await silence('service="cart"')
   await send('metrics', alertmanager([DOWN]))

@@ -54,7 +54,7 @@ for (const [what, forge] of [
   ['a line break behind', (token: string) => `${token}\n`],
   ['nothing', () => ''],
 ] as const) {
-  test(`a token with ${what} is nobody's`, (t) => {
+  test(`a token with ${what} is unknown`, (t) => {
     const { deps, organization } = acme(t)
     const { token } = createToken(deps, { ...READ, organizationId: organization.key })
     assert.equal(authenticate(deps, forge(token)), null)

@@ -13,7 +13,7 @@ import { startServer } from '../helpers/server.ts'
 const run = promisify(execFile)
 const example = (name: string) => readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8')
 
-test('Every curl line of /docs runs as it stands and is answered as documented', async (t) => {
+test('Every curl line of /docs runs unchanged and gets the documented answer', async (t) => {
   const { url, token, request, shell } = await acmesShell(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text())
   assert.ok(lines.length > ROUTES.length, `only ${lines.length} lines`)

@@ -96,7 +96,7 @@ test('a silenced service says so on its page, in the list of alerts and on the o
   assert.match((await browser.get('/')).html, /> silenced<\/span>/)
 })
 
-test('the overview says that alerts fire on after the last incident was resolved', async (t) => {
+test('the overview says that alerts still fire after the last incident was resolved', async (t) => {
   const { app, db, acme } = makeWorld(t)
   const cart = makeService(db, acme, 'cart')
   const resolved = { status: 'resolved', started_at: NOON - DAY, resolved_at: NOON - 4 * MINUTE } as const
@@ -108,7 +108,7 @@ test('the overview says that alerts fire on after the last incident was resolved
   assert.match(html, /was resolved\s*<time[^>]*>4 min ago<\/time>; 1 alert still fires\s*\./)
 })
 
-test('alike alerts are one row with their count, and a word of the address takes them apart', async (t) => {
+test('similar alerts are one row with their count, and a query parameter shows them one by one', async (t) => {
   const { browser } = await stormyCart(t)
   const { html } = await browser.get('/alerts')
   assert.match(html, /3 conditions from 32 alerts\. 32 alerts are still firing\./)
@@ -132,7 +132,7 @@ test('filters leave what they name, and a chip takes one away', async (t) => {
   assert.match((await browser.get('/alerts?status=ended')).html, /No alerts match\./)
 })
 
-test('words that the page does not know are ignored', async (t) => {
+test('unknown query values are ignored', async (t) => {
   const { browser } = await stormyCart(t)
   const odd = '/alerts?range=x&status=x&severity=x&source=x&page=x&from=x&to=y&incident=x&service=x&group=x'
   assert.equal((await browser.get(odd)).status, 200)

@@ -34,7 +34,7 @@ test('a token without a name or scope is refused in words, and what was typed st
   assert.match(html, /value="production"/)
 })
 
-test('a revoked token works no more, and is gone from the list', async (t) => {
+test('a revoked token is refused and no longer listed', async (t) => {
   const { browser, request, db, acme } = await start(t)
   const token = makeToken(db, acme, ['read'], { name: 'old one' })
   const [, id = ''] = /\/settings\/tokens\/([\w-]+)\/revoke/.exec((await browser.get('/settings/tokens')).html) ?? []

@@ -125,7 +125,7 @@ for (const [what, headers] of [
   })
 }
 
-test('a form without the proof of its session is shown again instead of being carried out', async (t) => {
+test('a form without a CSRF token is shown again and has no effect', async (t) => {
   const { browser, acme } = start(t)
   await browser.signIn(acme.token)
   const { status, html } = await browser.post('/sign-out', { csrf: 'wrong' })
@@ -210,7 +210,7 @@ test('the user of a trusted proxy is signed in, and needs the proof in each form
   assert.equal((await browser.post('/sign-out', { csrf: 'wrong' })).status, 403)
 })
 
-test('anybody else who sends the header of a user is nobody', async (t) => {
+test('the header of a user has no effect without a trusted proxy', async (t) => {
   assert.equal((await behindProxy(t, false).browser.get('/')).status, 303)
 })
 

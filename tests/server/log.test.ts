@@ -31,7 +31,7 @@ describe('a line', () => {
     assert.deepEqual([read()[0].error.message, read()[0].error.cause.message], ['outer', 'inner'])
   })
 
-  test('says for a database error what to do', () => {
+  test('says what to do for a database error', () => {
     const { log, read } = logged()
     log.error({ error: Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' }) }, 'failed')
     assert.match(

@@ -10,7 +10,7 @@ import { simulate } from './world.ts'
 /** The same histories in each run: a test that fails tomorrow without a change helps nobody. */
 const SEED = 1
 
-test('whatever happens, a restart finds the same state, nothing accepted is lost, and everything comes to rest', async () => {
+test('after any events a restart has the same state, no accepted request is lost, and no work remains', async () => {
   const property = fc.asyncProperty(histories(), async (steps) => void (await simulate(inMemory(), steps)))
   await fc.assert(property, { numRuns: 2_000, seed: SEED })
 })

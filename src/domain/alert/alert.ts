@@ -8,7 +8,7 @@ import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
-/** What one event says about a condition, before its history is known. Times in ms. */
+/** One event's report about a condition, without its history. Times in ms. */
 export type Signal = {
   readonly status: 'firing' | 'resolved'
   readonly source: Source

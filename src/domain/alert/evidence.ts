@@ -30,7 +30,7 @@ export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'se
   return { ...evidence, [of]: kept([...marks, mark]) }
 }
 
-/** Returns the evidence with one more sighting. Sightings with the same time and object are combined. */
+/** Returns the evidence with one more observation. Observations with the same time and object are combined. */
 export function withObservation(evidence: Evidence, sighting: Observation): Evidence {
   const known = evidence.seen.find((one) => isSame(one, sighting))
   if (!known) return { ...evidence, seen: kept([...evidence.seen, sighting]) }

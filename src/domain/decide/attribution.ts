@@ -63,7 +63,7 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
 export function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
   const exact = findService(state, key)
   if (exact) return { service: exact, rule: null }
-  // These names stand for no workload of a cluster.
+  // These names are not workloads of a cluster.
   if (isUnattributed(key) || key.name.startsWith('source/')) return null
   const sameName = servicesIn(state, state.servicesByName.get(key.name))
   return matchCluster(

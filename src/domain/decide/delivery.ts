@@ -99,7 +99,7 @@ export type LinkSummary = {
 }
 
 const REMEMBERED = 24 * 3_600_000
-/** The most warnings about one request. More would only repeat what is wrong with the sender. */
+/** The maximum number of warnings about one request. */
 const MAX_WARNINGS = 100
 /** The penalties that a dry run shows, the heaviest first. */
 const MAX_PENALTIES = 10

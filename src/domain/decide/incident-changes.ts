@@ -46,7 +46,7 @@ export type IncidentChange = {
 
 /**
  * Changes the given fields of an incident. Returns whether any value changed. A resolved incident can be reopened.
- * @throws IncmonError `not-found`; `invalid` if the start lies in the future
+ * @throws IncmonError `not-found`; `invalid` if the start is in the future
  */
 export function changeIncident(ctx: Context, id: string, change: IncidentChange, actor: string, now: number): boolean {
   const before = requireIncident(ctx, id)

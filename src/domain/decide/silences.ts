@@ -91,7 +91,7 @@ function differencesOf(before: LiveSilence, { matchers, comment, startsAt, endsA
 }
 
 /**
- * Ends a silence now. A silence that has ended stays as it is.
+ * Ends a silence now. A silence that has ended stays unchanged.
  * @throws IncmonError `not-found`
  */
 export function expireSilence(ctx: Context, id: string, now: number): void {

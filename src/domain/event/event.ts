@@ -170,7 +170,7 @@ export type Intake = {
   } | null
 }
 
-/** `warnings`: what was wrong with an item and was ignored, one line each. Absent if nothing was. */
+/** `warnings`: ignored errors in an item, one line each. Absent if there are none. */
 export type Accepted = { readonly index: number; readonly draft: Draft; readonly warnings?: readonly string[] }
 
 export type Rejected = {

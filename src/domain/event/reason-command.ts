@@ -9,7 +9,7 @@ export type Command = { readonly text: string; readonly command: string }
 type Recipe = { readonly conditions: RegExp; readonly text: string; readonly words: string; readonly object: Kind }
 type Kind = 'pod' | 'node'
 
-/** The first recipe that fits a condition counts. `NAME` stands for the object, with its namespace before it. */
+/** The first recipe that matches a condition counts. `NAME` is replaced by the object, with its namespace before it. */
 const RECIPES: readonly Recipe[] = [
   {
     conditions: /^(?:CrashLoopBackOff|KubePodCrashLooping|BackOff|StartError|ContainerCannotRun)$/,
@@ -49,7 +49,7 @@ const RECIPES: readonly Recipe[] = [
   },
 ]
 
-/** A name that a shell takes as it is, and never as an option. */
+/** A name that a shell needs no quotes for and that cannot be an option. */
 const SAFE = /^[a-z0-9][a-z0-9.-]{0,252}$/
 
 /**

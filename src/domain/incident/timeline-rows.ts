@@ -31,7 +31,7 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   readonly echo: boolean
   /** The object: `Pod/cart-1`; '' if unknown. */
   readonly object: string
-  /** How many records it stands for; 1 if not given. */
+  /** The number of records that it represents; 1 if omitted. */
   readonly count?: number
 }
 

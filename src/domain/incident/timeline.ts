@@ -33,7 +33,7 @@ export type TimelineMaterial = {
   readonly correlations: readonly Link[]
 }
 
-/** A link, or the best of `count` links of one change to alike alerts. */
+/** A link, or the best of `count` links of one change to similar alerts. */
 type Link = CorrelationFact & { readonly count?: number }
 
 /** Info events about a consequence or a recovery. All other info events are routine. */
@@ -59,7 +59,7 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   return sortRows([...rest, ...groupRows(groups, events)])
 }
 
-/** Returns the groups of alike alerts, worst first. */
+/** Returns the groups of similar alerts, worst first. */
 export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<GroupedAlert & TimelineAlert>[] {
   return groupAlerts(
     alerts.map((alert) => ({ ...alert, id: alert.uuid, status: alert.endsAt === null ? 'firing' : 'resolved' })),

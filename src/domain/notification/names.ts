@@ -3,7 +3,7 @@
 /** Names longer than this are cut: a lock screen shows about 100 characters. */
 const MAX_NAME = 60
 
-/** Returns whether a service stands for a sender: incmon calls it `source/metrics/incmon`. */
+/** Returns whether a service represents a sender: incmon calls it `source/metrics/incmon`. */
 export function isSilence(service: string): boolean {
   return service.startsWith('source/')
 }

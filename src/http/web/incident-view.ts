@@ -24,7 +24,7 @@ import type {
 import type { Silenced } from '../pages/kit/silenced.tsx'
 import { incidentSpan, pictureOf } from './picture.ts'
 
-/** The best link of a change to a group of alike alerts. `group`: the key of the group. */
+/** The best link of a change to a group of similar alerts. `group`: the key of the group. */
 type GroupLink = BestLink & { readonly group: string | null }
 
 export type IncidentFacts = {

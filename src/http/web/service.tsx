@@ -95,7 +95,7 @@ function deployName({ ref, facts }: PipelineChange): string {
   return `${ref.slice(ref.indexOf('#'))}${facts.sha === null ? '' : ` (${facts.sha.slice(0, 8)})`}`
 }
 
-/** A link, or the best of `count` links to alike alerts. */
+/** A link, or the best of `count` links to similar alerts. */
 type ServiceLink = CorrelationRecord & { readonly count?: number; readonly group?: string | null }
 
 type Facts = {

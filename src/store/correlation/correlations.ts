@@ -49,7 +49,7 @@ export function listCorrelationsOfIncident(db: Db, organizationId: number, incid
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toRecord)
 }
 
-/** A link that stands for `count` links of one change to alike alerts. The first of them was created at `createdAt`. */
+/** A link that stands for `count` links of one change to similar alerts. The first of them was created at `createdAt`. */
 export type BestLink = CorrelationRecord & { readonly count: number }
 
 /** Lists the best link of each change, verdict and group of alike alerts of an incident, strongest first. */

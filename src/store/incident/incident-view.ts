@@ -1,4 +1,4 @@
-/** What the page of an incident shows: a storm is read once, and only its groups leave the thread that reads it. */
+/** Reads the data of an incident page. A storm is read once, and the reader thread returns only its groups. */
 import { type AlertGroup, type GroupedAlert, groupKey } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'
@@ -17,7 +17,7 @@ export type IncidentGroup = AlertGroup & { readonly silencedBy: readonly (readon
 const MAX_MEMBERS = 20
 
 /**
- * Finds the groups of alike alerts of an incident, worst first; the best link of each change to each group, its `group`
+ * Finds the groups of similar alerts of an incident, worst first; the best link of each change to each group, its `group`
  * being the key of the group; the timeline, oldest first; the service, its states since `from`, and its last good deploy
  * before the incident.
  */

@@ -131,8 +131,8 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'log-never-copied',
     file: 'src/workers/checkpointer.ts',
-    from: 'if (log - copied < ENOUGH) return',
-    to: 'if (log - copied < ENOUGH * 1e6) return',
+    from: 'if (log - copied < CHECKPOINT_PAGES) return',
+    to: 'if (log - copied < CHECKPOINT_PAGES * 1e6) return',
     test: 'tests/workers/checkpointer.test.ts',
   },
   {

@@ -166,7 +166,7 @@ for (const year of ['1969-07-20', '2126-01-01']) {
   })
 }
 
-test('the label of a stranger is escaped', () => {
+test('the label of another sender is escaped', () => {
   const hostile = { label: '<script>alert(1)</script>', title: '"><img src=x>' }
   assert.doesNotMatch(drawn({ bars: [bar('x', ago(20), null, hostile)] }), /<script|<img/)
 })
