@@ -21,6 +21,8 @@ const every = (difference: number, minutes: readonly number[]) => minutes.map((m
 const CASES: [string, readonly (readonly [number, number])[], number][] = [
   ['two hours ahead for ten minutes', every(120, [0, 3, 6, 9, 12]), 120],
   ['two hours ahead within a minute: a burst of one node', every(120, [0, 0.2, 0.4, 0.6, 0.8, 1]), 0],
+  ['fourteen hours ahead, as local time is at most', every(840, [0, 3, 6, 9, 12]), 840],
+  ['fifteen hours ahead, which no time zone explains', every(900, [0, 3, 6, 9, 12]), 0],
   ['ten years ahead', every(5_256_000, [0, 3, 6, 9, 12]), 0],
   ['two hours behind for ten minutes', every(-120, [0, 3, 6, 9, 12]), -120],
   ['two hours behind within a minute: a backlog', every(-120, [0, 0.2, 0.4, 0.6, 0.8, 1]), 0],

@@ -12,8 +12,8 @@ const SAME = 2 * MINUTE
 const READINGS = 5
 const SPAN = 10 * MINUTE
 const READINGS_TO_DROP = 3
-/** A wrong time zone makes a clock wrong by hours. A larger difference is a wrong item, not a clock. */
-const MAX_OFFSET = 24 * 60 * MINUTE
+/** Local times differ from UTC by at most 14 hours. A larger difference is a wrong item, not a wrong time zone. */
+const MAX_OFFSET = 14 * 60 * MINUTE + AHEAD
 
 /** Milliseconds; positive if the sender's clock is ahead of ours. `count` readings in a row agree on `candidate`. */
 export type Clock = {
@@ -63,7 +63,8 @@ export function readingOf(drafts: readonly Draft[], receivedAt: number): number 
 
 /**
  * Returns the offset to correct in one delivery, in ms. An exporter sends events of many nodes with different clocks,
- * so the correction never moves an event before its time of receipt.
+ * so the correction never moves an event before its time of receipt. Alertmanager and Grafana repeat old alerts, so a
+ * delivery does not show how far their clock is ahead, and the learned offset applies.
  * @param reading the result of `readingOf` for this delivery
  */
 export function offsetIn(clock: Clock | null, source: Source, reading: number | null): number {
