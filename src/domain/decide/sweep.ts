@@ -62,7 +62,7 @@ function otherTimes(state: OrganizationState): (number | null)[] {
 type DueIndex = OrganizationState['dueAlerts']
 type DueAt = (rowId: number) => number | null
 
-/** Returns due row ids, earliest ten-second slot first. Slots are not sorted, because an alert storm may end at once. */
+/** Returns due row ids, earliest ten-second slot first. The records of a slot are not sorted, because a whole alert storm may be due at once. */
 function dueOf(index: DueIndex, now: number, limit: number, dueAt: DueAt): number[] {
   const last = dueStep(now) ?? Number.POSITIVE_INFINITY
   const steps = [...index.keys()].filter((step) => step <= last).sort((a, b) => a - b)

@@ -105,7 +105,7 @@ export async function readBytes(c: Context, limit: number, pending: PendingBodie
 /** Returns why a chunk cannot be accepted, or null. `all`: the bytes of the request so far, including the chunk. */
 type Accept = (bytes: number, all: number) => IncmonError | null
 
-/** Reads from Node's request. This saves the web Request, its promises and a copy. */
+/** Reads from Node's request. This avoids the web Request, its promises and a copy. */
 function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []

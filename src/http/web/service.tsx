@@ -105,7 +105,7 @@ type Facts = {
   readonly links: readonly ServiceLink[]
 }
 
-/** Reads the alerts and links of a span. Firing alerts belong to it whenever they started. */
+/** Reads the alerts and links of a span. Firing alerts are included whenever they started. */
 async function alertsAndLinks(
   { store, visitor }: Visit,
   serviceId: string,
