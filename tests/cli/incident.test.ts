@@ -225,13 +225,13 @@ test('an unknown incident cannot be resolved', async (t) => {
 })
 
 for (const [args, line] of [
-  ['list --status closed', /Allowed choices are open, investigating, identified, monitoring, resolved/],
+  ['list --status closed', /known are open, investigating, identified, monitoring, resolved/],
   ['export out --from yesterday', /^--from: yesterday is not a time: write one such as 2026-03-14/],
   ['export out --to 2026-02-30', /^--to: 2026-02-30 is not a time/],
   ['export out --from 2026-03-15 --to 2026-03-13', /^--from: later than --to; swap the two values$/],
-  ['export', /missing required argument 'dir'/],
-  ['postmortem', /missing required argument 'id'/],
-  ['resolve', /missing required argument 'id'/],
+  ['export', /^<dir> is missing: write /],
+  ['postmortem', /^<id> is missing: write /],
+  ['resolve', /^<id> is missing: write /],
 ] as const) {
   test(`wrong usage, exit code 2: incmon incident ${args}`, async (t) => {
     const { text, code } = await refusal(['incident', ...args.split(' '), '--database', makeWorld(t).db.file])

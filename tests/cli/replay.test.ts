@@ -172,8 +172,8 @@ for (const [args, code, line] of [
   ['--token x --url ftp://a', 2, /^--url: ftp:\/\/a is not an address: write one such as http:\/\/127\.0\.0\.1:8080/],
   ['--token x --url http://me:secret@a', 2, /without a password$/],
   ['--token x --speed fast', 2, /^--speed: fast is not a speed: write one such as 60/],
-  ['--token x --speed -1', 2, /^--speed: -1 is not a speed|unknown option/],
-  ['--token x --shift yesterday', 2, /Allowed choices are now/],
+  ['--token x --speed -1', 2, /^--speed: -1 is not a speed|there is no option/],
+  ['--token x --shift yesterday', 2, /^--shift: "yesterday" is unknown; known are now$/],
   ['', 2, /^name a token with --token or INCMON_TOKEN/],
 ] as const) {
   test(`replay of an empty recording ${args || 'without a token'} ends with ${code}`, async (t) => {
