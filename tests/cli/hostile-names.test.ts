@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../helpers/store.ts'
 const HOSTILE = 'x\u001b[31m\u0007\u202e\u009b2J\u001b]0;title\u0007\u2028\r\nFORGED'
 
 /** These last until they are stopped, or ask a running server again and again. */
-const LASTING = /^(serve|health)$/
+const LASTING = /^(serve|demo|health)$/
 
 function assertHarmless({ out, err }: Outcome, isJson = false): void {
   for (const text of [out, err]) {
