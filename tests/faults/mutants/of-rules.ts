@@ -180,8 +180,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'tiny-queue',
     file: 'src/engine/engine.ts',
-    from: 'const MAX_QUEUED = 2_000',
-    to: 'const MAX_QUEUED = 1',
+    from: 'if (requests >= mostWaiting() * factor)',
+    to: 'if (requests >= 1)',
     test: 'tests/faults/load.test.ts',
     only: '1,500',
   },
