@@ -82,7 +82,11 @@ function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFa
 
 /** Returns the alert with the earliest start, which represents its group. */
 function firstOf(members: readonly TimelineAlert[]): string {
-  return ordered(members, ({ startsAt, uuid }) => [startsAt, uuid])[0]?.uuid ?? ''
+  const [first] = members
+  if (!first) return ''
+  const isBefore = (a: TimelineAlert, b: TimelineAlert) =>
+    a.startsAt === b.startsAt ? a.uuid < b.uuid : a.startsAt < b.startsAt
+  return members.reduce((earliest, one) => (isBefore(one, earliest) ? one : earliest), first).uuid
 }
 
 type Known = ReadonlyMap<string, TimelineAlert>

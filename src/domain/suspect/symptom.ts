@@ -67,15 +67,22 @@ const TOGETHER = 10 * 60_000
 export function symptomsOf(facts: SuspectFacts, components: Components): Symptom[] {
   const sightings = [...alertSightings(facts, components), ...eventSightings(facts, components)]
   const end = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
-  const byGist = Map.groupBy(sightings, ({ gist }) => gist)
+  const byGist = new Map(
+    [...Map.groupBy(sightings, ({ gist }) => gist)].map(([gist, alike]) => [gist, byComponent(alike)]),
+  )
   const weighed = sightings.map((one) => weigh(one, byGist.get(one.gist) ?? [], end, facts.incident.endedAt))
   return strongest(weighed)
 }
 
-/**
- * `alike`: the symptoms with the same generalized message. `endedAt`: the end of the incident, null while it continues.
- */
-function weigh(sighting: SymptomEvent, alike: readonly SymptomEvent[], end: number, endedAt: number | null): Symptom {
+/** The symptoms with the same generalized message, one list for each component. */
+type Alike = readonly (readonly SymptomEvent[])[]
+
+function byComponent(alike: readonly SymptomEvent[]): Alike {
+  return [...Map.groupBy(alike, ({ component }) => component).values()]
+}
+
+/** `endedAt`: the end of the incident, null while it continues. */
+function weigh(sighting: SymptomEvent, alike: Alike, end: number, endedAt: number | null): Symptom {
   const fresh = freshness(sighting, end, endedAt)
   const factors = [...sighting.factors, rarity(sighting, alike), fresh, newness(sighting)]
   const { gist: _gist, seen: _seen, seenBefore: _before, ...symptom } = sighting
@@ -83,9 +90,9 @@ function weigh(sighting: SymptomEvent, alike: readonly SymptomEvent[], end: numb
 }
 
 /** The same problem in many services at the same time has a common cause. */
-function rarity({ startsAt, lastAt }: SymptomEvent, alike: readonly SymptomEvent[]): Factor {
-  const together = alike.filter((one) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER)
-  const components = new Set(together.map(({ component }) => component)).size
+function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
+  const isTogether = (one: SymptomEvent) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER
+  const components = alike.length === 1 ? 1 : alike.filter((of) => of.some(isTogether)).length
   if (components <= 1) return { code: 'only_here', value: 1, text: 'no other service shows it' }
   return {
     code: 'shared',

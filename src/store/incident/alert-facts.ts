@@ -9,46 +9,6 @@ const MAX_ALERTS = 20_000
 const MAX_SEEN = 2_000
 const MAX_OBJECTS = 100
 
-const alerts = query<{ incidentId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('alerts')
-    .innerJoin('services', 'services.id', 'alerts.service_id')
-    .selectAll('alerts')
-    .select(['services.uuid as serviceUuid', 'services.namespace', 'services.name as serviceName'])
-    .where('incident_id', '=', hole('incidentId'))
-    .orderBy('starts_at')
-    .limit(MAX_ALERTS),
-)
-
-/** Returns the alerts of an incident with all fields for a postmortem, oldest first. */
-export function alertsOf(db: Db, incidentId: number) {
-  return db.all(alerts, { incidentId }).map((row) => ({
-    rowId: row.id,
-    service: {
-      rowId: row.service_id,
-      uuid: uuidFromBytes(row.serviceUuid),
-      namespace: row.namespace,
-      name: row.serviceName,
-    },
-    uuid: uuidFromBytes(row.uuid),
-    serviceId: uuidFromBytes(row.serviceUuid),
-    lastSeenAt: row.last_seen_at,
-    source: row.source,
-    name: row.name,
-    severity: row.severity,
-    startsAt: row.starts_at,
-    endsAt: row.ends_at,
-    resolution: row.resolution,
-    occurrences: row.occurrences,
-    summary: row.summary,
-    labels: JSON.parse(row.labels) as Record<string, string>,
-    links: JSON.parse(row.links) as Record<string, string>,
-    node: row.node,
-    failure: row.failure,
-    hint: (JSON.parse(row.annotations) as { hint?: string }).hint ?? null,
-  }))
-}
-
 /** The columns that the timeline needs: a storm has thousands of alerts. SQLite returns a text faster than a Buffer. */
 const timelineAlerts = query<{ incidentId: number }>()((builder, hole) =>
   builder
@@ -61,10 +21,39 @@ const timelineAlerts = query<{ incidentId: number }>()((builder, hole) =>
     .limit(MAX_ALERTS),
 )
 
+const alerts = query<{ incidentId: number }>()((builder, hole) =>
+  builder
+    .selectFrom('alerts')
+    .select(['name', 'source', 'severity', 'summary', 'labels', 'occurrences', 'service_id'])
+    .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
+    .select(sql<string>`lower(hex(uuid))`.as('hex'))
+    .select(['id as rowId', 'resolution', 'links', 'node', 'failure'])
+    .select(sql<string | null>`annotations ->> '$.hint'`.as('hint'))
+    .where('incident_id', '=', hole('incidentId'))
+    .orderBy('starts_at')
+    .limit(MAX_ALERTS),
+)
+
 /** Returns the alerts of an incident with the fields for the timeline, oldest first. */
 export function timelineAlertsOf(db: Db, incidentId: number) {
+  return withService(db, db.all(timelineAlerts, { incidentId }))
+}
+
+/** Returns the alerts of an incident with all fields for a postmortem, oldest first. */
+export function alertsOf(db: Db, incidentId: number) {
+  return withService(db, db.all(alerts, { incidentId })).map((alert) => ({
+    ...alert,
+    links: JSON.parse(alert.links) as Record<string, string>,
+    objects: alert.source === 'cluster' ? objectsOf(db, alert.rowId) : [],
+  }))
+}
+
+function withService<Row extends { readonly hex: string; readonly labels: string; readonly service_id: number }>(
+  db: Db,
+  rows: readonly Row[],
+) {
   const services = new Map<number, ReturnType<typeof serviceOf>>()
-  return db.all(timelineAlerts, { incidentId }).map(({ hex, labels, service_id: rowId, ...alert }) => {
+  return rows.map(({ hex, labels, service_id: rowId, ...alert }) => {
     const service = services.get(rowId) ?? serviceOf(db, rowId)
     services.set(rowId, service)
     return {
@@ -99,6 +88,6 @@ const objects = query<{ alertId: number }>()((sql, hole) =>
 )
 
 /** Returns the objects of the newest events of an alert. */
-export function objectsOf(db: Db, alertId: number): string[] {
+function objectsOf(db: Db, alertId: number): string[] {
   return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MAX_OBJECTS)
 }

@@ -16,7 +16,7 @@ import { findLiveIncident } from '../live/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { alertsOf, objectsOf, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import { alertsOf, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 import { findJudgedSuspects } from './suspects.ts'
 
 const HOUR = 3_600_000
@@ -41,10 +41,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): 
     correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map(linkFact),
     suspects: suspectsOf(db, incident, facts.incident.service.uuid, now),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
-    alerts: alerts.map(({ rowId, service: _, ...alert }) => ({
-      ...alert,
-      objects: alert.source === 'cluster' ? objectsOf(db, rowId) : [],
-    })),
+    alerts,
     searched,
     lowestScore: lowestScoreOf(db, incident.rowId),
     earlier: earlierOf(db, incident, alerts),
