@@ -78,6 +78,41 @@ export function findAlert(db: Db, organizationId: number, id: string): AlertReco
   return row ? toAlertRecord(row) : undefined
 }
 
+/** A field that is undefined selects all. `words` must be part of the name or the summary; '' selects all. */
+type IncidentAlertFilter = {
+  readonly severity: Severity | undefined
+  readonly source: Source | undefined
+  readonly status: AlertRecord['status'] | undefined
+  readonly words: string
+}
+
+/** Lists one page of the alerts of an incident that match the filter, newest start first. */
+export function listMatchingAlertsOfIncident(
+  db: Db,
+  organizationId: number,
+  incidentRowId: number,
+  { words, ...exact }: IncidentAlertFilter,
+  page: Page,
+): Listed<AlertRecord> {
+  let rows = db.sql
+    .selectFrom('alerts')
+    .select(['id', 'name', 'summary'])
+    .where('incident_id', '=', incidentRowId)
+    .where(sql`+organization_id`, '=', organizationId)
+  const columns = ['severity', 'source', 'status'] as const
+  for (const column of columns) {
+    const value = exact[column]
+    if (value) rows = rows.where(column, '=', value)
+  }
+  const matching = db
+    .all(rows.orderBy('starts_at', 'desc').orderBy('id', 'desc'))
+    .filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(words.toLowerCase()))
+  // Only the alerts of the page are read in full: a storm has thousands.
+  const shown = matching.slice(offsetOf(page)).slice(0, page.limit)
+  const ids = shown.map(({ id }) => id)
+  return { items: listAlertsByRowId(db, ids), total: matching.length }
+}
+
 /** Lists the alerts of an incident, newest start first. */
 export function listAlertsOfIncident(db: Db, organizationId: number, incidentRowId: number): AlertRecord[] {
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toAlertRecord)

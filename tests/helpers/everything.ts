@@ -184,7 +184,15 @@ async function onPages({ deps: world, acme, services }: Flow): Promise<void> {
   const [secret = ''] = browser.cookies.values()
   const visitor = findVisitor(later, secret)
   changePerson(deps, secret, 'Ada Lovelace')
-  const pages = ['/', '/incidents', '/incidents/1', '/alerts', `/services/${services()[0]?.id}`, '/search?q=cart']
+  const pages = [
+    '/',
+    '/incidents',
+    '/incidents/1',
+    '/alerts',
+    '/alerts?incident=1',
+    `/services/${services()[0]?.id}`,
+    '/search?q=cart',
+  ]
   for (const path of [...pages, '/sources', '/settings', '/settings/tokens', '/settings/sessions'])
     await browser.get(path)
   listSessions(deps.db, acme.key, deps.now())

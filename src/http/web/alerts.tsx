@@ -5,7 +5,7 @@ import { SOURCES } from '../../domain/event/event.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
-import { type AlertRecord, listAlertsOfIncident } from '../../store/alerts.ts'
+import { type AlertRecord, listMatchingAlertsOfIncident } from '../../store/alerts.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
 import { listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
@@ -110,9 +110,10 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
   const { store, visitor, query } = visit
   const { organizationId } = visitor
   if (incident) {
-    const ofIncident = await store.read(listAlertsOfIncident, organizationId, incident.rowId)
-    const all = ofIncident.filter((alert) => isMatch(alert, what))
-    return { items: all.slice((what.page - 1) * what.limit, what.page * what.limit), total: all.length }
+    const { severity, source, q: words, page, limit } = what
+    const status = what.status === '' ? undefined : what.status === 'firing' ? 'firing' : 'resolved'
+    const filter = { severity, source, status, words } as const
+    return store.read(listMatchingAlertsOfIncident, organizationId, incident.rowId, filter, { page, limit })
   }
   const service = query('service')
   const filter = {
@@ -130,16 +131,6 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
   const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: what.limit })
   const items = what.page === 1 ? [...begun.items, ...older.items] : begun.items
   return { items, total: begun.total + older.total }
-}
-
-function isMatch({ severity, source, status, name, summary }: AlertRecord, what: Wanted): boolean {
-  const words = what.q.toLowerCase()
-  return (
-    (what.severity === undefined || severity === what.severity) &&
-    (what.source === undefined || source === what.source) &&
-    (what.status === '' || (what.status === 'firing') === (status === 'firing')) &&
-    `${name} ${summary}`.toLowerCase().includes(words)
-  )
 }
 
 /** Returns the address of this view with some parameters changed; '' removes a parameter. */
