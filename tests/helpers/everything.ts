@@ -192,6 +192,7 @@ async function onPages({ deps: world, acme, services }: Flow): Promise<void> {
     '/alerts?incident=1',
     `/services/${services()[0]?.id}`,
     '/search?q=cart',
+    '/reports',
   ]
   for (const path of [...pages, '/sources', '/settings', '/settings/tokens', '/settings/sessions'])
     await browser.get(path)

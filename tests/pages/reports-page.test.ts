@@ -50,6 +50,30 @@ test('each incident is one mark that leads to it', async (t) => {
   assert.equal((await browser.get(href)).status, 200)
 })
 
+test('the charts of 2,000 incidents count all of them, on a page of less than 60 kB', async (t) => {
+  const { db, acme, browser } = await threeIncidents(t)
+  const busy = Array.from({ length: 60 }, (_, n) => makeService(db, acme, `busy-service-number-${n}`))
+  for (let n = 0; n < 2_000; n += 1) {
+    const at = NOON - ((n % 360) + 1) * DAY
+    const service = busy[n % busy.length] as Made
+    const more = { status: 'resolved', started_at: at, resolved_at: at + (n + 1) * MINUTE } as const
+    makeIncident(db, acme, service, { created_at: at, ...more })
+  }
+  const { html } = await browser.get('/reports?range=1y')
+  assert.match(html, /aria-label="Incidents by week: 2003 in 53 weeks/)
+  assert.match(html, /aria-label="Time to resolve of 2001 incidents: half took/)
+  assert.ok(html.length < 60_000, `${html.length}`)
+})
+
+test('an incident that was resolved before it started took no time', async (t) => {
+  const { db, acme, browser } = await threeIncidents(t)
+  const times = { created_at: NOON - DAY, started_at: NOON, resolved_at: NOON - DAY } as const
+  makeIncident(db, acme, makeService(db, acme, 'odd'), { status: 'resolved', ...times })
+  const { html, status } = await browser.get('/reports')
+  assert.equal(status, 200)
+  assert.doesNotMatch(html, /NaN|Infinity|="-\d+%"/)
+})
+
 test('the table is served as CSV, in which no cell is a formula', async (t) => {
   const { browser } = await threeIncidents(t, '=HYPERLINK("https://example.com")')
   const { html, headers } = await browser.get('/reports.csv?range=90d')

@@ -2,7 +2,7 @@
 import type { Reliability } from '../../domain/report/report.ts'
 import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
-import { findReliability } from '../../store/incident/report.ts'
+import { findReliability, findReportCharts, type WeekCount } from '../../store/incident/report.ts'
 import { type Reply, text } from '../middleware/reply.ts'
 import type { ReportWeek, ResolutionMark } from '../pages/drawing/report.tsx'
 import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'
@@ -21,7 +21,8 @@ const RANGES = [
 const USUAL = '90d'
 /** The maximum number of incidents in a report. */
 const MAX_INCIDENTS = 10_000
-const MAX_MARKS = 500
+/** With more incidents, the charts have bars instead of one mark for each. */
+const MAX_MARKS = 60
 
 export const reportRoutes: readonly PageRoute[] = [
   page({ method: 'GET', path: '/reports', scope: 'read', handle: showReport }),
@@ -43,11 +44,13 @@ async function showReport(visit: Visit): Promise<Reply> {
   const { organizationId } = visitor
   const { range, words, length, span } = wanted(visit)
   const earlier = { from: span.from - length, to: span.from }
-  const [report, before, listed] = await Promise.all([
+  const [report, before, charts, listed] = await Promise.all([
     store.read(findReliability, organizationId, span, MAX_INCIDENTS),
     store.read(findReliability, organizationId, earlier, MAX_INCIDENTS),
+    store.read(findReportCharts, organizationId, span),
     store.read(listIncidents, organizationId, span, { page: 1, limit: MAX_MARKS }),
   ])
+  const marked = listed.total > MAX_MARKS ? [] : listed.items
   const view = {
     ...{ reader: visit.viewer, span: words, report, before },
     ranges: RANGES.map(([word, text]) => ({
@@ -55,23 +58,26 @@ async function showReport(visit: Visit): Promise<Reply> {
       href: word === USUAL ? '/reports' : `/reports?range=${word}`,
     })),
     csvHref: `/reports.csv?range=${range}`,
-    weeks: weeksOf(listed.items, span, visit.viewer),
-    resolutions: listed.items.flatMap(resolutionOf),
+    weeks: weeksOf(charts.weeks, marked, span, visit.viewer),
+    durations: charts.durations,
+    resolutions: marked.flatMap(resolutionOf),
   }
   return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
 }
 
 /** Returns the weeks of the span, oldest first. The last week ends now. */
 function weeksOf(
-  incidents: readonly IncidentRecord[],
+  counted: readonly WeekCount[],
+  marked: readonly IncidentRecord[],
   { from, to }: { from: number; to: number },
   reader: Reader,
 ): ReportWeek[] {
   const count = Math.ceil((to - from) / WEEK)
   return Array.from({ length: count }, (_, index) => {
     const start = to - (count - index) * WEEK
-    const marks = incidents.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
-    return { label: formatDate(start, reader), marks: marks.map(markOf) }
+    const marks = marked.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
+    const counts = counted.filter(({ week }) => week === count - index - 1)
+    return { label: formatDate(start, reader), counts, marks: marks.map(markOf) }
   })
 }
 
@@ -82,7 +88,7 @@ function markOf(incident: IncidentRecord) {
 
 function resolutionOf(incident: IncidentRecord): ResolutionMark[] {
   if (incident.resolvedAt === null) return []
-  const resolveMs = incident.resolvedAt - incident.startedAt
+  const resolveMs = Math.max(0, incident.resolvedAt - incident.startedAt)
   const mark = markOf(incident)
   return [{ ...mark, title: `${mark.title}, ${formatDuration(resolveMs)}`, resolveMs }]
 }

@@ -1,10 +1,12 @@
 /** The incidents of a reliability report. */
 import { type InferResult, sql } from 'kysely'
 import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
+import type { Severity } from '../../domain/severity.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 const DAY = 86_400_000
+const WEEK = 7 * DAY
 /** Incidents this long before the report are read to recognize recurrences. */
 const RECURS_WITHIN = 30 * DAY
 
@@ -17,6 +19,29 @@ export function findReliability(
 ): Reliability | null {
   const incidents = listReportedIncidents(db, organizationId, span, most + 1)
   return incidents.length > most ? null : reliability(incidents, span.from, span.to)
+}
+
+/** `week` 0 ends at the end of the span, week 1 begins 14 days before it. */
+export type WeekCount = { readonly week: number; readonly severity: Severity; readonly count: number }
+
+/** Counts all incidents with from ≤ createdAt < to by week and severity, and lists their times to resolve in ms. */
+export function findReportCharts(
+  db: Db,
+  organizationId: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): { readonly weeks: readonly WeekCount[]; readonly durations: readonly number[] } {
+  const rows = db.sql
+    .selectFrom('incidents')
+    .where('organization_id', '=', organizationId)
+    .where('created_at', '>=', from)
+    .where('created_at', '<', to)
+  const weeks = rows
+    .select(sql<number>`CAST((${to} - 1 - created_at) / ${WEEK} AS INTEGER)`.as('week'))
+    .select(['severity', (eb) => eb.fn.countAll<number>().as('count')])
+    .groupBy(['week', 'severity'])
+  const resolved = rows.where('resolved_at', 'is not', null)
+  const durations = resolved.select(sql<number>`max(0, resolved_at - started_at)`.as('ms'))
+  return { weeks: db.all(weeks), durations: db.all(durations).map(({ ms }) => ms) }
 }
 
 /**

@@ -95,6 +95,10 @@ test('a histogram without alerts says so', () => {
 
 const week = (count: number): ReportWeek => ({
   label: '2 Nov',
+  counts: [
+    { severity: 'critical' as const, count: Math.min(1, count) },
+    { severity: 'warning' as const, count: Math.max(0, count - 1) },
+  ].filter(({ count }) => count > 0),
   marks: Array.from({ length: count }, (_, n) => {
     const severity = n === 0 ? ('critical' as const) : ('warning' as const)
     return { severity, title: `incident ${n}`, href: `/incidents/${n}` }
@@ -113,6 +117,21 @@ test('a week with nine incidents has bars and its number', () => {
   assert.match(html, /solid-critical.*chart-count[^>]*>9</s)
 })
 
+test('weeks without all of their marks have bars, whose number counts all incidents', () => {
+  const html = String(WeekChart({ weeks: [{ ...week(7), marks: [] }, week(0)] }))
+  assert.doesNotMatch(html, /<a /)
+  assert.match(html, /aria-label="Incidents by week: 7 in 2 weeks, at most 7 in one week".*chart-count[^>]*>7</s)
+})
+
+test('times to resolve without marks are bars, the highest for most incidents', () => {
+  const durations = [5, 5, 5, 60].map((minutes) => minutes * MINUTE)
+  const html = String(ResolutionChart({ marks: [], durations, median: 5 * MINUTE }))
+  assert.match(html, /aria-label="Time to resolve of 4 incidents: half took less than 5 min"/)
+  const heights = [...html.matchAll(/class="chart-bar"[^>]* height="([\d.]+)"/g)].map(([, height]) => Number(height))
+  assert.equal(heights[0], 134)
+  assert.ok(Math.abs((heights[1] ?? 0) - 134 / 3) < 0.01)
+})
+
 test('the axis of durations is logarithmic and holds all of them', () => {
   const { place, ticks } = durationAxis([5 * MINUTE, 41 * MINUTE, 12 * HOUR])
   assert.ok(place(5 * MINUTE) > 0 && place(12 * HOUR) < 100)
@@ -129,8 +148,11 @@ test('durations of 0 and none at all have an axis, too', () => {
 
 test('the median is a line that states its value', () => {
   const mark = { severity: 'error' as const, title: 'x', href: '/incidents/1', resolveMs: 41 * MINUTE }
-  assert.match(String(ResolutionChart({ marks: [mark], median: 41 * MINUTE })), />half took less than 41 min/)
-  assert.doesNotMatch(String(ResolutionChart({ marks: [], median: null })), /half took|NaN/)
+  assert.match(
+    String(ResolutionChart({ marks: [mark], durations: [mark.resolveMs], median: 41 * MINUTE })),
+    />half took less than 41 min/,
+  )
+  assert.doesNotMatch(String(ResolutionChart({ marks: [], durations: [], median: null })), /half took|NaN/)
 })
 
 test('marks at the same place are stacked', () => {

@@ -1,4 +1,4 @@
-/** Draws the charts of the report. Each incident is one mark, by week and by time to resolve. */
+/** Draws the charts of the report, by week and by time to resolve: a mark for each incident, or bars if there are many. */
 import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'
@@ -6,8 +6,12 @@ import { countTicks, durationAxis, rounded } from './scale.ts'
 
 /** An incident as a mark that links to it. */
 export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
-/** A week with its incidents. `label`: its first day. */
-export type ReportWeek = { readonly label: string; readonly marks: readonly ReportMark[] }
+/** A week: its first day, all its incidents counted, and one mark for each unless there are too many. */
+export type ReportWeek = {
+  readonly label: string
+  readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
+  readonly marks: readonly ReportMark[]
+}
 export type ResolutionMark = ReportMark & { readonly resolveMs: number }
 
 const HEIGHT = 190
@@ -16,27 +20,34 @@ const BOTTOM = 162
 const STEP = 25
 /** Above this number of incidents in one week, the chart has bars instead of marks. */
 const MAX_MARKS = 8
+/** The numbers over bars below this width, in percent, would touch each other. Only the highest has its number. */
+const NARROW = 3
+/** The number of bars in the chart of the times to resolve. */
+const BARS = 40
 /** The width of a week's label, in percent. */
 const LABEL = 7
 
 export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
-  const most = weeks.reduce((a, { marks }) => Math.max(a, marks.length), 0)
+  const totals = weeks.map(totalOf)
+  const most = Math.max(0, ...totals)
+  const hasBars = most > MAX_MARKS || weeks.some((week) => week.marks.length < totalOf(week))
   const pitch = 100 / Math.max(1, weeks.length)
   const every = Math.max(1, Math.ceil(LABEL / pitch))
-  const total = weeks.reduce((sum, { marks }) => sum + marks.length, 0)
+  const total = totals.reduce((sum, count) => sum + count, 0)
   return (
     <figure
       class="chart"
       aria-label={`Incidents by week: ${total} in ${weeks.length} weeks, at most ${most} in one week`}
     >
       <svg width="100%" height={HEIGHT} class="lanes-plot">
-        {most > MAX_MARKS ? <CountLines most={most} /> : null}
-        {weeks.map(({ label, marks }, index) => {
+        {hasBars ? <CountLines most={most} /> : null}
+        {weeks.map((week, index) => {
+          const { label, marks } = week
           const x = rounded((index + 0.5) * pitch)
           return (
             <g>
-              {most > MAX_MARKS ? (
-                <WeekBars marks={marks} x={x} width={rounded(pitch * 0.6)} highest={highestOf(most)} />
+              {hasBars ? (
+                <WeekBars week={week} x={x} width={rounded(pitch * 0.6)} most={most} />
               ) : (
                 <WeekMarks marks={marks} x={x} step={Math.min(STEP, Math.floor(136 / Math.max(1, most)))} />
               )}
@@ -66,14 +77,13 @@ const WeekMarks: FC<{ marks: readonly ReportMark[]; x: number; step: number }> =
   </svg>
 )
 
-const WeekBars: FC<{ marks: readonly ReportMark[]; x: number; width: number; highest: number }> = (props) => {
-  const { marks, x, width, highest } = props
-  const bySeverity = [...Map.groupBy(mildestFirst(marks), ({ severity }) => severity)]
+const WeekBars: FC<{ week: ReportWeek; x: number; width: number; most: number }> = ({ week, x, width, most }) => {
+  const [total, highest] = [totalOf(week), highestOf(most)]
   let y = BOTTOM
   return (
     <g>
-      {bySeverity.map(([severity, of]) => {
-        const height = rounded((of.length / highest) * (BOTTOM - 24))
+      {mildestFirst(week.counts).map(({ severity, count }) => {
+        const height = rounded((count / highest) * (BOTTOM - 24))
         y -= height
         const left = `${rounded(x - width / 2)}%`
         return (
@@ -86,11 +96,18 @@ const WeekBars: FC<{ marks: readonly ReportMark[]; x: number; width: number; hig
           />
         )
       })}
-      <text class="chart-count" x={`${x}%`} y={rounded(y - 5)}>
-        {marks.length}
-      </text>
+      <title>{`week of ${week.label}: ${total}`}</title>
+      {width >= NARROW || total === most ? (
+        <text class="chart-count" x={`${x}%`} y={rounded(y - 5)}>
+          {total}
+        </text>
+      ) : null}
     </g>
   )
+}
+
+function totalOf({ counts }: ReportWeek): number {
+  return counts.reduce((sum, { count }) => sum + count, 0)
 }
 
 const CountLines: FC<{ most: number }> = ({ most }) => (
@@ -106,12 +123,20 @@ function highestOf(most: number): number {
   return Math.max(most, countTicks(most).at(-1) ?? 1)
 }
 
-/** Times to resolve on a logarithmic axis. `median` in milliseconds; null if there is none. */
-export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: number | null }> = ({ marks, median }) => {
-  const axis = durationAxis(marks.map(({ resolveMs }) => resolveMs))
-  const placed = stack(marks.map((mark) => ({ mark, x: axis.place(mark.resolveMs) })))
+/**
+ * Times to resolve on a logarithmic axis: a mark for each, or bars if there are fewer marks than durations. `median` in
+ * milliseconds; null if there is none.
+ */
+export const ResolutionChart: FC<{
+  marks: readonly ResolutionMark[]
+  durations: readonly number[]
+  median: number | null
+}> = ({ marks, durations, median }) => {
+  const axis = durationAxis(durations)
+  const hasBars = marks.length < durations.length
+  const placed = hasBars ? [] : stack(marks.map((mark) => ({ mark, x: axis.place(mark.resolveMs) })))
   const middle = median === null ? null : axis.place(median)
-  const label = `Time to resolve of ${marks.length} incidents${median === null ? '' : `: half took less than ${formatDuration(median)}`}`
+  const label = `Time to resolve of ${durations.length} incidents${median === null ? '' : `: half took less than ${formatDuration(median)}`}`
   return (
     <figure class="chart" aria-label={label}>
       <svg width="100%" height={HEIGHT} class="lanes-plot">
@@ -138,6 +163,7 @@ export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: num
             </text>
           </>
         )}
+        {hasBars ? <DurationBars places={durations.map(axis.place)} /> : null}
         {placed.map(({ mark, x, row }) => (
           <svg x={`${x}%`} class="lanes-bar">
             <Placed mark={mark} x={-7} y={BOTTOM - 18 - row * 17} size={14} />
@@ -145,6 +171,20 @@ export const ResolutionChart: FC<{ marks: readonly ResolutionMark[]; median: num
         ))}
       </svg>
     </figure>
+  )
+}
+
+const DurationBars: FC<{ places: readonly number[] }> = ({ places }) => {
+  const counts = Map.groupBy(places, (x) => Math.min(BARS - 1, Math.floor((x / 100) * BARS)))
+  const most = Math.max(0, ...[...counts.values()].map(({ length }) => length))
+  return (
+    <g>
+      {[...counts].map(([bar, { length }]) => {
+        const height = Math.max(1, rounded((length / most) * (BOTTOM - 28)))
+        const y = rounded(BOTTOM - height)
+        return <rect class="chart-bar" x={`${rounded((bar * 100) / BARS)}%`} width="2%" y={y} height={height} />
+      })}
+    </g>
   )
 }
 
@@ -169,6 +209,6 @@ const Placed: FC<{ mark: ReportMark; x: number; y: number; size: number }> = ({ 
   </a>
 )
 
-function mildestFirst(marks: readonly ReportMark[]): readonly ReportMark[] {
-  return [...marks].sort((a, b) => rank(a.severity) - rank(b.severity))
+function mildestFirst<Ranked extends { readonly severity: Severity }>(marks: readonly Ranked[]): readonly Ranked[] {
+  return marks.toSorted((a, b) => rank(a.severity) - rank(b.severity))
 }

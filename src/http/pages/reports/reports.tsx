@@ -20,6 +20,9 @@ export type ReportView = {
   readonly report: Reliability | null
   readonly before: Reliability | null
   readonly weeks: readonly ReportWeek[]
+  /** The times to resolve of all resolved incidents, in ms. */
+  readonly durations: readonly number[]
+  /** One for each duration; empty if there are too many for marks. */
   readonly resolutions: readonly ResolutionMark[]
 }
 
@@ -29,7 +32,7 @@ export function reportTitle({ report, span }: ReportView): string {
 }
 
 export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
-  const { report, ranges, csvHref, weeks, resolutions } = view
+  const { report, ranges, csvHref, weeks, durations, resolutions } = view
   const median = report?.organization.mttr.median ?? null
   return (
     <>
@@ -70,10 +73,14 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
             </section>
             <section class="card body" aria-labelledby="resolve">
               <h2 id="resolve">Time to resolve</h2>
-              {resolutions.length === 0 ? (
+              {durations.length === 0 ? (
                 <p class="quiet">No incident of this span is resolved.</p>
               ) : (
-                <ResolutionChart marks={resolutions} median={median === null ? null : median * 1000} />
+                <ResolutionChart
+                  marks={resolutions}
+                  {...{ durations }}
+                  median={median === null ? null : median * 1000}
+                />
               )}
             </section>
           </div>
