@@ -112,8 +112,11 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
   const components = componentsOf(facts)
   const symptoms = explain(symptomsOf(facts, components))
   const changes = changeSuspects(facts, components, symptoms)
-  const ranked = [...changes, ...objectSuspects(facts, components, symptoms, changes)].filter(({ score }) => score > 0)
-  return belowConnected(ranked).sort(compare).slice(0, MAX_SUSPECTS)
+  const ranked = belowConnected([...changes, ...objectSuspects(facts, components, symptoms, changes)])
+  return ranked
+    .filter(({ score }) => score > 0)
+    .sort(compare)
+    .slice(0, MAX_SUSPECTS)
 }
 
 /** The minimum score at which a suspect ranks above all suspects that only the time connects with the incident. */
