@@ -131,6 +131,7 @@ export function makeEvent(db: Db, organization: Made, more: Partial<EventColumns
   return event
 }
 type EventColumns = {
+  object: string
   source: Source
   service_id: number
   alert_id: number

@@ -143,31 +143,6 @@ test('the alerts of an incident are listed by its number', async (t) => {
   assert.match((await browser.get('/alerts?incident=1&severity=critical')).html, /Remove the filter incident 1.*Down/s)
 })
 
-for (const [query, name, other] of [
-  ['severity=critical', 'Down', 'HighErrorRate'],
-  ['q=higherror', 'HighErrorRate', 'Down'],
-  ['status=firing&q=DOWN', 'Down', 'HighErrorRate'],
-] as const) {
-  test(`of the alerts of an incident, ${query} finds only ${name}`, async (t) => {
-    const { browser } = await stormyCart(t)
-    const { html } = await browser.get(`/alerts?incident=1&${query}`)
-    const rows = html.slice(html.indexOf('<tbody>'))
-    assert.ok(rows.includes(`${name}<`))
-    assert.ok(!rows.includes(`${other}<`))
-  })
-}
-
-test('a page of the alerts of an incident has at most 40 rows', async (t) => {
-  const { browser, request, token } = await stormyCart(t)
-  const names = Array.from({ length: 50 }, (_, n) => alert(`Condition${n}`, { service: 'cart', severity: 'warning' }))
-  // With Down, its failed deploy and 30 of HighErrorRate there are 82 alerts.
-  await request('POST', '/api/webhooks/metrics', { token, body: alertmanager(names) })
-  const rows = async (path: string) => (await browser.get(path)).html.match(/<td class="alert-name"/g)?.length
-  assert.equal(await rows('/alerts?incident=1'), 40)
-  assert.equal(await rows('/alerts?incident=1&group=0&page=2'), 40)
-  assert.equal(await rows('/alerts?incident=1&group=0&page=3'), 2)
-})
-
 test('one alert shows its labels, its events, the rules, and only links of the web', async (t) => {
   const { browser, db, acme, alertId } = await stormyCart(t)
   const { html } = await browser.get(`/alerts/${alertId}`)

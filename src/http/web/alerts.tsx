@@ -7,6 +7,7 @@ import { formatClock } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, listMatchingAlertsOfIncident } from '../../store/alerts.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
+import type { EventRecord } from '../../store/events.ts'
 import { listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService } from '../../store/service/services.ts'
@@ -15,7 +16,7 @@ import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { AlertPage } from '../pages/alerts/alert.tsx'
 import { AlertsPage, alertsTitle } from '../pages/alerts/alerts.tsx'
-import type { AlertRowView, AlertsView, ChipView } from '../pages/alerts/view.ts'
+import type { AlertPageView, AlertRowView, AlertsView, ChipView } from '../pages/alerts/view.ts'
 import { binsOf } from './alert-bins.ts'
 import { findNamedIncident, incidentName, incidentPath } from './incidents.tsx'
 import { type SilenceEnds, silencedOf, silenceEndsOf } from './silenced.ts'
@@ -214,9 +215,18 @@ async function showAlert(visit: Visit): Promise<Reply> {
       ref: change.ref,
       text: `${Math.round(score * 100) / 100}, ${band}: ${reasons.map(({ text }) => text).join('; ')}`,
     })),
-    events,
+    events: withoutRepeats(events),
   }
   return show(visit, { title: alert.name, content: <AlertPage view={view} />, current: 'alerts' })
+}
+
+/** Merges events with equal texts about one object. `events`: newest first. */
+function withoutRepeats(events: readonly EventRecord[]): AlertPageView['events'] {
+  const alike = Map.groupBy(events, ({ name, text, object }) => JSON.stringify([name, text, object]))
+  return [...alike.values()].flatMap((of) => {
+    const [newest, oldest] = [of[0], of.at(-1)]
+    return newest && oldest ? [{ ...newest, firstAt: oldest.at, count: of.length }] : []
+  })
 }
 
 async function endAlert(visit: Visit): Promise<Reply> {

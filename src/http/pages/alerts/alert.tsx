@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/action.tsx'
-import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
+import { AlertName, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
@@ -24,7 +24,9 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
         <div class="incident-title">
           <h1>
             <Mark level={alert.severity} label={alert.severity} size={22} />
-            <span>{alert.name}</span>
+            <span>
+              <AlertName name={alert.name} />
+            </span>
           </h1>
           <p class="facts">
             <AlertDuration {...alert} reader={reader} /> <SilencedMark silenced={alert.silenced} reader={reader} />
@@ -140,21 +142,28 @@ const Events: FC<{ view: AlertPageView }> = ({ view: { events, reader } }) => (
   <section aria-labelledby="events">
     <div class="head">
       <h2 id="events">Events</h2>
-      <span class="second">newest {formatCount(events.length)}</span>
+      <span class="second">newest {formatCount(events.reduce((sum, { count }) => sum + count, 0))}</span>
     </div>
     <div class="card">
       {events.length === 0 ? (
         <p class="empty">The events of this alert have expired.</p>
       ) : (
         <ol class="entries">
-          {events.map(({ at, name, text, object }) => (
+          {events.map(({ at, name, text, object, count, firstAt }) => (
             <li class="entry">
               <Time at={at} reader={reader} style="moment" />
               <span class="entry-icon">
                 <Icon name="pulse" />
               </span>
               <p class="break">
-                {text === name ? name : `${name}: ${text}`} <span class="quiet">{object}</span>
+                {text === name ? name : `${name}: ${text}`} <span class="quiet">{object}</span>{' '}
+                <RepeatCount count={count} />
+                {count === 1 ? null : (
+                  <span class="quiet">
+                    {' '}
+                    since <Time at={firstAt} reader={reader} style="moment" />
+                  </span>
+                )}
               </p>
             </li>
           ))}

@@ -4,7 +4,7 @@ import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Histogram } from '../drawing/histogram.tsx'
-import { Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { AlertName, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -146,7 +146,9 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
                 <span class="alert-text">
                   <span class="group-name">
                     <a class="ink" href={href}>
-                      <b class="break">{name}</b>
+                      <b class="break">
+                        <AlertName name={name} />
+                      </b>
                     </a>
                     <RepeatCount count={count} />
                     <SilencedMark {...{ silenced, reader }} of={partOf(silenced, count)} />

@@ -75,8 +75,11 @@ export type AlertPageView = {
   readonly rules: readonly (readonly [string, string])[]
   readonly links: readonly { readonly name: string; readonly address: string }[]
   readonly changes: readonly { readonly ref: string; readonly text: string }[]
+  /** Equal events are one entry: `at` is the time of the newest, `firstAt` of the oldest. */
   readonly events: readonly {
     readonly at: number
+    readonly firstAt: number
+    readonly count: number
     readonly name: string
     readonly text: string
     readonly object: string

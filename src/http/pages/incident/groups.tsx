@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
-import { Mark, RepeatCount } from '../kit/mark.tsx'
+import { AlertName, Mark, RepeatCount } from '../kit/mark.tsx'
 import { matchersOf, silenceHref } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -27,7 +27,9 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
         <div class="group-body">
           <p class="group-name">
             <a class="ink" href={group.href}>
-              <b class="break">{group.name}</b>
+              <b class="break">
+                <AlertName name={group.name} />
+              </b>
             </a>
             <RepeatCount count={group.count} />
             <SilencedMark silenced={group.silenced ?? null} reader={reader} of={partOf(group)} />

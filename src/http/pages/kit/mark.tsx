@@ -43,6 +43,24 @@ export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
 export const RepeatCount: FC<{ count: number }> = ({ count }) =>
   count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{formatCount(count)}</span>
 
+/** Names above this length break between their words on a narrow screen. */
+const LONG_NAME = 16
+
+/** Renders the name of an alert. A long one may break between its words: `KubeDeployment` and `ReplicasMismatch`. */
+export const AlertName: FC<{ name: string }> = ({ name }) => {
+  const words = name.length > LONG_NAME ? name.split(/(?<=[a-z\d])(?=[A-Z])/) : [name]
+  return (
+    <>
+      {words.map((word, index) => (
+        <>
+          {index > 0 ? <wbr /> : null}
+          {word}
+        </>
+      ))}
+    </>
+  )
+}
+
 /** Renders `shop/checkout` with a pale namespace and a strong name. */
 export const ServiceName: FC<{ namespace: string; name: string }> = ({ namespace, name }) => (
   <>

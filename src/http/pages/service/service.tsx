@@ -5,7 +5,7 @@ import { formatDuration } from '../../../domain/shown-time.ts'
 import { Bill } from '../drawing/bill.tsx'
 import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/incident.tsx'
-import { Icon, Mark, Status } from '../kit/mark.tsx'
+import { AlertName, Icon, Mark, Status } from '../kit/mark.tsx'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -101,7 +101,9 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
                 <b class={`ink-${severity} bill-points`}>−{penalty}</b>
                 <span class="break">
                   <a class="ink plain" href={href}>
-                    <b>{name}</b>
+                    <b>
+                      <AlertName name={name} />
+                    </b>
                   </a>{' '}
                   <span class="quiet">{rule}</span>
                 </span>

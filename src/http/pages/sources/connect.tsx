@@ -1,5 +1,6 @@
 /** Connects a sender: its token, its configuration with the address of this server, and its first event. */
 import type { FC } from 'hono/jsx'
+import { countOf } from '../../../domain/postmortem/words.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { CopyButton, Hidden, Secret } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
@@ -113,8 +114,8 @@ const ArrivalLine: FC<Props> = ({ csrf, current, arrival, reader }) => (
       <span class="with-icon">
         <Mark level="done" />
         <span>
-          Received {arrival.events === 1 ? '1 event' : `${arrival.events} events`} from {CONNECTIONS[current].name}, the
-          last one <Time at={arrival.at} reader={reader} />.
+          Received {countOf(arrival.events, 'event')} from {CONNECTIONS[current].name}, the last one{' '}
+          <Time at={arrival.at} reader={reader} />.
         </span>
       </span>
     )}

@@ -1,0 +1,113 @@
+/** The page of one alert, and names and times that are hard to show. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { DAY, MINUTE, makeAlert, makeEvent, makeIncident, makeService, NOON } from '../helpers/factory.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+type AlertColumns = Parameters<typeof makeAlert>[3]
+
+/** Acme has one alert of the service `cart` in incident 1. Charlie is signed in at the browser `outsider`. */
+async function oneAlert(t: TestContext, more: AlertColumns = {}) {
+  const world = makeWorld(t)
+  const { db, acme, app, charlie } = world
+  const service = makeService(db, acme, 'cart')
+  const incident = makeIncident(db, acme, service, { started_at: more?.starts_at ?? NOON })
+  const made = makeAlert(db, acme, service, { incident_id: incident.key, starts_at: NOON - MINUTE, ...more })
+  const [browser, outsider] = [makeBrowser(app), makeBrowser(app)]
+  await browser.signIn(acme.token)
+  await outsider.signIn(charlie.token)
+  return { db, acme, browser, outsider, service, incident, made }
+}
+
+test('events with equal texts about one object are one entry with their number', async (t) => {
+  const { browser, db, acme, service, made } = await oneAlert(t, { name: 'BackOff' })
+  const event = (object: string, at: number) =>
+    makeEvent(db, acme, { service_id: service.key, alert_id: made.key, object, at })
+  for (const n of [1, 2, 3]) event('Pod/x-1', NOON - n * MINUTE)
+  event('Pod/x-2', NOON)
+  const { html } = await browser.get(`/alerts/${made.id}`)
+  const events = html.slice(html.indexOf('id="events"'))
+  assert.equal(events.match(/class="entry"/g)?.length, 2)
+  assert.match(events, /newest 4<.*Pod\/x-2.*Pod\/x-1<.*class="times">×3<.*since.*11:57</s)
+})
+
+test('an alert without events says that they have expired', async (t) => {
+  const { browser, made } = await oneAlert(t)
+  assert.match((await browser.get(`/alerts/${made.id}`)).html, /The events of this alert have expired\./)
+})
+
+for (const [name, shown] of [
+  ['KubeDeploymentReplicasMismatch', /Kube<wbr\/?>Deployment<wbr\/?>Replicas<wbr\/?>Mismatch</],
+  ['HighErrorRate', />HighErrorRate</],
+  [`${'x'.repeat(20)}<b>`, />x{20}&lt;b&gt;</],
+] as const) {
+  test(`the name ${name} breaks between its words at most`, async (t) => {
+    const { browser, made } = await oneAlert(t, { name })
+    for (const path of ['/alerts', `/alerts/${made.id}`]) assert.match((await browser.get(path)).html, shown)
+  })
+}
+
+for (const [year, at] of [
+  [1969, Date.parse('1969-07-20T20:17:00Z')],
+  [1, Date.parse('0001-01-01T00:00:00Z')],
+  [2101, Date.parse('2101-01-01T00:00:00Z')],
+  [9999, Date.parse('9999-12-31T23:59:59Z')],
+] as const) {
+  test(`an alert and an incident from the year ${year} are shown on all pages`, async (t) => {
+    const { browser, service, made } = await oneAlert(t, { starts_at: at })
+    const paths = [
+      '/',
+      '/incidents',
+      '/alerts',
+      '/reports?range=1y',
+      '/alerts?incident=1',
+      `/alerts?service=${service.id}`,
+    ]
+    for (const path of [...paths, '/incidents/1', `/services/${service.id}`, `/alerts/${made.id}`]) {
+      const { status, html } = await browser.get(path)
+      assert.equal(status, 200, path)
+      assert.doesNotMatch(html, /NaN|Invalid Date|Infinity|undefined/, path)
+    }
+  })
+}
+
+for (const [query, name, other] of [
+  ['severity=critical', 'Down', 'HighErrorRate'],
+  ['q=higherror', 'HighErrorRate', 'Down'],
+  ['status=firing&q=DOWN', 'Down', 'HighErrorRate'],
+] as const) {
+  test(`of the alerts of an incident, ${query} finds only ${name}`, async (t) => {
+    const { browser, db, acme, service, incident } = await oneAlert(t, { name: 'HighErrorRate', severity: 'warning' })
+    makeAlert(db, acme, service, { name: 'Down', severity: 'critical', incident_id: incident.key })
+    const { html } = await browser.get(`/alerts?incident=1&${query}`)
+    const rows = html.slice(html.indexOf('<tbody>'))
+    assert.ok(rows.includes(`${name}<`))
+    assert.ok(!rows.includes(`${other}<`))
+  })
+}
+
+test('a page of the alerts of an incident has at most 40 rows', async (t) => {
+  const { browser, db, acme, service, incident } = await oneAlert(t)
+  for (let n = 0; n < 81; n += 1) makeAlert(db, acme, service, { name: `Condition${n}`, incident_id: incident.key })
+  const rows = async (path: string) => (await browser.get(path)).html.match(/<td class="alert-name"/g)?.length
+  assert.equal(await rows('/alerts?incident=1'), 40)
+  assert.equal(await rows('/alerts?incident=1&group=0&page=2'), 40)
+  assert.equal(await rows('/alerts?incident=1&group=0&page=3'), 2)
+})
+
+test('500 services are all on the overview, on a page below 400 kB', async (t) => {
+  const { browser, db, acme } = await oneAlert(t)
+  for (let n = 0; n < 499; n += 1) makeService(db, acme, `service-${n}`)
+  for (const view of ['list', 'wall']) {
+    const { html, status } = await browser.get(`/?view=${view}`)
+    assert.equal(status, 200)
+    assert.equal(new Set(html.match(/href="\/services\/[^"]+"/g)).size, 500, view)
+    assert.ok(html.length < 400_000, `${html.length}`)
+  }
+})
+
+test('Charlie does not see the alert', async (t) => {
+  const { outsider, made } = await oneAlert(t, { starts_at: NOON - DAY })
+  assert.equal((await outsider.get(`/alerts/${made.id}`)).status, 404)
+})
