@@ -1,6 +1,6 @@
 /** The README is short, and its picture is up to date and readable. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
 // @ts-expect-error a script without types
 import { drawOverview, THEMES } from '../../docs/overview.mjs'
@@ -19,6 +19,12 @@ test('no line and no table of the README is long', () => {
   )
   const tables = lines.join('\n').match(/(^\|.*\n)+/gm) ?? []
   for (const table of tables) assert.ok(table.trim().split('\n').length <= 12, table)
+})
+
+test('each picture of the README exists and is at most 200 kB', () => {
+  const paths = [...lines.join('\n').matchAll(/(?:src|srcset)="([^"]+)"/g)].map(([, path = '']) => path)
+  assert.equal(paths.length, 2)
+  for (const path of paths) assert.ok(statSync(ROOT + path).size <= 200_000, path)
 })
 
 test('the picture is what its script draws', () => {
