@@ -93,7 +93,7 @@ for (const [more, message] of [
   [{ 'name-0': '' }, 'Line 1, field or label: Empty; send at least one character.'],
   [{ 'op-0': '=~', 'value-0': '(' }, 'Which alerts: The value is not a regular expression in RE2 syntax'],
   [{ length: 'until', endsAt: '' }, 'Ends: Write the date and the time as 2026-11-23 14:30.'],
-  [{ length: 'until', endsAt: '2020-01-01T00:00' }, 'Ends: Lies in the past; send a later time.'],
+  [{ length: 'until', endsAt: '2020-01-01T00:00' }, 'Ends: Is in the past; send a later time.'],
   [{ startsAt: 'tomorrow' }, 'Begins: Write the date and the time as 2026-11-23 14:30.'],
   [{ zone: 'Nowhere' }, 'Time zone: Expected a time zone such as Europe/Berlin.'],
   [{ repeat: 'weekly', from: '25:00' }, 'From: Expected a clock time such as 22:00.'],
@@ -128,7 +128,10 @@ test('two people edit one silence: the second sees what the first saved, and wha
   await browser.send(`${LIST}/${id}`, { ...change, comment: 'first' })
   const second = await browser.send(`${LIST}/${id}`, { ...change, comment: 'second' })
   assert.equal(second.status, 400)
-  assert.match(second.html, /What is stored now[\s\S]*first[\s\S]*name="revision" value="2"[\s\S]*value="second"/)
+  assert.match(
+    second.html,
+    /The version that somebody else has stored[\s\S]*first[\s\S]*name="revision" value="2"[\s\S]*value="second"/,
+  )
   await browser.send(`${LIST}/${id}`, { ...change, comment: 'second', revision: '2' })
   assert.equal((await silences())[0].comment, 'second')
 })
