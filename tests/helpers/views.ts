@@ -145,6 +145,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
     ...{
       reader: READER,
       csrf: 'proof',
+      hasChannel: false,
       canWrite: true,
       newestFirst: true,
       turnHref: '?order=oldest',
@@ -260,6 +261,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
     ...{
       reader: READER,
       csrf: 'proof',
+      hasChannel: false,
       canWrite: true,
       canAdminister: false,
       hasExample: false,

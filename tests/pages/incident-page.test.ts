@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
-import { MINUTE, makeAlert, makeIncident, makeService, makeToken, NOON } from '../helpers/factory.ts'
+import { MINUTE, makeAlert, makeChannel, makeIncident, makeService, makeToken, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
@@ -57,7 +57,7 @@ test('somebody acknowledges, writes a note and resolves without a script', async
   await send(`${path}/notes`, { text: 'rolling back' })
   const { html } = await browser.get(path)
   assert.match(html, /Investigating.*step-detail[^>]*>\u2068Ada/s)
-  assert.match(html, /rolling back.*by .*Ada/s)
+  assert.match(html, /rolling back.* · by .*Ada/s)
   await send(`${path}/status`, { status: 'resolved' })
   assert.equal((await request('GET', `/api/incidents/${id}`, { token })).body.status, 'resolved')
   assert.match((await browser.get(path)).html, /Reopen/)
@@ -69,7 +69,7 @@ test('the head stops counting when the last alert ends, and the list and the ove
   await recover(8)
   clock.now = NOON + 90 * MINUTE
   const { html } = await browser.get(path)
-  assert.match(html, /Critical for 10 min.*from 11:58 to 12:08/s)
+  assert.match(html, /Was critical for.*10 min.*from 11:58 to 12:08/s)
   assert.match(html, /<title>Recovered: cart: Down · incmon/)
   assert.match((await browser.get('/incidents')).html, /data-label="Lasted">10 min</)
   assert.match((await browser.get('/')).html, /Critical for 10 min/)
@@ -88,11 +88,20 @@ test('the step of an incident names who moved it there', async (t) => {
 
 test('resolving while alerts fire is not hidden', async (t) => {
   const { browser, path, send } = await brokenCart(t)
-  assert.match((await browser.get(path)).html, /1 alert still fires\. A new incident opens only after/)
+  const { html: before } = await browser.get(path)
+  assert.match(before, /1 alert still fires\. A new incident opens only after the problem has ended once\.</)
+  assert.match(before, /firing for 2 min/)
   assert.equal((await send(`${path}/status`, { status: 'resolved' })).location, `${path}?done=resolved-early`)
   const { html } = await browser.get(path)
-  assert.match(html, /1 alert still fires, though this incident is resolved\./)
+  assert.match(html, /1 alert still fires, though this incident is resolved\. .* until\s*it ends:/s)
+  assert.match(html, /Was critical for.*from 11:58 to 12:00/s)
   assert.match(html, /Changed to resolved: 1 alert still fired/)
+})
+
+test('the box of Resolve promises reminders if there is a channel', async (t) => {
+  const { browser, path, db, acme } = await brokenCart(t)
+  makeChannel(db, acme)
+  assert.match((await browser.get(path)).html, /ended once\. Your channels are reminded after 30 minutes\./)
 })
 
 test('resolving after all alerts have ended needs no warning', async (t) => {

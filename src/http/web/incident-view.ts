@@ -55,7 +55,7 @@ export function incidentViewOf(
   facts: IncidentFacts,
   reader: Reader,
   { range, order }: { readonly range: string; readonly order: string },
-): Omit<IncidentView, 'csrf' | 'canWrite'> {
+): Omit<IncidentView, 'csrf' | 'canWrite' | 'hasChannel'> {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
   const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)

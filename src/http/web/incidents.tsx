@@ -11,6 +11,7 @@ import {
   type IncidentRecord,
   listIncidents,
 } from '../../store/incident/incidents.ts'
+import { listChannels } from '../../store/notification/channels.ts'
 import { findFrame, findServices } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
@@ -74,7 +75,9 @@ async function showIncident(visit: Visit): Promise<Reply> {
   const { viewer, visitor, query } = visit
   const facts = await incidentFacts(visit, await requireIncident(visit))
   const shown = incidentViewOf(facts, viewer, { range: query('range'), order: query('order') })
-  const view = { ...shown, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') }
+  const channels = await visit.store.read(listChannels, visitor.organizationId, { page: 1, limit: 1 })
+  const canWrite = visitor.scopes.includes('write')
+  const view = { ...shown, csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
   const content = <IncidentPage view={view} />
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshSeconds: REFRESH_SECONDS })
 }

@@ -136,7 +136,7 @@ export const ResolutionChart: FC<{
   const hasBars = marks.length < durations.length
   const placed = hasBars ? [] : stack(marks.map((mark) => ({ mark, x: axis.place(mark.resolveMs) })))
   const middle = median === null ? null : axis.place(median)
-  const label = `Time to resolve of ${durations.length} incidents${median === null ? '' : `: half took less than ${formatDuration(median)}`}`
+  const label = `Time to resolve of ${durations.length} incidents${median === null ? '' : `: median ${formatDuration(median)}`}`
   return (
     <figure class="chart" aria-label={label}>
       <svg width="100%" height={HEIGHT} class="lanes-plot">
@@ -159,7 +159,7 @@ export const ResolutionChart: FC<{
               y="16"
               text-anchor={middle > 55 ? 'end' : 'start'}
             >
-              half took less than {formatDuration(median)}
+              median {formatDuration(median)}
             </text>
           </>
         )}

@@ -52,7 +52,8 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
         ) : null}
         <span class="group-time second">
-          {group.firing > 0 ? formatDuration(reader.now - group.firstStartsAt) : endedText(group)} <br />
+          {group.firing > 0 ? `firing for ${formatDuration(reader.now - group.firstStartsAt)}` : endedText(group)}{' '}
+          <br />
           <span class="quiet">{group.source}</span>
         </span>
       </li>
@@ -88,7 +89,7 @@ function seenText({ seen, count }: GroupView): string {
 }
 
 function endedText({ endsAt, firstStartsAt }: GroupView): string {
-  return endsAt === null ? 'ended' : `lasted ${formatDuration(endsAt - firstStartsAt)}`
+  return endsAt === null ? 'ended' : `ended, lasted ${formatDuration(endsAt - firstStartsAt)}`
 }
 
 const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) => (

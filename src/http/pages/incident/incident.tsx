@@ -65,7 +65,8 @@ function alertsText({ groups }: IncidentView): string {
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, csrf, canWrite } = view
-  const { number, title, severity, service, startedAt, endedAt, href, status, opened } = incident
+  const { number, title, severity, service, startedAt, endedAt, resolvedAt, href, status, opened } = incident
+  const until = endedAt ?? resolvedAt
   return (
     <>
       <ul class="crumbs">
@@ -82,12 +83,13 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
           </h1>
           <p class="facts">
             <b>
-              {capitalized(severity)} for {formatDuration((endedAt ?? reader.now) - startedAt)}
+              {until === null ? capitalized(severity) : `Was ${severity}`} for{' '}
+              {formatDuration((until ?? reader.now) - startedAt)}
             </b>
             <span>
-              {endedAt === null
+              {until === null
                 ? `since ${formatMoment(startedAt, reader)}`
-                : `from ${formatMoment(startedAt, reader)} to ${formatMoment(endedAt, reader)}`}
+                : `from ${formatMoment(startedAt, reader)} to ${formatMoment(until, reader)}`}
             </span>
             <a href={service.href}>
               <ServiceName namespace={service.namespace} name={service.name} />
@@ -125,7 +127,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   const warning =
     firingAlerts === 0
       ? 'All its alerts have ended.'
-      : `${firingText(firingAlerts)}. A new incident opens only after the problem has ended once. Your channels are reminded after 30 minutes.`
+      : `${firingText(firingAlerts)}. A new incident opens only after the problem has ended once.${view.hasChannel ? ' Your channels are reminded after 30 minutes.' : ''}`
   return (
     <div class="actions">
       {status === 'open' ? (
@@ -153,8 +155,11 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
 const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
   status === 'resolved' && firingAlerts > 0 ? (
     <p class="card body still-firing">
-      <Mark level="warning" /> {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or
-      wait until they end: until then no new incident opens for this problem.
+      <Mark level="warning" />
+      <span>
+        {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}
+        {firingAlerts === 1 ? 'it ends' : 'they end'}: until then no new incident opens for this problem.
+      </span>
     </p>
   ) : null
 

@@ -77,7 +77,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
         <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>
         {actor === null ? null : (
           <span class="actor">
-            {' by '}
+            {' · by '}
             <bdi>{actor}</bdi>
           </span>
         )}

@@ -70,6 +70,8 @@ export type IncidentView = {
   readonly csrf: string
   /** Whether the reader may make changes. */
   readonly canWrite: boolean
+  /** Whether a channel can get a reminder. */
+  readonly hasChannel: boolean
   readonly incident: IncidentHead
   readonly cause: LikelyCause<SuspectView>
   readonly lastGoodDeploy: { readonly text: string; readonly href: string | null; readonly at: number } | null

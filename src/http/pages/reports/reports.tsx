@@ -91,13 +91,10 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
   )
 }
 
-/** Returns `3 of 5 are resolved; half of those within 38 min.`; '' if none is. */
+/** Returns `3 of 5 are resolved; median 38 min.`; '' if none is. */
 function resolvedText({ incidents, resolved, mttr: { median } }: Reliability['organization']): string {
   if (median === null) return ''
-  const within = `within ${formatExactDuration(median * 1000)}.`
-  return resolved === incidents
-    ? `Half were resolved ${within}`
-    : `${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; half of those ${within}`
+  return `${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${formatExactDuration(median * 1000)}.`
 }
 
 const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view: { before, span }, report }) => {
