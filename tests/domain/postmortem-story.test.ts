@@ -152,3 +152,37 @@ test('lags are those between the times of the timeline', () => {
   const at = (text: string) => Date.parse(timeline.find((row) => row.text.startsWith(text))?.at ?? '')
   assert.equal(best?.lagSeconds, (at('ImagePullBackOff') - at('pipeline shop/cart-api#4711')) / 1000)
 })
+
+test('the alert of a failed pipeline is not the first symptom if another alert exists', () => {
+  const [first] = IMAGE.alerts
+  const startsAt = first!.startsAt - MINUTE
+  const failed = { ...first!, uuid: 'ci', source: 'ci' as const, name: 'PipelineFailed', startsAt, endsAt: null }
+  const before = generate(IMAGE)
+  const { summary, detection, metrics } = generate({ ...IMAGE, alerts: [failed, ...IMAGE.alerts] })
+  assert.deepEqual([summary, detection, metrics], [before.summary, before.detection, before.metrics])
+  const alone = generate({ ...IMAGE, alerts: [failed] })
+  assert.match(JSON.stringify(alone.summary), /The first symptom was PipelineFailed/)
+})
+
+test('the start of the trigger is measured to the alert that the summary names', () => {
+  const [first] = IMAGE.alerts
+  const earlier = { ...first!, uuid: 'earlier', name: 'Slow', startsAt: first!.startsAt - MINUTE }
+  const text = JSON.stringify(generate({ ...IMAGE, alerts: [earlier, ...IMAGE.alerts] }).summary)
+  assert.match(text, /first symptom was Slow.*which began 1 min 38 s before the first symptom/)
+})
+
+test('a failed pipeline is not listed as firing, because it is not counted', () => {
+  const [first, ...rest] = IMAGE.alerts
+  const failed = { ...first!, uuid: 'ci', source: 'ci' as const, name: 'PipelineFailed', endsAt: null }
+  const text = JSON.stringify(generate({ ...IMAGE, alerts: [failed, { ...first!, endsAt: null }, ...rest] }).resolution)
+  assert.match(text, /while 1 alert still fired/)
+  assert.match(text, /"ImagePullBackOff had not ended/)
+})
+
+test('the names of the alerts are in the order of the counts', () => {
+  const [first] = IMAGE.alerts
+  const mild = { ...first!, uuid: 'mild', name: 'Mild', severity: 'warning' as const, startsAt: first!.startsAt - 1 }
+  const grave = { ...first!, severity: 'critical' as const }
+  const text = JSON.stringify(generate({ ...IMAGE, alerts: [mild, grave] }).impact)
+  assert.match(text, /1 critical, 1 warning \(ImagePullBackOff and Mild\)/)
+})

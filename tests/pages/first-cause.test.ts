@@ -42,6 +42,22 @@ async function causes(t: TestContext) {
   return { call, named, cart }
 }
 
+test('the page counts to the first alert of the service, not to the alert of the failed pipeline', async (t) => {
+  const { acme, clock, request, app } = makeWorld(t)
+  clock.now = NOON
+  const body = pipeline('failed', 'shop/cart', { at: NOON, jobs: [build('deploy', 'failed')] })
+  await request('POST', '/api/webhooks/ci', { token: acme.token, body })
+  clock.now = NOON + 2 * MINUTE
+  const down = alert('CartDown', { service: 'cart' }, { startsAt: NOON + MINUTE })
+  await request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager([down]) })
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token, 'Ada')
+  const { html } = await browser.get('/incidents/1')
+  assert.match(html, /PipelineFailed/)
+  assert.match(html, /started 6 min before the first alert/)
+  assert.match(html, /First alert 12:01\. Best suspect 6 min before the first alert\./)
+})
+
 function isChange({ kind }: { readonly kind: string }): boolean {
   return kind === 'pipeline' || kind === 'rollout'
 }

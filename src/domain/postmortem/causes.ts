@@ -1,5 +1,6 @@
 /** The sections about causes: suspected changes, hints on conditions, and recurrence. */
 
+import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
@@ -68,9 +69,14 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
   const verdict = best.verdict === 'confirmed' ? 'a person confirmed it' : 'nobody has confirmed it yet'
   const name = told ? `${changePlace(told)} (${outcomeText(told)})` : changeName(best)
-  const lag = lagText(best.lagSeconds, 'the first symptom')
+  const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
   const text = `The most likely trigger is ${name}, which began ${lag}. Its score is ${best.score} (${best.band}); ${verdict}.`
   return { text, refs: best.sentence.refs }
+}
+
+/** Returns the seconds from the start of a change to the first symptom; without alerts, to the start of the incident. */
+function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): number {
+  return secondsBetween(startsAt, firstSymptom(alerts)?.startsAt ?? incident.startedAt)
 }
 
 /** Returns `7 min before the first symptom`. `seconds`: from the change to the condition. */
@@ -114,10 +120,10 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
 /** A suspected change without a link, for example of another service. */
 function unlinkedContribution(
   { kind, ref, change, score, reasons }: SuspectFact,
-  { incident }: GroupedFacts,
+  facts: GroupedFacts,
 ): Contribution | null {
   if (!change) return null
-  const lagSeconds = secondsBetween(change.startsAt, incident.startedAt)
+  const lagSeconds = lagOf(change, facts)
   const what = changeSentences(change)
   return {
     ...{ kind, ref, outcome: change.outcome, score, band: bandOf(score) ?? 'possible', verdict: null, reasons },

@@ -11,7 +11,7 @@ export const DEFINITIONS = {
 } as const
 
 export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
-  /** The start of the first alert of the incident; null without alerts. */
+  /** The start of the first symptom of the incident; null without alerts. */
   readonly firstAlertAt: number | null
 }
 

@@ -1,5 +1,6 @@
 /** Generates the postmortem of a resolved incident. The same facts give the same bytes. Start here. */
 
+import { firstSymptom } from '../alert/first-symptom.ts'
 import { timelineOf } from '../incident/timeline.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf, hintsOf, recurrenceOf, suspicionOf } from './causes.ts'
@@ -25,8 +26,8 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const inOrder = orderedFacts(facts)
   const { incident, alerts } = inOrder
   const contributing = contributingOf(inOrder)
-  const firstAlertAt = alerts[0]?.startsAt ?? null
-  const refs = { incident: incidentRef(incident), evidence: alertRefs(alerts.slice(0, 1)) }
+  const first = firstSymptom(alerts)
+  const refs = { incident: incidentRef(incident), evidence: first ? alertRefs([first]) : [] }
   const document = {
     header: {
       title: incident.title,
@@ -49,7 +50,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
     contributing,
     rootCause: { text: null, hints: hintsOf(alerts) },
     resolution: resolutionOf(inOrder),
-    metrics: metricsOf({ ...incident, firstAlertAt }, refs, stillFiring(alerts).length),
+    metrics: metricsOf({ ...incident, firstAlertAt: first?.startsAt ?? null }, refs, stillFiring(alerts).length),
     lessons: { wentWell: null, wentBadly: null, lucky: null },
     actions: actionsOf(inOrder),
     recurrence: recurrenceOf(inOrder),

@@ -105,7 +105,7 @@ function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
     ({ endsAt, name, uuid }) => [endsAt, name, uuid],
   )
   const ways = [...new Set(ended.map(({ resolution }) => resolution))]
-  const firing = alerts.filter(({ endsAt }) => endsAt === null)
+  const firing = stillFiring(alerts)
   return [
     ...ways.map((way) => endSentence(ended.filter(({ resolution }) => resolution === way))),
     ...(firing.length === 0 ? [] : [{ text: `${namesOf(firing)} had not ended.`, refs: alertRefs(firing) }]),

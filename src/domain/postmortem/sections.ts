@@ -1,5 +1,6 @@
 /** The summary, impact and detection sections. */
 
+import { firstSymptom } from '../alert/first-symptom.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import type { EntryFact, IncidentFact } from './facts.ts'
@@ -27,7 +28,7 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   const name = serviceName(incident.service)
   const what =
     incident.cause === 'silence' ? `The source ${name} sent nothing` : `${name} ${stateText(incident.severity)}`
-  const [first] = alerts
+  const first = firstSymptom(alerts)
   const reopened = entries.filter(({ kind }) => kind === 'reopened').length
   const sentences: Sentence[] = [{ text: `${what} ${windowText(facts)}.`, refs: [ref] }]
   if (stillFiring(alerts).length > 0) sentences.splice(0, 1, ...startSentences(facts, what))
@@ -130,7 +131,8 @@ function alertsText(alerts: readonly GroupedFact[]): string {
     const count = alerts.filter((alert) => alert.severity === severity).length
     return count === 0 ? [] : [`${count} ${severity}`]
   })
-  return `${counts.join(', ')} (${namesOf(alerts)})`
+  const inOrder = SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity))
+  return `${counts.join(', ')} (${namesOf(inOrder)})`
 }
 
 function touched(names: readonly string[]): string {
@@ -153,7 +155,7 @@ export function servicesOf({ incident, services }: GroupedFacts): readonly strin
 
 export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmortem['detection'] {
   const ref = incidentRef(incident)
-  const [first] = alerts
+  const first = firstSymptom(alerts)
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
   const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'A person whose name is not in the record')
   const older = first !== undefined && secondsBetween(first.startsAt, incident.startedAt) > 0

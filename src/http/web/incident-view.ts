@@ -1,4 +1,6 @@
 /** Builds the data of the incident page from the records and the suspects. */
+
+import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
@@ -135,10 +137,10 @@ function endOf({ firingAlerts, recoveredAt, resolvedAt }: IncidentRecord): numbe
   return firingAlerts > 0 ? null : (recoveredAt ?? resolvedAt)
 }
 
-/** Returns when the first alert of the incident started. Without alerts, returns the start of the incident. */
+/** Returns when the first symptom of the incident started. Without alerts, returns the start of the incident. */
 export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' | 'incident'>): number {
-  const starts = groups.map(({ firstStartsAt }) => firstStartsAt)
-  return starts.length === 0 ? incident.startedAt : starts.reduce((a, b) => Math.min(a, b))
+  const starts = groups.map(({ source, firstStartsAt }) => ({ source, startsAt: firstStartsAt }))
+  return firstSymptom(starts)?.startsAt ?? incident.startedAt
 }
 
 /** Returns the suspects with their links and verdicts, most likely first. */

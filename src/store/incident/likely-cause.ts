@@ -1,4 +1,5 @@
 /** The likely cause of an incident, in one sentence for a message. */
+import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import { likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect, SuspectAlert } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -32,7 +33,7 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
 
 /** Returns `First alert: p99 above 2 s.`; '' if there is no alert or the title says the same. */
 function firstAlertText(alerts: readonly SuspectAlert[], title: string): string {
-  const [first] = alerts.filter(({ inIncident }) => inIncident).sort((a, b) => a.startsAt - b.startsAt)
+  const first = firstSymptom(alerts.filter(({ inIncident }) => inIncident))
   const summary = first?.summary.replace(/[\s.]+$/, '') ?? ''
   return summary === '' || title.includes(summary) ? '' : `First alert: ${summary.slice(0, 200).toWellFormed()}.`
 }

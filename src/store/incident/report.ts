@@ -69,9 +69,9 @@ function select(sql: Db['sql']) {
     .select(['services.uuid as service', 'services.namespace', 'services.name', ofAlerts])
 }
 
-// One subquery, because it reads each alert of each incident.
+// One subquery, because it reads each alert of each incident. `firstSymptom` has the same rule.
 const ofAlerts = sql<string>`(
-  SELECT json_array(min(starts_at), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
+  SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
   FROM alerts WHERE alerts.incident_id = incidents.id
 )`.as('of_alerts')
 

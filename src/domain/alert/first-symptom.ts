@@ -1,0 +1,14 @@
+/** Decides which alert of an incident is its first symptom. */
+import type { Source } from '../event/event.ts'
+
+/**
+ * Returns the alert that started first. An alert of CI tells that a change failed, not that a service is ill, so it
+ * counts only without other alerts. Of alerts that started together, the first one in the list counts.
+ */
+export function firstSymptom<A extends { readonly source: Source; readonly startsAt: number }>(
+  alerts: readonly A[],
+): A | undefined {
+  const conditions = alerts.filter(({ source }) => source !== 'ci')
+  const all = conditions.length > 0 ? conditions : alerts
+  return all.reduce<A | undefined>((first, one) => (first && first.startsAt <= one.startsAt ? first : one), undefined)
+}
