@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  isWorthNaming,
   type JudgedSuspect,
   likelihoodOf,
   likelyCauseOf,
@@ -60,6 +61,17 @@ for (const [suspects, heading, sentence] of [
 test('without a known first alert the sentence names the suspect alone', () => {
   assert.equal(likelyCauseOf([deploy()], null).after, '.')
 })
+
+for (const [what, more, code, expected] of [
+  ['is possible and only the time connects it', { score: 0.22 }, 'only_time', false],
+  ['is possible and of the same service', { score: 0.22 }, 'same_service', true],
+  ['is likely, though only the time connects it', { score: 0.5 }, 'only_time', true],
+  ['is confirmed, though only the time connects it', { score: 0.1, verdict: 'confirmed' }, 'only_time', true],
+] as const) {
+  test(`a message ${expected ? 'names' : 'does not name'} a change that ${what}`, () => {
+    assert.equal(isWorthNaming({ ...deploy(more), reasons: [{ code, text: '' }] }), expected)
+  })
+}
 
 test('a confirmed suspect moves to the top and a rejected one to the end', () => {
   const order = orderSuspects([

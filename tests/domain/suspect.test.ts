@@ -207,6 +207,15 @@ test('how recently a symptom was seen is told by the end of the incident, and no
   assert.match(textOf(null, at(5)), /the alert has ended; .*seen until a moment ago/)
   assert.match(textOf(at(5), at(5)), /seen until the end of the incident/)
   assert.match(textOf(at(18), at(5)), /not seen in the last 13 min of the incident/)
+  assert.match(textOf(at(6), at(5)), /not seen in the last minute of the incident/)
+})
+
+test('an alert from well before the incident is not told as two occurrences', () => {
+  const reasonsOf = (minutes: number) =>
+    JSON.stringify(rankSuspects(facts({ alerts: [alert('pay', 'HighErrorRate', minutes)] }))[0]?.reasons)
+  assert.match(reasonsOf(-20), /it began well before the incident/)
+  assert.doesNotMatch(reasonsOf(-20), /occurrences/)
+  assert.match(reasonsOf(0), /new since the incident began/)
 })
 
 const inIncident = true

@@ -75,6 +75,14 @@ export function likelyCauseOf<S extends JudgedSuspect>(
   return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
 }
 
+/**
+ * Returns whether a message names this change: a confirmed or likely one, or one that more than the time connects with
+ * the incident.
+ */
+export function isWorthNaming({ verdict, score, reasons }: JudgedSuspect & Pick<Suspect, 'reasons'>): boolean {
+  return verdict === 'confirmed' || score >= LIKELY || !reasons.some(({ code }) => code === 'only_time')
+}
+
 /** Returns `started 3 min before the first alert`; empty if a time is unknown or the change came later. */
 export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: number | null): string {
   if (change.startsAt === null || firstAlertAt === null) return ''

@@ -106,7 +106,8 @@ function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: numb
   const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
   const minutes = Math.round(((endedAt ?? end) - lastAt) / 60_000)
   if (minutes >= 1) {
-    const text = `not seen in the last ${minutes} min${endedAt === null ? '' : ' of the incident'}`
+    const period = minutes === 1 ? 'minute' : `${minutes} min`
+    const text = `not seen in the last ${period}${endedAt === null ? '' : ' of the incident'}`
     return { code: 'past', value, text }
   }
   const hasEnded = factors.some(({ code }) => code === 'ended')
@@ -115,10 +116,14 @@ function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: numb
 }
 
 /** A condition that also occurs at other times does not explain the incident. */
-function newness({ seen, seenBefore }: SymptomEvent): Factor {
+function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
   if (seenBefore === 0) return { code: 'new', value: 1, text: 'new since the incident began' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
-  return { code: 'habitual', value, text: `${seenBefore} of ${seen} occurrences were well before the incident` }
+  const isAlert = evidence.some(({ alertId }) => alertId !== undefined)
+  const text = isAlert
+    ? 'it began well before the incident'
+    : `${seenBefore} of ${seen} occurrences were well before the incident`
+  return { code: 'habitual', value, text }
 }
 
 function alertSightings(facts: SuspectFacts, components: Components): SymptomEvent[] {
@@ -145,6 +150,7 @@ function alertSighting(alert: SuspectAlert, facts: SuspectFacts, components: Com
     factors: [gravity(alert), ...(accused ? [accusation()] : []), ...propagated(alert), ...lasting(alert)],
     node: alert.node,
     evidence: [{ alertId: alert.id }],
+    // An alert from before counts twice: before the incident and in it.
     seen: 1 + before,
     seenBefore: before,
   }

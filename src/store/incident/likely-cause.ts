@@ -1,6 +1,6 @@
 /** The likely cause of an incident, in one sentence for a message. */
 import { firstSymptom } from '../../domain/alert/first-symptom.ts'
-import { likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
+import { isWorthNaming, likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect, SuspectAlert } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident } from './incidents.ts'
@@ -15,15 +15,15 @@ type FoundCause = {
 }
 
 /**
- * Finds the likely cause; null if the incident does not exist. Without a likely cause, `cause` describes the first
- * alert.
+ * Finds the likely cause; null if the incident does not exist. Without a likely cause, or with one that only the time
+ * makes possible, `cause` describes the first alert.
  */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
   if (!incident) return null
   const { suspects, alerts } = findJudgedSuspects(db, organizationId, incident, now)
   const { heading, suspect, before, after } = likelyCauseOf(suspects, incident.startedAt)
-  const isChange = suspect !== null && heading !== 'No related change found'
+  const isChange = suspect !== null && heading !== 'No related change found' && isWorthNaming(suspect)
   const sentence = isChange
     ? `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after, suspect.outcome)}`
     : firstAlertText(alerts, incident.title)
