@@ -1,5 +1,5 @@
 /** A batch: decides about its inputs one by one in memory, and saves the effects in one transaction. */
-import { evaluateOrPostpone, MAX_EVALUATION_EFFECTS } from '../domain/decide/evaluate.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_WORK } from '../domain/decide/evaluate.ts'
 import type { Notice } from '../domain/notice.ts'
 import { settleBatch } from '../domain/state/apply.ts'
 import { type Context, createContext, factKey, type Loaded, MissingFact, undoFrom } from '../domain/state/context.ts'
@@ -58,7 +58,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       if ('serviceIds' in result) for (const id of result.serviceIds) touched.set(id, input.organizationId)
       if (isEnough() || isMergedSince(effects, before)) break
     }
-    const most = effects.length + MAX_EVALUATION_EFFECTS
+    const most = effects.length + MAX_EVALUATION_WORK
     for (const [serviceId, organizationId] of touched) {
       const result = await decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, deps.now(), most) })
       if (!('error' in result)) continue

@@ -1,5 +1,5 @@
 /** The sweep: processes due work in small steps. */
-import { evaluateOrPostpone, MAX_EVALUATION_EFFECTS } from '../domain/decide/evaluate.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_WORK } from '../domain/decide/evaluate.ts'
 import { applyDueSilences } from '../domain/decide/silences.ts'
 import {
   type Due,
@@ -85,7 +85,7 @@ function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number
     ctx.attempt(decide, later({ alerts: [alert] }))
   }
   for (const sender of senders) ctx.attempt(() => sweepSender(ctx, sender, now), later({ senders: [sender] }))
-  const most = ctx.emitted() + MAX_EVALUATION_EFFECTS
+  const most = ctx.workload() + MAX_EVALUATION_WORK
   let more = false
   for (const service of services) {
     ctx.attempt(() => evaluateOrPostpone(ctx, service, now, most), later({ services: [service] }))

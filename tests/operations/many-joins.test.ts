@@ -1,7 +1,7 @@
-/** Incidents that open while many warnings fire: the warnings join in several batches. */
+/** Incidents that open while many warnings fire, or end together: the work is spread over several batches. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NOON } from '../helpers/factory.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
@@ -63,4 +63,22 @@ test('a restart while one service has more warnings than join at once joins the 
   flow.restart()
   while (await flow.deps.engine.sweep());
   assert.equal(joined(flow), WARNINGS + 1)
+})
+
+test('incidents that end together are resolved a few at a time, each with its postmortem', async (t) => {
+  const flow = makeFlow(t)
+  const { db, engine } = flow.deps
+  const services = Array.from({ length: 12 }, (_, index) => `job${index}`)
+  const send = (times: object) =>
+    flow.send('metrics', alertmanager(services.map((deployment) => alert('Down', { deployment }, times))))
+  await send({ startsAt: NOON - 10 * MINUTE })
+  await send({ startsAt: NOON - 10 * MINUTE, endsAt: NOON })
+  await flow.sweepUntil(NOON + 60 * MINUTE, 60 * MINUTE)
+  flow.clock.now = NOON + 26 * 60 * MINUTE
+  const written = () => db.all(db.sql.selectFrom('postmortems').select('id')).length
+  const counts = [0]
+  for (let more = true; more; counts.push(written())) more = await engine.sweep()
+  const steps = counts.map((count, index) => count - (counts[index - 1] ?? 0))
+  assert.equal(written(), services.length)
+  assert.ok(Math.max(...steps) <= 3, `${steps}`)
 })

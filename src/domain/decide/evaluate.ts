@@ -14,15 +14,15 @@ import { withoutSilenced } from './silences.ts'
 /** Kubernetes sends no event when a pod recovers with its node, so its alerts may fire for this long afterwards. */
 const LINGERS = 60 * 60_000
 
-/** The most effects of the evaluations in one batch, apart from those of the last service. */
-export const MAX_EVALUATION_EFFECTS = 2_000
+/** The maximum workload of the evaluations in one batch, without that of the last service. */
+export const MAX_EVALUATION_WORK = 2_000
 
 /**
- * Evaluates a service, unless the batch has `most` effects already. Then the service becomes due instead, and the sweep
- * evaluates it in one of its next batches: incidents of many services may open at once, and all their warnings join.
+ * Evaluates a service, unless the workload of the batch is `most` already. Then the service becomes due instead, and the
+ * sweep evaluates it in one of its next batches: incidents of many services may open or end at once.
  */
 export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number, most: number): void {
-  if (ctx.emitted() < most) evaluate(ctx, serviceId, now)
+  if (ctx.workload() < most) evaluate(ctx, serviceId, now)
   else makeDue(ctx, serviceId, now)
 }
 

@@ -88,8 +88,8 @@ export type Context = Environment & {
   readonly state: OrganizationState
   /** Applies an effect to the live state and collects it for the store. */
   readonly emit: (effect: Effect) => void
-  /** Returns the number of effects in the batch so far. */
-  readonly emitted: () => number
+  /** Returns the work of the batch so far: 1 for each effect, and more for each postmortem of this decision. */
+  readonly workload: () => number
   /** Calls `work`. If it throws, its effects are undone and `otherwise` is called. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
   /**
@@ -99,6 +99,9 @@ export type Context = Environment & {
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
 }
 
+/** A postmortem is generated from the whole history of its incident, which takes as long as saving so many effects. */
+const POSTMORTEM_WORK = 1_000
+
 /** Creates a context that applies effects at once and collects them in `effects`. */
 export function createContext(
   state: OrganizationState,
@@ -107,6 +110,7 @@ export function createContext(
   loaded: Loaded,
   effects: Effect[],
 ): Context {
+  let postmortems = 0
   return {
     ...environment,
     state,
@@ -120,10 +124,11 @@ export function createContext(
         otherwise(error)
       }
     },
-    emitted: () => effects.length,
+    workload: () => effects.length + postmortems * POSTMORTEM_WORK,
     emit: (effect) => {
       apply(state, effect)
       effects.push(effect)
+      if (effect.kind === 'postmortem-due') postmortems += 1
       if (changesNames(effect)) environment.forgetDrafts()
     },
     fact: (kind, asked) => {
