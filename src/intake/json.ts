@@ -52,7 +52,11 @@ export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   yield
   const body = parsed(text.slice(0, list.from) + text.slice(list.to))
   const alerts = (body as { alerts?: unknown } | null)?.alerts
-  if (!Array.isArray(alerts)) return body
+  if (list.cuts.length === 0) return body
+  // `scan` took another list than JSON.parse: the key is there twice.
+  if (!Array.isArray(alerts) || alerts.length > 0) {
+    throw new IncmonError('invalid', 'body: "alerts" is there twice; send one list of alerts')
+  }
   let from = list.from
   for (const { at } of list.cuts) {
     const part = text.slice(from, at)
@@ -121,13 +125,18 @@ function scan(text: string): List {
     list.cuts.push({ at, values: values - counted })
     counted = values
   }
+  const count = () => {
+    if (++values > MAX_VALUES) {
+      throw new IncmonError('invalid', `body: more than ${MAX_VALUES} values; send it in smaller parts`)
+    }
+  }
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === QUOTE) {
       i = endOfString(text, i + 1)
     } else if (unit === COMMA) {
       if (isInList && depth === 2 && values - counted >= PART) cut(i)
-      values++
+      count()
     } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       if (depth === 1 && unit === OPEN_ARRAY && ALERTS.test(text.slice(Math.max(0, i - 64), i))) {
         // If there are two lists, the last one counts, as in JSON.parse.
@@ -135,7 +144,7 @@ function scan(text: string): List {
         isInList = true
         counted = values
       }
-      values++
+      count()
       if (++depth > MAX_DEPTH) {
         throw new IncmonError('invalid', `body: nested more than ${MAX_DEPTH} levels deep; send a flatter document`)
       }
@@ -146,9 +155,6 @@ function scan(text: string): List {
         isInList = false
       }
     }
-  }
-  if (values > MAX_VALUES) {
-    throw new IncmonError('invalid', `body: more than ${MAX_VALUES} values; send it in smaller parts`)
   }
   if (isInList) throw notJson()
   list.valuesAround += values - counted

@@ -133,6 +133,7 @@ function telegramId(text: string): string | null {
 function safe(text: string, { secrets, context }: OutgoingMessage): string {
   const { target, signing, earlier } = secrets
   const signature = context.acknowledgeUrl?.split('signature=')[1] ?? null
-  const hidden = [target, signing, earlier, signature].filter((secret) => secret !== null)
+  const decoded = signature && decodeURIComponent(signature)
+  const hidden = [target, signing, earlier, signature, decoded].filter((secret) => secret !== null)
   return withoutSecrets(text, hidden).slice(0, MAX_DETAIL)
 }

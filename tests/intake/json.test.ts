@@ -90,7 +90,6 @@ for (const text of [
     '[{"alerts":[1,2]}]',
     '{"a":1,"alerts" : [ {"b":[1,{}]} , "]" ] }',
   ],
-  ...['{"alerts":[1],"alerts":[2,3]}', '{"alerts":[1],"alerts":2}', '{"a":{"alerts":[1]},"b":[[2],3]}'],
 ]) {
   test(`parsing in steps returns the value of ${text}`, () => assert.deepEqual(inSteps(text).body, JSON.parse(text)))
 }
@@ -104,6 +103,11 @@ for (const text of [
   '{"alerts":[1]',
 ]) {
   test(`parsing in steps refuses ${text}`, () => assert.throws(() => inSteps(text), /^IncmonError: body: not JSON/))
+}
+
+for (const text of [String.raw`{"alerts":[1],"\u0061lerts":[2]}`, '{"alerts":[1],"alerts":2}']) {
+  test(`two fields for the alerts are refused: ${text}`, () =>
+    assert.throws(() => inSteps(text), /"alerts" is there twice; send one list/))
 }
 
 test('a comma behind the last of 20,001 alerts is refused', () => {

@@ -40,7 +40,7 @@ export async function answerError(visit: AnyVisit, error: unknown): Promise<Repl
 
 /** Returns whether a person typed a field, and whether the page may repeat it. */
 function isTyped([name, value]: readonly [string, string]): boolean {
-  return value.trim() !== '' && !/^(do|revision|back|matchers)$|token|secret|password/.test(name)
+  return value.trim() !== '' && !/^(do|revision|back|matchers)$|address|password|secret|target|token|url/.test(name)
 }
 
 /** Returns the page for an address that does not exist. */

@@ -5,6 +5,9 @@ const MEBIBYTE = 1_048_576
 const MAX_BYTES = 32 * MEBIBYTE
 /** In bytes of the bodies before parsing. A parsed body takes up to fifteen times the memory of its bytes. */
 const MAX_PARSED = 8 * MEBIBYTE
+/** Larger bodies leave this much for small ones, so that a few senders of large bodies do not lock out all others. */
+const RESERVED_BYTES = 4 * MEBIBYTE
+const SMALL_BYTES = 128 * 1024
 
 export type PendingBodies = {
   /** Returns whether this many more bytes fit. */
@@ -28,7 +31,7 @@ export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): P
   let total = 0
   let parsed = 0
   const waiting: { readonly bytes: number; readonly start: () => void }[] = []
-  const fits = (bytes: number) => total + bytes <= most
+  const fits = (bytes: number) => total + bytes <= (bytes > SMALL_BYTES ? most - RESERVED_BYTES : most)
   /** Starts the oldest waiting bodies. Always starts one, even if it is larger than the limit. */
   const startWaiting = () => {
     for (let next = waiting[0]; next && (parsed === 0 || parsed + next.bytes <= mostParsed); next = waiting[0]) {
@@ -40,9 +43,12 @@ export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): P
   return {
     fits,
     add: (request, bytes) => {
-      if (!fits(bytes)) return false
-      total += bytes
-      held.set(request, (held.get(request) ?? 0) + bytes)
+      const before = held.get(request) ?? 0
+      total -= before
+      const isAccepted = fits(before + bytes)
+      total += isAccepted ? before + bytes : before
+      if (!isAccepted) return false
+      held.set(request, before + bytes)
       return true
     },
     release: (request) => {

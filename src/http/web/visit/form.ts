@@ -22,6 +22,9 @@ export type Form = {
   readonly csrf: string
 }
 
+/** No form of incmon has more fields. */
+const MAX_FIELDS = 1_000
+
 export const NO_FORM: Form = formOf('')
 
 /**
@@ -35,9 +38,15 @@ export async function readForm(c: Context, { server }: HandlerParts): Promise<Fo
   return formOf(new TextDecoder().decode(await readBytes(c, REST_LIMIT, server.pendingBodies)))
 }
 
-/** Parses an encoded form. */
+/**
+ * Parses an encoded form.
+ * @throws IncmonError `too-large` if it has more than 1,000 fields
+ */
 export function formOf(body: string): Form {
   const pairs = [...new URLSearchParams(body)].map(([name, value]) => [name, value.replace(/\r\n?/g, '\n')] as const)
+  if (pairs.length > MAX_FIELDS) {
+    throw new IncmonError('too-large', `The form has more than ${MAX_FIELDS} fields. Reload the page and try again.`)
+  }
   const texts = (name: string) => pairs.flatMap(([key, value]) => (key === name ? [cleanText(value).trim()] : []))
   return {
     text: (name) => texts(name)[0] ?? '',
