@@ -79,7 +79,10 @@ suite('incident', { concurrency: 4 }, () => {
     const one = await run('resolve', id, ...at)
     makeAlert(db, acme, service)
     const two = await run('resolve', id, '--json', ...at)
-    assert.match(one.out, /^resolved incident 1 .+\n1 alert still fires: no new incident opens for the service until/)
+    assert.match(
+      one.out,
+      /^resolved incident 1 .+\nno new incident opens for shop\/web until its firing alert has ended/,
+    )
     assert.equal(JSON.parse(two.out).firingAlerts, 2)
   })
 

@@ -251,9 +251,9 @@ test('a command continues as soon as another one releases the database', async (
 })
 
 for (const [what, make, says] of [
-  ['a file', (path: string) => writeFileSync(path, 'mine'), /is in the way, and is no socket: move it away/],
-  ['a directory', (path: string) => mkdirSync(path), /is in the way, and is no socket: move it away/],
-  ['a link to nowhere', (path: string) => symlinkSync('/nowhere', path), /is in the way, and is no socket/],
+  ['a file', (path: string) => writeFileSync(path, 'mine'), /is not a socket: move it away/],
+  ['a directory', (path: string) => mkdirSync(path), /is not a socket: move it away/],
+  ['a link to nowhere', (path: string) => symlinkSync('/nowhere', path), /is not a socket/],
 ] as const) {
   test(`serve does not remove ${what} at the path of the socket`, async (t) => {
     const { cwd, socket } = acme(t)
@@ -347,7 +347,7 @@ for (const args of [['org', 'list'], ['serve', '--port', '0'], ['migrate']]) {
     assert.equal(code, 1)
     assert.match(
       err,
-      /^incmon: incmon\.db[^\n]*read-only file system; mount that for writing, or work on a copy, which "incmon backup FILE" makes\n$/,
+      /^incmon: incmon\.db[^\n]*read-only file system; mount it writable, or work on a copy, which "incmon backup FILE" makes\n$/,
     )
   })
 }

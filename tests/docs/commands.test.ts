@@ -50,7 +50,7 @@ function isExecuted(block: string): boolean {
 
 async function execute(t: TestContext, page: Page): Promise<void> {
   const cwd = temporaryDirectory(t)
-  for (const name of ['examples', 'src', 'sql', 'tests', 'node_modules', 'package.json', 'tsconfig.json'])
+  for (const name of ['examples', 'src', 'sql', 'tests', 'node_modules', 'node.sh', 'package.json', 'tsconfig.json'])
     symlinkSync(ROOT + name, join(cwd, name))
   // Beside a server, only alerts of the last hour can be imported.
   const alerts = readFileSync(`${ROOT}tests/fixtures/alertmanager-alerts.json`, 'utf8')

@@ -125,8 +125,8 @@ test('a receiver that closes at once is a failed connection', async (t) => {
 for (const [url, reason] of [
   ['http://127.0.0.1:22/', /port 22/],
   ['http://127.0.0.1:25/', /port 25/],
-  ['ftp://127.0.0.1/', /only http/],
-  ['file:///etc/passwd', /only http/],
+  ['ftp://127.0.0.1/', /must begin with http/],
+  ['file:///etc/passwd', /must begin with http/],
   ['http://name-that-does-not-exist.invalid/', /cannot be resolved/],
 ] as const) {
   test(`${url} is refused`, async () => assert.rejects(post(new URL(url), POSTED, OPEN), reason))

@@ -113,7 +113,7 @@ test('the example is not loaded twice', async (t) => {
   await browser.send(LOAD, {})
   const before = counts()
   const { status, html } = await browser.send(LOAD, {})
-  assert.deepEqual([status, /The example is loaded already/.test(html), counts()], [409, true, before])
+  assert.deepEqual([status, /The example is already loaded/.test(html), counts()], [409, true, before])
 })
 
 test('removing without an example changes nothing', async (t) => {

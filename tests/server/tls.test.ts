@@ -58,7 +58,7 @@ const FAULTS: readonly [what: string, files: (made: Files, other: Files) => Part
     /^\/nowhere\.pem cannot be read \(ENOENT\): set tls-key to a readable PEM file$/,
   ],
   ['a directory', ({ directory }) => ({ cert: directory }), /cannot be read \(EISDIR\)/],
-  ['a broken certificate', (made) => ({ cert: written(made, 'x') }), /other\.pem holds no certificate/],
+  ['a broken certificate', (made) => ({ cert: written(made, 'x') }), /other\.pem contains no certificate/],
   [
     'a certificate cut short',
     (made) => ({ cert: written(made, made.pem.slice(0, 200)) }),
@@ -69,8 +69,8 @@ const FAULTS: readonly [what: string, files: (made: Files, other: Files) => Part
     (made) => ({ cert: written(made, `${made.pem}-----BEGIN CERTIFICATE-----\nx`) }),
     /cannot be used/,
   ],
-  ['a broken key', (made) => ({ key: written(made, 'x') }), /other\.pem holds no private key/],
-  ['the certificate as key', ({ cert }) => ({ key: cert }), /cert\.pem holds no private key/],
+  ['a broken key', (made) => ({ key: written(made, 'x') }), /other\.pem contains no private key/],
+  ['the certificate as key', ({ cert }) => ({ key: cert }), /cert\.pem contains no private key/],
   ['a key with a passphrase', (made) => ({ key: locked(made) }), /locked\.pem is protected by a passphrase/],
   ['a key of another certificate', (_, other) => ({ key: other.key }), /key\.pem is not the key of .+cert\.pem/],
 ]

@@ -142,7 +142,7 @@ export async function resolveIncident(id: string, options: OrganizationOptions):
     }
     const what = `${nameOf(incident)} of ${visible(service)}`
     print(isChanged ? `resolved ${what}` : `${what} is already resolved, since ${incident.resolvedAt}`)
-    if (firing > 0) print(`${stillFiring(firing)}: no new incident opens for the service until all have ended`)
+    if (firing > 0) print(`no new incident opens for ${visible(service)} until its ${firingAlerts(firing)}`)
     const postmortem = hint(options, `incident postmortem ${incident.number}`)
     print(
       incident.hasPostmortem
@@ -152,8 +152,8 @@ export async function resolveIncident(id: string, options: OrganizationOptions):
   })
 }
 
-function stillFiring(alerts: number): string {
-  return alerts === 1 ? '1 alert still fires' : `${alerts} alerts still fire`
+function firingAlerts(alerts: number): string {
+  return alerts === 1 ? 'firing alert has ended' : `${alerts} firing alerts have ended`
 }
 
 async function whyNoPostmortem(
