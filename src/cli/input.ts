@@ -26,6 +26,8 @@ export async function readInput(file: string, wanted: string, maxBytes = MAX_BYT
     return Buffer.concat(chunks)
   } catch (error) {
     if (error instanceof CommandError) throw error
-    throw new CommandError(`${file} cannot be read (${errorCode(error)}): name a file ${wanted}, or -`)
+    const code = errorCode(error)
+    const fault = code === 'ENOENT' ? `there is no file ${file}` : `${file} cannot be read (${code})`
+    throw new CommandError(`${fault}: name a file ${wanted}, or -`)
   }
 }

@@ -75,7 +75,7 @@ function addAlert(alert: Command): void {
 }
 
 const ALERT_ID = 'the id of the alert, or its first 8 characters or more'
-const INCIDENT_ID = 'the number of the incident, its id, or at least its first 8 characters of its id'
+const INCIDENT_ID = 'the number of the incident, its id, or at least the first 8 characters of its id'
 
 function addIncident(incident: Command): void {
   incident
@@ -165,7 +165,7 @@ function addSilence(silence: Command, now: () => number): void {
   silence
     .command('expire')
     .description('end a silence now; an alert that still fires then opens its incident')
-    .argument('<id>', 'its id, or at least its first 8 characters')
+    .argument('<id>', 'its id, or at least the first 8 characters')
     .addOption(orgOption())
     .action((id, _, command: Command) => expireOrgSilence(id, command.optsWithGlobals()))
   silence

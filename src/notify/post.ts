@@ -37,7 +37,7 @@ export class PrivateAddress extends SendError {
   override readonly name = 'PrivateAddress'
   constructor(host: string) {
     super(
-      `the address is in a private network; if messages may be sent there, add ${host} or its network to notify-allow in the configuration of the server`,
+      `the address is in a private network; if messages may be sent there, add ${host} or its network to the list notify-allow in the configuration of the server, and reload it with SIGHUP`,
     )
   }
 }

@@ -154,7 +154,7 @@ suite('import', { concurrency: 4 }, () => {
     const input = served.then(() => trouble('cart').join('\n'))
     const imported = await incmon(cwd, ['import', '-', '--org', 'Acme'], { input })
     assert.deepEqual([imported.code, imported.out], [0, 'imported 4 events into Acme\n'])
-    assert.match((await served).err, /is in use by another incmon server: stop that server first/)
+    assert.match((await served).err, /is in use by an incmon server: stop that server first/)
   })
 
   test('a terminal shows the progress on stderr', async (t) => {

@@ -177,8 +177,14 @@ test('without a postmortem one line gives the reason: the plan, the status, or a
       open,
       /^no postmortem yet: .+ resolved, by hand with "incmon incident resolve ID", or PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/,
     ],
-    [newUuid(), /^no incident 0190\S+: "incmon incident list --database \S+" shows the number of each$/],
-    ['cart', /^no incident cart: "incmon incident list --database \S+" shows the number of each$/],
+    [
+      newUuid(),
+      /^no incident 0190\S+: write its number, or at least 8 characters of its id, as "incmon incident list --database \S+" shows them$/,
+    ],
+    [
+      'cart',
+      /^no incident cart: write its number, or at least 8 characters of its id, as "incmon incident list --database \S+" shows them$/,
+    ],
   ] as const) {
     const { text, code } = await refuse('postmortem', id, ...at)
     assert.match(text, line)
@@ -208,7 +214,7 @@ test('a start of an id that is too short, or of several incidents, is refused', 
   const [first = ''] = ids
   const short = await refuse('show', `${first.slice(0, 6)}`.replace(/^\d+$/, 'abcdef'), ...acmes)
   const several = await refuse('show', first.slice(0, 8), ...acmes)
-  assert.match(short.text, /is too short: write at least 8 characters of the id/)
+  assert.match(short.text, /is too short: write its number, or at least 8 characters of its id/)
   assert.match(several.text, /^several incidents have an id that begins with .+: write more characters, such as /)
 })
 
@@ -222,7 +228,7 @@ test('an unknown incident cannot be resolved', async (t) => {
   const { at, db, refuse } = await resolved(t)
   for (const id of [newUuid(), 'cart']) {
     const { text, code } = await refuse('resolve', id, ...at)
-    const line = `no incident ${id}: "incmon incident list --database ${db.file}" shows the number of each`
+    const line = `no incident ${id}: write its number, or at least 8 characters of its id, as "incmon incident list --database ${db.file}" shows them`
     assert.deepEqual([code, text], [1, line])
   }
 })

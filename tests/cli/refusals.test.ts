@@ -73,7 +73,7 @@ const FAILURES: readonly [args: string, line: RegExp][] = [
     'service merge shop/a shop/b --yes',
     /^there is no service shop\/a: write an id or namespace\/name, as "incmon service list --archived --database \S+"/,
   ],
-  ['explain gone.json --source ci', /^gone\.json cannot be read \(ENOENT\)/],
+  ['explain gone.json --source ci', /^there is no file gone\.json: name a file with the payload, or -$/],
   ['send-test ci --token x --url http://127.0.0.1:9', /^no answer from http:\/\/127\.0\.0\.1:9 \(.+\): start/],
 ]
 
@@ -211,7 +211,7 @@ test('an older file is not upgraded under a running server', (t) => {
     textOf: () => 'CREATE TABLE next (id INTEGER) STRICT',
   }
   const stopServer = holdLock(db.file)
-  assert.throws(() => bringUpToDate(db, 1, next), /is in use by another incmon server: stop that server first/)
+  assert.throws(() => bringUpToDate(db, 1, next), /is in use by an incmon server: stop that server first/)
   stopServer()
   assert.deepEqual(bringUpToDate(db, 1, next).applied, ['9999_next'])
 })

@@ -187,7 +187,7 @@ test('a missing recording is refused with the remedy', async () => {
   const { text, code } = await refusal(['replay', '/nowhere.jsonl', '--token', 'x'])
   assert.deepEqual(
     [text, code],
-    ['/nowhere.jsonl cannot be read (ENOENT): name a file with one request in each line, or -', 1],
+    ['there is no file /nowhere.jsonl: name a file with one request in each line, or -', 1],
   )
 })
 

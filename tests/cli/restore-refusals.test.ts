@@ -71,6 +71,14 @@ for (const [what, spoil, line] of BACKUPS) {
   })
 }
 
+test('a file that is no backup is refused before --force is asked for', async (t) => {
+  const cwd = world(t)
+  writeFileSync(join(cwd, 'README.md'), '# diary')
+  const { text, code } = await refusal(restoring(cwd, 'README.md'))
+  assert.match(text, /README\.md is not a database: choose a file that "incmon backup" wrote$/)
+  assert.equal(code, 1)
+})
+
 test('without --force an existing database is refused, with the name under which it would be kept', async (t) => {
   const cwd = world(t)
   const { text, code } = await refusal(restoring(cwd, 'backup.db'))

@@ -100,7 +100,7 @@ suite('serve', { concurrency: 4 }, () => {
     for (const port of ['0', new URL(url).port]) {
       const { code, err } = await incmon(cwd, ['serve', '--port', port])
       assert.equal(code, 1)
-      assert.match(err, /^incmon: incmon\.db is in use by another incmon server: stop that server first[^\n]+\n$/)
+      assert.match(err, /^incmon: incmon\.db is in use by an incmon server: stop that server first[^\n]+\n$/)
     }
     assert.equal(await readiness(url), 200)
   })

@@ -123,10 +123,7 @@ suite('socket', { concurrency: 4 }, () => {
     const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
     assert.deepEqual(
       [code, err],
-      [
-        1,
-        'incmon: incmon.db is in use by another incmon server: stop that server first, or choose another --database\n',
-      ],
+      [1, 'incmon: incmon.db is in use by an incmon server: stop that server first, or choose another --database\n'],
     )
     assert.equal((await ask(socket, '/operator/server')).status, 200)
   })
@@ -138,7 +135,7 @@ suite('socket', { concurrency: 4 }, () => {
       await incmonServe(t, cwd)
       const { code, err } = await incmon(cwd, args)
       assert.equal(code, 1)
-      assert.match(err, /incmon\.db is in use by another incmon server: stop that server first/)
+      assert.match(err, /incmon\.db is in use by an incmon server: stop that server first/)
     })
   }
 
@@ -165,7 +162,10 @@ suite('socket', { concurrency: 4 }, () => {
   test('a suggested command names the given database', async (t) => {
     const { file } = acme(t)
     const { err } = await incmon('/', ['incident', 'show', 'x', '--database', file])
-    assert.equal(err, `incmon: no incident x: "incmon incident list --database ${file}" shows the number of each\n`)
+    assert.equal(
+      err,
+      `incmon: no incident x: write its number, or at least 8 characters of its id, as "incmon incident list --database ${file}" shows them\n`,
+    )
   })
 
   test('a client that disconnects during a request does not affect the server', async (t) => {

@@ -234,7 +234,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a sender of rubbish',
     { content: sentBy({ ...UNUSED, lastRejectionAt: NOW - DAY }) },
-    /^warn source: .+: no usable item yet; the last rejected item came 1 d ago; GET \/api\/rejections shows the item/,
+    /^warn source: .+: no usable item yet; the last rejected item came 1 d ago; the page Sources or GET \/api\/rejections shows the item/,
   ],
   [
     'a token that ends this instant',

@@ -74,7 +74,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     const [link, hard] = [join(other, 'link.db'), join(other, 'hard.db')]
     symlinkSync(file, link)
     const began = performance.now()
-    for (const name of [file, link]) await assert.rejects(startServer(t, name), /is in use by another incmon server/)
+    for (const name of [file, link]) await assert.rejects(startServer(t, name), /is in use by an incmon server/)
     linkSync(file, hard)
     await assert.rejects(startServer(t, hard), /has 2 names/)
     rmSync(hard)

@@ -150,5 +150,5 @@ test('the configuration of a sender has the address of this server and a fresh t
   const [, token = ''] = /Authorization: Bearer (incmon_[\w-]{43})/.exec(html) ?? []
   assert.match(html, /http:\/\/localhost[\s\S]*\/api\/webhooks\/metrics[\s\S]*Waiting for the first event/)
   assert.equal((await sendAlert(token)).status, 200)
-  assert.match((await browser.get('/welcome?connect=other')).html, /Received 1 event from Anything else/)
+  assert.match((await browser.get('/welcome?connect=other')).html, /Received 1 event from your sender/)
 })

@@ -189,7 +189,7 @@ test('a file has one server: the lock is refused to the next until it is release
   const release = holdLock(file)
   assert.throws(
     () => holdLock(file),
-    /is in use by another incmon server: stop that server first, or choose another --database$/,
+    /is in use by an incmon server: stop that server first, or choose another --database$/,
   )
   release()
   holdLock(file)()

@@ -48,7 +48,7 @@ test('a link and its target share the lock', (t) => {
   symlinkSync(file, link)
   const release = holdLock(link)
   t.after(release)
-  assert.throws(() => holdLock(file), /is in use by another incmon server/)
+  assert.throws(() => holdLock(file), /is in use by an incmon server/)
 })
 
 test('a dangling link is refused with its target, and no file is created', (t) => {
@@ -98,7 +98,7 @@ test('a file that is mounted alone is refused, because its log would be outside'
 test('a directory that is mounted elsewhere has one lock', (t) => {
   const { file, other } = places(t)
   const release = holdLock(file)
-  const refused = () => assert.throws(() => holdLock(join(other, 'incmon.db')), /is in use by another incmon server/)
+  const refused = () => assert.throws(() => holdLock(join(other, 'incmon.db')), /is in use by an incmon server/)
   if (!whileMounted(join(file, '..'), other, refused)) t.skip('only root can mount')
   release()
 })

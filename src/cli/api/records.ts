@@ -110,8 +110,9 @@ async function requireMatch(
 function noRecord(noun: Noun, word: string, options: Common): string {
   const list = hint(options, `${noun} list`)
   const isShort = /^[0-9a-f-]{1,7}$/i.test(word) && !(noun === 'incident' && /^\d+$/.test(word))
-  if (isShort) return `${word} is too short: write at least 8 characters of the id, as ${list} shows them`
-  return `no ${noun} ${word}: ${list} shows the ${noun === 'incident' ? 'number' : 'id'} of each`
+  const what = isShort ? `${word} is too short` : `no ${noun} ${word}`
+  const number = noun === 'incident' ? 'its number, or ' : ''
+  return `${what}: write ${number}at least 8 characters of its id, as ${list} shows them`
 }
 
 /** Returns the number of an incident with its shortened id. */

@@ -1,13 +1,14 @@
 /** incmon explain: shows what a payload would do and the rule of each decision. Nothing is stored. */
 
 import type { Receipt } from '../../domain/decide/delivery.ts'
+import { IncmonError } from '../../domain/error.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { parseBody } from '../../intake/json.ts'
 import { recognizeSource } from '../../intake/recognize.ts'
 import { type Api, ErrorResponse, withApi } from '../api/api.ts'
 import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
-import { NegativeAnswer, UsageError } from '../failure.ts'
+import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { formatTable, print, printError, visible } from '../output.ts'
 import { SOURCE_NAMES, senderOf } from '../source-names.ts'
@@ -20,7 +21,8 @@ type Line = readonly [what: string, decided: string, rule: string]
 /** Prints the decisions. @throws NegativeAnswer if an item is rejected; CommandError if every item is invalid */
 export async function explainFile(file: string, options: Options): Promise<void> {
   const bytes = await readInput(file, 'with the payload')
-  const source = options.source ?? recognized(bytes)
+  const body = parsed(bytes, file)
+  const source = options.source ?? recognized(body)
   const tried = withApi(options, (api) => tryOut(api, bytes, source, options))
   const { decisions, rejected = [] } = await tried.catch((error: unknown) => {
     if (error instanceof ErrorResponse && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
@@ -30,12 +32,22 @@ export async function explainFile(file: string, options: Options): Promise<void>
   if (rejected.length > 0) throw new NegativeAnswer()
 }
 
+function parsed(bytes: Uint8Array, file: string): unknown {
+  try {
+    return parseBody(bytes)
+  } catch (error) {
+    if (!(error instanceof IncmonError)) throw error
+    const fault = error.message.startsWith('body: not JSON') ? ' is not JSON' : error.message.replace(/^body/, '')
+    throw new CommandError(`${file}${fault}: name a file with the payload, or -`)
+  }
+}
+
 /**
  * Returns the webhook for the payload.
  * @throws UsageError if the payload does not show it
  */
-function recognized(bytes: Uint8Array): Source {
-  const source = recognizeSource(parseBody(bytes))
+function recognized(body: unknown): Source {
+  const source = recognizeSource(body)
   if (source === null) {
     const choices = SOURCE_NAMES.slice(0, -1).join(', ')
     throw new UsageError(

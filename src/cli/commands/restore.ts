@@ -4,9 +4,10 @@ import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { errorCode } from '../../store/sqlite/fault.ts'
+import { applicationOf } from '../../store/sqlite/file.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
-import { refuseEndless, replaceDatabase, requireRestorable } from '../../store/sqlite/restore.ts'
+import { refuseEndless, refuseForeignBackup, replaceDatabase, requireRestorable } from '../../store/sqlite/restore.ts'
 import { hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
 import { type Common, hint, isMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
@@ -55,6 +56,7 @@ function refuseSource(source: string, database: string): void {
       `${source} is in use or was not closed, so ${source}-wal contains a part of it: copy it with "incmon backup --database ${source} FILE" and restore that file`,
     )
   }
+  refuseForeignBackup(applicationOf(source), source)
 }
 
 function refuseExisting(database: string, force: boolean | undefined): void {

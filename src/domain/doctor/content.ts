@@ -157,5 +157,5 @@ function diagnoseUnused(name: string, lastRejectionAt: number | null, now: numbe
   if (lastRejectionAt === null) return ok('source', `${name}: connected, but no items yet`)
   const text = `${name}: no usable item yet; the last rejected item came ${since(lastRejectionAt, now)}`
   if (now - lastRejectionAt > DAY) return ok('source', text)
-  return warn('source', text, 'GET /api/rejections shows the item and its error')
+  return warn('source', text, 'the page Sources or GET /api/rejections shows the item and its error')
 }

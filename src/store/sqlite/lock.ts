@@ -18,9 +18,7 @@ const A_LOOK = 1_000
 export function holdLock(file: string): () => void {
   const release = tryLock(file)
   if (release) return release
-  throw new StoreError(
-    `${file} is in use by another incmon server: stop that server first, or choose another --database`,
-  )
+  throw new StoreError(`${file} is in use by an incmon server: stop that server first, or choose another --database`)
 }
 
 /** Like `holdLock`, but returns null if another process holds the lock. */

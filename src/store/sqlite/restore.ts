@@ -38,7 +38,13 @@ export function requireRestorable(copy: string, name: string): void {
   if (reference) throw new StoreError(`${name} has broken references (${reference}): choose another backup`)
 }
 
-function refuseForeignBackup(application: ReturnType<typeof applicationOf>, name: string): void {
+/**
+ * Refuses what is no database of incmon.
+ * @param application from the header of the file
+ * @param name the name of the file in messages
+ * @throws StoreError
+ */
+export function refuseForeignBackup(application: ReturnType<typeof applicationOf>, name: string): void {
   if (application === 'empty') throw new StoreError(`${name} is empty: choose another backup`)
   if (application === null) throw new StoreError(`${name} is not a database: choose a file that "incmon backup" wrote`)
   if (application !== APPLICATION_ID) {

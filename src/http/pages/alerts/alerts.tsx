@@ -132,7 +132,9 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
     <thead>
       <tr>
         {['Alert', 'Service', 'Source', 'Started', 'Lasted', 'Incident'].map((name) => (
-          <th scope="col">{name}</th>
+          <th scope="col" title={name === 'Lasted' ? 'From the start until the end, or until now' : undefined}>
+            {name}
+          </th>
         ))}
       </tr>
     </thead>
@@ -184,7 +186,14 @@ function partOf(silenced: AlertRowView['silenced'], count: number): string {
   return silenced === null || silenced.count === count ? '' : `${silenced.count}`
 }
 
-/** `firing for 8 min`, or `12 min, reported`. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  reported: 'reported as resolved',
+  inferred: 'taken as ended',
+  expired: 'ended by expiry',
+  manual: 'ended by hand',
+}
+
+/** `firing 8 min`, or `12 min, reported as resolved`. */
 export const AlertDuration: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending'> & { reader: Reader }> = (props) => {
   const { startsAt, endsAt, ending, reader } = props
   if (endsAt === null)
@@ -195,7 +204,8 @@ export const AlertDuration: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'endin
     )
   return (
     <span>
-      {formatDuration(endsAt - startsAt)} <span class="quiet">{ending}</span>
+      {formatDuration(endsAt - startsAt)}
+      {ENDINGS[ending] ? <span class="quiet">, {ENDINGS[ending]}</span> : null}
     </span>
   )
 }

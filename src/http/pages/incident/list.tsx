@@ -52,7 +52,11 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
             <thead>
               <tr>
                 {['Incident', 'Status', 'Service', 'Started', 'Lasted', 'Alerts'].map((name) => (
-                  <th scope="col" class={name === 'Alerts' ? 'number' : undefined}>
+                  <th
+                    scope="col"
+                    class={name === 'Alerts' ? 'number' : undefined}
+                    title={name === 'Lasted' ? 'From the start of the problem until its end, or until now' : undefined}
+                  >
                     {name}
                   </th>
                 ))}

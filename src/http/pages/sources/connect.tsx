@@ -5,7 +5,7 @@ import type { Reader } from '../../../domain/shown-time.ts'
 import { CopyButton, Hidden, Secret } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
-import { CONNECTIONS, type Connection, type ConnectionName } from './connections.ts'
+import { CONNECTIONS, type Connection, type ConnectionName, senderName } from './connections.ts'
 
 /** The events received from senders of this kind; null if there are none. */
 export type Arrival = { readonly at: number; readonly events: number }
@@ -30,7 +30,7 @@ export const ConnectSteps: FC<Props> = (props) => {
   return (
     <ol class="connect-steps">
       <li>
-        <h3>Create a token for {connection.name}</h3>
+        <h3>Create a token for {senderName(connection)}</h3>
         {secret === null ? (
           <>
             <p class="second">It may only send events. It is shown once and stored as a hash.</p>
@@ -108,13 +108,13 @@ const ArrivalLine: FC<Props> = ({ csrf, current, arrival, reader }) => (
     {arrival === null ? (
       <span class="with-icon">
         <Mark level="unknown" />
-        Waiting for the first event from {CONNECTIONS[current].name}.
+        Waiting for the first event from {senderName(CONNECTIONS[current])}.
       </span>
     ) : (
       <span class="with-icon">
         <Mark level="done" />
         <span>
-          Received {countOf(arrival.events, 'event')} from {CONNECTIONS[current].name}, the last one{' '}
+          Received {countOf(arrival.events, 'event')} from {senderName(CONNECTIONS[current])}, the last one{' '}
           <Time at={arrival.at} reader={reader} />.
         </span>
       </span>

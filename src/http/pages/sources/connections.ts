@@ -102,6 +102,11 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
 
 export const CONNECTION_NAMES = Object.keys(CONNECTIONS) as ConnectionName[]
 
+/** Returns the name of the sender within a sentence. */
+export function senderName({ id, name }: Connection): string {
+  return id === 'other' ? 'your sender' : name
+}
+
 /** Returns the kind of events that this connection sends. */
 export function sourceOf(name: ConnectionName): Source {
   return name === 'other' ? 'metrics' : name
