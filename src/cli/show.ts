@@ -1,5 +1,6 @@
 /** Formats one incident or alert for a person: one fact per line, then tables. */
 
+import { formatScore } from '../domain/postmortem/words.ts'
 import type { Alert, WholeIncident } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
 
@@ -91,7 +92,7 @@ function alertsOf(alerts: readonly Alert[]): string {
 function suspectsOf(suspects: readonly Suspect[]): string {
   if (suspects.length === 0) return 'no probable cause was found'
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {
-    const cause = `${score.toFixed(2)}  ${visible(`${kind} ${ref}`)}`
+    const cause = `${formatScore(score)}  ${visible(`${kind} ${ref}`)}`
     return [cause, ...reasons.map(({ text }) => `      - ${visible(text)}`)]
   })
   return ['PROBABLE CAUSES', ...lines].join('\n')

@@ -56,6 +56,7 @@ function recorded({ facts, edits }: Golden) {
     durations: new Set([...spans, ...lags].map(formatSeconds)),
     numbers: new Set([
       ...numeric.map(String),
+      ...[...facts.correlations, ...facts.suspects].map(({ score }) => score.toFixed(2)),
       ...texts,
       ...phrases,
       ...cut,

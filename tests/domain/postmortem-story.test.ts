@@ -186,3 +186,15 @@ test('the names of the alerts are in the order of the counts', () => {
   const text = JSON.stringify(generate({ ...IMAGE, alerts: [mild, grave] }).impact)
   assert.match(text, /1 critical, 1 warning \(ImagePullBackOff and Mild\)/)
 })
+
+test('a score has two decimals everywhere, and the score of a link is called so', () => {
+  const [link, ...rest] = IMAGE.correlations
+  const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
+  assert.match(text, /score of its link 0\.84, /)
+  assert.match(text, /best link has the score 0\.84 /)
+  assert.doesNotMatch(text, /score (?:of its link )?0\.(?:\d|\d{3,})[ ,]/)
+  const row = timelineOf({ ...IMAGE, correlations: [{ ...link!, score: 0.8 }] }).find(
+    ({ kind }) => kind === 'correlation',
+  )
+  assert.match(row?.text ?? '', /: score of the link 0\.80, /)
+})

@@ -3,6 +3,7 @@
 import type { Receipt } from '../../domain/decide/delivery.ts'
 import { IncmonError } from '../../domain/error.ts'
 import type { Source } from '../../domain/event/event.ts'
+import { formatScore } from '../../domain/postmortem/words.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { parseBody } from '../../intake/json.ts'
 import { recognizeSource } from '../../intake/recognize.ts'
@@ -112,7 +113,7 @@ function linesOf({ service, alert, event, health, correlations, clockOffset }: D
     lines.push(['health', `${health.status}, ${health.score} of 100`, penalties])
   }
   for (const { change, score, band, reasons } of correlations) {
-    lines.push(['correlation', `${change}, ${band} ${score.toFixed(2)}`, reasons.map(({ text }) => text).join('; ')])
+    lines.push(['correlation', `${change}, ${band} ${formatScore(score)}`, reasons.map(({ text }) => text).join('; ')])
   }
   return lines
 }

@@ -4,7 +4,7 @@
  */
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupKey } from '../alert/groups.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'
-import { ordered } from '../postmortem/words.ts'
+import { formatScore, ordered } from '../postmortem/words.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
@@ -149,7 +149,7 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
 function ofCorrelation(link: Link & { readonly count: number }, known: Known): Moment {
   const name = known.get(link.alertId)?.name ?? 'an alert of another incident'
   const verdict = link.verdict === null ? '' : `, ${link.verdict} by a person`
-  const text = `${changeName(link.change)} linked to ${name}: score ${link.score}, ${link.band}${verdict}`
+  const text = `${changeName(link.change)} linked to ${name}: score of the link ${formatScore(link.score)}, ${link.band}${verdict}`
   const common = { at: link.createdAt, until: link.createdAt, actor: null, source: null, echo: false, object: '' }
   return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text, count: link.count }
 }

@@ -75,6 +75,11 @@ export type TimelineRowText = {
   readonly seen: number
 }
 
+/** Returns whether a link is the evidence of a suspected change; then the score is that of its best link. */
+export function isLinked({ refs }: Sentence): boolean {
+  return refs.some((ref) => ref.startsWith('correlation/'))
+}
+
 /** A change with its linked conditions. `score`, `band` and `reasons` belong to its best link, or to the suspect. */
 export type Contribution = {
   readonly kind: 'pipeline' | 'rollout'

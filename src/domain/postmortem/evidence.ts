@@ -4,7 +4,7 @@ import { variesText } from '../alert/groups.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
-import { distinct, formatPeriod, formatTime, formatTimes, ordered, quoted, senderName } from './words.ts'
+import { distinct, formatPeriod, formatScore, formatTime, formatTimes, ordered, quoted, senderName } from './words.ts'
 
 /** The order of the records by kind. They are numbered in this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']
@@ -32,7 +32,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of)] as const),
     ...correlations.map(({ uuid, change, score, band }) =>
-      plain(`correlation/${uuid}`, `link of ${change.kind} ${change.ref}: score ${score}, ${band}`),
+      plain(`correlation/${uuid}`, `link of ${change.kind} ${change.ref}: score ${formatScore(score)}, ${band}`),
     ),
   ])
 }

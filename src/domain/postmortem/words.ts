@@ -60,6 +60,11 @@ export function secondsBetween(from: number, to: number): number {
 
 const NUMBERS = new Intl.NumberFormat('en-GB')
 
+/** Returns the score of a suspect or link: `0.80`. */
+export function formatScore(score: number): string {
+  return score.toFixed(2)
+}
+
 /** Returns `340`, `2,715`. */
 export function formatCount(count: number): string {
   return count < 1000 ? `${count}` : NUMBERS.format(count)

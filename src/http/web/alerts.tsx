@@ -1,7 +1,9 @@
 /** /alerts: the history of alerts with filters, and the page of one alert. */
+
 import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
+import { formatScore } from '../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
@@ -213,7 +215,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
     links: Object.entries(alert.links).map(([name, address]) => ({ name, address })),
     changes: own.map(({ change, score, band, reasons }) => ({
       ref: change.ref,
-      text: `${Math.round(score * 100) / 100}, ${band}: ${reasons.map(({ text }) => text).join('; ')}`,
+      text: `${formatScore(score)}, ${band}: ${reasons.map(({ text }) => text).join('; ')}`,
     })),
     events: withoutRepeats(events),
   }

@@ -2,7 +2,7 @@
 import { groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
-import { countOf } from '../../domain/postmortem/words.ts'
+import { countOf, formatScore } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
@@ -181,7 +181,7 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
     const own = links.filter(({ change: { ref }, verdict }) => ref === change.ref && verdict !== 'rejected')
     const count = own.reduce((sum, { count = 1 }) => sum + count, 0)
     const best = own.reduce((most, { score }) => Math.max(most, score), 0)
-    const word = own.length === 0 ? '' : `linked to ${countOf(count, 'alert')}, ${Math.round(best * 100) / 100}`
+    const word = own.length === 0 ? '' : `linked to ${countOf(count, 'alert')}, ${formatScore(best)}`
     const at = change.startsAt
     if (change.kind === 'rollout')
       return {

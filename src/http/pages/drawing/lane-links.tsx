@@ -1,5 +1,7 @@
 /** Draws the links of the lane picture: a line down from the start of a change, with a branch to each condition. */
+
 import type { FC } from 'hono/jsx'
+import { formatScore } from '../../../domain/postmortem/words.ts'
 import { topOf } from './lane-bars.tsx'
 import type { LaneLink, LanePicture } from './lane-model.ts'
 import type { LaidLane } from './lane-picture.tsx'
@@ -103,7 +105,7 @@ const BranchLine: FC<{ from: number; shift: number; branch: Branch } & Place> = 
           y={y - 5}
           text-anchor="end"
         >
-          {`${rounded(link.score)}${link.verdict === 'confirmed' ? ' ✓' : ''}`}
+          {`${formatScore(link.score)}${link.verdict === 'confirmed' ? ' ✓' : ''}`}
         </text>
       ) : null}
     </>

@@ -1,5 +1,7 @@
 /** Lists the suspects of an incident by rank, each with its likelihood in words and its reasons. */
+
 import type { FC } from 'hono/jsx'
+import { formatScore } from '../../../domain/postmortem/words.ts'
 import { likelihoodOf } from '../../../domain/suspect/likely-cause.ts'
 import { Meter } from '../drawing/strip.tsx'
 import { SuspectName, Verdict } from './cause.tsx'
@@ -51,10 +53,7 @@ const SuspectRow: FC<{ suspect: SuspectView; rank: number; csrf: string; action:
           <strong>
             <SuspectName suspect={suspect} />
           </strong>
-          <span
-            class="suspect-score"
-            title={`Score ${Math.round(score * 100) / 100}. Scores compare only within this list.`}
-          >
+          <span class="suspect-score" title={`Score ${formatScore(score)}. Scores compare only within this list.`}>
             <Meter part={score} kind={change ? 'change' : 'none'} width={56} height={6} />
             {likelihoodOf(score)}
           </span>

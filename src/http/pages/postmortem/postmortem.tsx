@@ -1,6 +1,12 @@
 /** The postmortem page. People can read, edit and print the postmortem. */
 import type { FC } from 'hono/jsx'
-import { formatDuration, formatExactClock, formatFullTime, formatMoment } from '../../../domain/shown-time.ts'
+import {
+  formatDuration,
+  formatExactClock,
+  formatFullTime,
+  formatMoment,
+  type Reader,
+} from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/action.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
@@ -39,6 +45,12 @@ export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   )
 }
 
+/** Returns `at 23:22`, `on Tue 23:22`. */
+function written(at: number, reader: Reader): string {
+  const moment = formatMoment(at, reader)
+  return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`
+}
+
 const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader, csrf, canWrite } }) => {
   const { state, revision, generatedAt } = document.header
   const address = `${incident.href}/postmortem`
@@ -49,7 +61,7 @@ const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader,
     <div class="card postmortem-bar no-print">
       {state === 'draft' ? <Badge level="warning" text="Draft" /> : <Badge level="healthy" text="Final" />}
       <span class="second">
-        Revision {revision}, written from the record on {formatMoment(Date.parse(generatedAt), reader)}.{' '}
+        Revision {revision}, written from the record {written(Date.parse(generatedAt), reader)}.{' '}
         {empty === 0 ? 'People have written all parts.' : `${empty} of 6 parts are not written yet.`}
       </span>
       <span class="row postmortem-actions">
