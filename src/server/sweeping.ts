@@ -7,7 +7,7 @@ import { type Repeated, watchRepeated } from './repeated.ts'
 const EVERY = 1_000
 
 /**
- * Starts the sweep. It works in small steps, so that requests are served in between. A locked database is retried in
+ * Starts the sweep. It works in small steps, and requests are served between the steps. A locked database is retried in
  * the next run.
  */
 export function startSweeping(

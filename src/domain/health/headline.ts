@@ -53,7 +53,7 @@ function shortened(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name
 }
 
-/** Returns `3 are degraded, 12 are healthy.`, without states that no service has. */
+/** Returns `3 are degraded, 12 are healthy.` and omits states without a service. */
 function restOf(counts: HeadlineFacts['counts'], states: readonly ServiceState[]): string {
   const parts = states.flatMap((state) =>
     counts[state] === 0 ? [] : [`${counts[state]} ${counts[state] === 1 ? 'is' : 'are'} ${state}`],

@@ -57,7 +57,7 @@ export type Decision = {
   readonly changesAt: number | null
 }
 
-/** The most alerts that join an incident at once. The others are due at once, so that requests are served in between. */
+/** The maximum number of alerts that join an incident in one batch. The next batches add the others. */
 const MAX_JOINING = 500
 
 /** Decides what changes automatically in the incidents of one service. It never undoes a decision of a person. */

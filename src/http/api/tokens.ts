@@ -39,7 +39,7 @@ const scopesField = v.pipe(
   v.maxLength(SCOPES.length, 'too many; name each scope once'),
 )
 
-/** A new token, as the API and the settings of the pages accept it. */
+/** The fields of a new token, for the API and for the settings pages. */
 export const newTokenBody = v.object({
   name: described(textField(MAX_NAME), 'The actor in timelines', 'alertmanager'),
   scopes: described(scopesField, 'The permissions', ['ingest']),

@@ -64,7 +64,7 @@ export const spanStep: Step = (pass, tally) => {
   return true
 }
 
-/** Checks referenced events again when they reach the limit of alerts, because a pipeline may have newer events by then. */
+/** Checks referenced events again once they are as old as the limit of alerts: a pipeline may have newer events then. */
 export function eventStep(walk: 'events' | 'again'): Step {
   return (pass, tally) => {
     const { db, organizationId, cutoffs, rows } = pass

@@ -79,7 +79,7 @@ export const FORTY: readonly Row[] = [
   row(
     10,
     'A second server',
-    'refused under any name, the first answers on',
+    'refused under any name; the first keeps answering',
     [{ file: LOST, name: /second server/ }, { file: 'tests/store/path.test.ts' }],
     'mutants: lock-by-name, hard-links',
   ),
@@ -121,7 +121,7 @@ export const FORTY: readonly Row[] = [
   row(
     16,
     'Clock jumps',
-    'UUIDs increase, nothing young is deleted',
+    'UUIDs increase, no recent record is deleted',
     [
       { file: 'tests/domain/increasing-ids.test.ts' },
       { file: 'tests/domain/clock.test.ts' },
