@@ -71,10 +71,12 @@ test(`${MINUTES} minutes of load, backups, pruning and streams`, { timeout: (MIN
   const code = await server.ended
   const lost = missing(file, stored)
   const half = STEPS / 2
-  const growth = quantile(memory.slice(half), 0.5) - quantile(memory.slice(0, half), 0.5)
-  const leaked = Math.max(...descriptors) - Math.min(...descriptors)
+  /** Single values vary with the connections of the moment, so the medians of both halves are compared. */
+  const growthOf = (values: readonly number[]) =>
+    quantile(values.slice(half), 0.5) - quantile(values.slice(0, half), 0.5)
+  const [growth, leaked] = [growthOf(memory), growthOf(descriptors)]
   const errors = server.said().match(/"level":(50|60|"error"|"fatal")/g)?.length ?? 0
-  const words = `${MINUTES} minutes: ${stored.size} stored, ${lost.length} lost, ${memory.at(-1)} MB (${growth} more than in the first half), descriptors ±${leaked}, log at most ${Math.round(Math.max(...logs) / 1e6)} MB, p99 ${Math.round(quantile(tally.times, 0.99))} ms, ${errors} errors`
+  const words = `${MINUTES} minutes: ${stored.size} stored, ${lost.length} lost, ${memory.at(-1)} MB (${growth} more than in the first half), ${leaked} descriptors more, log at most ${Math.round(Math.max(...logs) / 1e6)} MB, p99 ${Math.round(quantile(tally.times, 0.99))} ms, ${errors} errors`
   figure(t, 27, words)
   assert.deepEqual([[...tally.statuses.keys()], tally.broken, lost, code, errors], [[200], 0, [], 0, 0], words)
   assert.ok(growth <= Math.max(40, MINUTES / 5) && leaked <= 10 && Math.max(...logs) <= LOG_LIMIT, words)
