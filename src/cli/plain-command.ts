@@ -59,8 +59,8 @@ const REWORDINGS: readonly Rewording[] = [
 function plainMessage(command: Command, message: string): string {
   const text = message.trim().replace(/^error: /, '')
   for (const [found, reword] of REWORDINGS) {
-    const [, ...parts] = found.exec(text) ?? [null]
-    if (found.test(text)) return reword(command, parts as string[])
+    const match = found.exec(text)
+    if (match) return reword(command, match.slice(1))
   }
   return text.replace(/\s*\n\s*/g, ' ')
 }

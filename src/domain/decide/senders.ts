@@ -46,7 +46,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const drafts = whole.accepted.map(({ draft }) => draft)
   const reading = readingOf(drafts, receivedAt)
   const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
-  const beats = whole.accepted.some(({ draft }) => isHeartbeat(draft))
+  const beats = drafts.some(isHeartbeat)
   const after = beats ? { ...learned, ...withHeartbeat(sender, receivedAt, sender.deliveryInterval) } : learned
   ctx.emit({ kind: 'sender-changed', sender: after, isNew })
   if (!before.reportsRepeats && after.reportsRepeats) recheckConditions(ctx, after, receivedAt)

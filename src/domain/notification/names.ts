@@ -4,13 +4,13 @@
 const MAX_NAME = 60
 
 /** Returns whether a service represents a sender: incmon calls it `source/metrics/incmon`. */
-export function isSilence(service: string): boolean {
+export function isSender(service: string): boolean {
   return service.startsWith('source/')
 }
 
 /** Returns what people call a service: a sender by the name of its program. */
 export function shownName(service: string): string {
-  if (!isSilence(service)) return shortened(service)
+  if (!isSender(service)) return shortened(service)
   const [, source = '', ...receiver] = service.split('/')
   const names: Record<string, string> = {
     metrics: 'Alertmanager',

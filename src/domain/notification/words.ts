@@ -5,7 +5,7 @@ import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { MessageKind } from './kind.ts'
-import { isSilence, shortened, shownName } from './names.ts'
+import { isSender, shortened, shownName } from './names.ts'
 
 /** A notification, with the state of its incident at the time of sending. Times in milliseconds UTC. */
 export type MessageItem = {
@@ -163,7 +163,7 @@ function titleOf(item: MessageItem, context: MessageContext): string {
   const isNew = age < MINUTE
   const since = `since ${clock} (${isNew ? 'just now' : formatDuration(age)})`
   const began = `The problem began ${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock} (${isNew ? 'just now' : `${formatDuration(age)} ago`}).`
-  const lasting = isSilence(service.name)
+  const lasting = isSender(service.name)
     ? `${name} has sent nothing ${since}`
     : `${name} ${LASTING[incident.severity]} ${since}`
   const state = `${name} ${STATES[incident.severity]}`
@@ -194,7 +194,7 @@ function titleOf(item: MessageItem, context: MessageContext): string {
 
 function endText({ actor, incident, service }: MessageItem, name: string, now: number): string {
   const span = formatDuration((incident.resolvedAt ?? now) - incident.startedAt)
-  return isSilence(service.name)
+  return isSender(service.name)
     ? `${name} sends again after ${span}.`
     : incident.firingAlerts > 0
       ? `${name}: ${actor ?? 'somebody'} resolved the incident after ${span}, but ${firingText(incident.firingAlerts)}.`
@@ -216,7 +216,7 @@ function sentencesOf(
   cause: string,
 ): string[] {
   const isOver = kind === 'resolved'
-  if (isSilence(service)) return isOver ? [] : ['Problems of your services may stay unnoticed until it sends again.']
+  if (isSender(service)) return isOver ? [] : ['Problems of your services may stay unnoticed until it sends again.']
   const problem = `${problemOf(title, service)}.`
   if (kind === 'monitoring') return [problem, 'If it stays healthy, the incident is resolved without you.']
   const alerts = alertCount > 1 ? `${formatCount(alertCount)} alerts.` : ''

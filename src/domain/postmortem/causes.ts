@@ -63,10 +63,9 @@ function placeOf(change: Parameters<typeof changeName>[0], { suspects }: Grouped
 export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contributing']): Sentence {
   const [best] = changes
   if (!best) return noneFound(facts)
-  const isSuspect = placeOf(best, facts) < facts.suspects.length
-  if (!isSuspect && best.verdict !== 'confirmed')
-    return { text: 'No change is a likely trigger.', refs: best.sentence.refs }
   const suspect = facts.suspects.find((one) => changeName(one) === changeName(best))
+  if (!suspect && best.verdict !== 'confirmed')
+    return { text: 'No change is a likely trigger.', refs: best.sentence.refs }
   const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
   const verdict = best.verdict === 'confirmed' ? 'a person confirmed it' : 'nobody has confirmed it yet'
   const name = told ? `${changePlace(told)} (${outcomeText(told)})` : changeName(best)

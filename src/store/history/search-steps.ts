@@ -2,7 +2,7 @@
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 
 /** Rows per chunk. Scanning them takes about ten milliseconds. */
-const STRETCH = 20_000
+const CHUNK_SIZE = 20_000
 
 /** The rows to scan, newest first, with `from` ≤ time < `before` in ms UTC. */
 export type SearchSource<Row> = {
@@ -15,19 +15,19 @@ export type SearchSource<Row> = {
   readonly total?: number | undefined
 }
 
-/** Returns one page of matching rows and their total. `stretch`: the number of rows per chunk. */
+/** Returns one page of matching rows and their total. `chunkSize`: the number of rows per chunk. */
 export function pageInChunks<Row>(
   searched: SearchSource<Row>,
   span: { readonly from?: number | undefined; readonly to?: number | undefined },
   page: Page,
-  stretch = STRETCH,
+  chunkSize = CHUNK_SIZE,
 ): Listed<Row> {
   const { from: end = 0, to = Number.MAX_SAFE_INTEGER } = span
   const items: Row[] = []
   let seen = 0
   const isDone = () => searched.total !== undefined && (items.length === page.limit || seen >= searched.total)
   for (let before = to; before > end && !isDone(); ) {
-    const from = Math.max(end, searched.timeBehind(before, stretch) ?? end)
+    const from = Math.max(end, searched.timeBehind(before, chunkSize) ?? end)
     const found = searched.count(from, before)
     const skip = Math.max(0, offsetOf(page) - seen)
     if (skip < found && items.length < page.limit) {

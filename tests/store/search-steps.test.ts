@@ -1,4 +1,4 @@
-/** Searching in stretches gives what searching at once would. */
+/** A search in chunks finds what a search of all rows at once finds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -29,11 +29,11 @@ test('every page of every span is correct, with blocks of any length', () => {
       fc.record({ page: fc.integer({ min: 1, max: 6 }), limit: fc.integer({ min: 1, max: 5 }) }),
       fc.integer({ min: 1, max: 8 }),
       fc.boolean(),
-      (rows, span, page, stretch, isKnown) => {
+      (rows, span, page, chunkSize, isKnown) => {
         const all = searched(rows).rows(span.from ?? 0, span.to ?? 9, 99, 0)
         const items = all.slice((page.page - 1) * page.limit, page.page * page.limit)
         const one = { ...searched(rows), total: isKnown ? all.length : undefined }
-        assert.deepEqual(pageInChunks(one, span, page, stretch), { items, total: all.length })
+        assert.deepEqual(pageInChunks(one, span, page, chunkSize), { items, total: all.length })
       },
     ),
   )
