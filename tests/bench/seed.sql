@@ -70,7 +70,3 @@ INSERT INTO payloads (event_id, body)
 SELECT id,
   printf('{"status":"firing","labels":%s,"annotations":%s,"startsAt":"2026-11-21T08:00:00Z","endsAt":"0001-01-01T00:00:00Z","fingerprint":"%s"}', labels, annotations, fingerprint)
 FROM alerts WHERE id BETWEEN :first AND :last;
-
-INSERT INTO timeline (incident_id, at, kind, text, ref)
-SELECT incident_id, starts_at, 'alert', name || ': ' || summary, 'alert/' || lower(hex(uuid))
-FROM alerts WHERE incident_id IS NOT NULL;

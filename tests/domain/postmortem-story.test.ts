@@ -22,12 +22,9 @@ function storm(): PostmortemFacts {
       ...{ uuid, name: 'HighErrorRate', summary: 'More than 5 % of requests fail.', labels, occurrences: 2, ...times },
     }
   })
-  const entries = alerts.flatMap(({ uuid, startsAt, endsAt }) => {
-    const common = { actor: null, ref: `alert/${uuid}` }
-    return [
-      { ...common, at: startsAt, kind: 'alert', text: 'HighErrorRate: More than 5 % of requests fail.' },
-      { ...common, at: endsAt ?? 0, kind: 'ended', text: 'HighErrorRate ended (reported)' },
-    ]
+  const entries = alerts.map(({ uuid, endsAt }) => {
+    const ended = { kind: 'ended', text: 'HighErrorRate ended (reported)' }
+    return { ...ended, at: endsAt ?? 0, actor: null, ref: `alert/${uuid}` }
   })
   const links = alerts.map(({ uuid }, n) => ({ ...link!, uuid: `link-${n}`, alertId: uuid, score: 0.5 }))
   return {

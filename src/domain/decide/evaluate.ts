@@ -15,7 +15,7 @@ import { withoutSilenced } from './silences.ts'
 const LINGERS = 60 * 60_000
 
 /** The maximum workload of the evaluations in one batch, without that of the last service. */
-export const MAX_EVALUATION_WORK = 2_000
+export const MAX_EVALUATION_WORK = 1_000
 
 /**
  * Evaluates a service, unless the workload of the batch is `most` already. Then the service becomes due instead, and the

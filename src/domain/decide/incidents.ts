@@ -226,7 +226,10 @@ export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
   if (incident) addAlerts(ctx, incident, [active])
 }
 
-/** Adds alerts to an incident. The alerts of a reopened incident already belong to it. */
+/**
+ * Adds alerts to an incident. The alerts of a reopened incident already belong to it. The timeline shows the alerts
+ * themselves, so they need no entry.
+ */
 function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
   if (joining.length === 0) return incident
@@ -234,11 +237,8 @@ function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAl
   ctx.emit({ kind: 'incident-changed', before: incident, after })
   for (const { rowId } of joining) {
     const live = ctx.state.alerts.get(rowId)
-    if (!live) continue
-    ctx.emit({ kind: 'alert-changed', before: live, after: { ...live, incidentId: incident.rowId }, texts: null })
-    const { startsAt, name, summary } = live.alert
-    const text = summary === name ? name : `${name}: ${summary}`
-    addEntry(ctx, incident, { at: startsAt, kind: 'alert', text, actor: null, ref: `alert/${live.id}` })
+    if (live)
+      ctx.emit({ kind: 'alert-changed', before: live, after: { ...live, incidentId: incident.rowId }, texts: null })
   }
   return after
 }

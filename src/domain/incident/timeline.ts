@@ -51,7 +51,7 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   const changes = ordered(material.changes, ({ ref, kind, eventId }) => [ref, kind, eventId])
   const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
   const rest = collapse([
-    ...entries.flatMap((entry) => ofEntry(entry, `incident/${incident.uuid}`, known)),
+    ...entries.map((entry) => ofEntry(entry, `incident/${incident.uuid}`, known)),
     ...changes.map(ofChange),
     ...bestLinks(correlations, known).map((link) => ofCorrelation(link, known)),
     ...events.filter((event) => isImportant(event, known)).map((event) => ofEvent(event, changes)),
@@ -91,16 +91,14 @@ function firstOf(members: readonly TimelineAlert[]): string {
 
 type Known = ReadonlyMap<string, TimelineAlert>
 
-/** Omits the stored entry about an alert that joined, because its group has a row. */
-function ofEntry(entry: EntryFact, incident: string, known: Known): Moment[] {
+function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const { at, kind, text, actor, ref } = entry
   const alert = ref === null ? undefined : known.get(ref.replace(/^alert\//, ''))
-  if (alert && kind === 'alert' && (text === alert.name || text.startsWith(`${alert.name}: `))) return []
   const words = WORDS.get(kind)?.(text) ?? text
   const group = alert ? `${groupKey(alert)} ${words}` : words
   const isReported = alert !== undefined && actor === null && !/\((inferred|expired|manual)\)$/.test(text)
   const common = { at, until: at, kind, actor, echo: false, object: '', group }
-  return [{ ...common, text: words, ref: ref ?? incident, source: isReported ? alert.source : null }]
+  return { ...common, text: words, ref: ref ?? incident, source: isReported ? alert.source : null }
 }
 
 const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
