@@ -3,9 +3,9 @@ import type { Notice } from '../domain/notice.ts'
 
 /**
  * The time for which notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent at
- * once.
+ * once. Each delivery is one write for each stream, and pages must be current within a second.
  */
-const PAUSE = 250
+const PAUSE = 500
 const HEARTBEAT = 15_000
 /** The number of deliveries that are stored for streams that reconnect. */
 const KEPT = 256
@@ -15,8 +15,9 @@ const MAX_IDS = 50
 /** A reader of an event stream. `isAllowed` is asked before each delivery; false ends the stream. */
 type Subscriber = {
   readonly organizationId: number
-  readonly send: (text: string) => void
-  readonly isAllowed: () => Promise<boolean>
+  readonly send: (text: Uint8Array) => void
+  /** Returns a promise only if the permission must be read again. */
+  readonly isAllowed: () => boolean | Promise<boolean>
   readonly end: () => void
 }
 
@@ -29,7 +30,11 @@ export type Notices = {
   readonly close: () => void
 }
 
-type Delivery = { readonly number: number; readonly organizationId: number; readonly text: string }
+/** `bytes`: encoded once for all streams. */
+type Delivery = { readonly number: number; readonly organizationId: number; readonly bytes: Uint8Array }
+
+const encoder = new TextEncoder()
+const STILL_HERE = encoder.encode(': still here\n\n')
 
 /** @param run unique for this process, so that the ids of an earlier process are not valid in this one */
 export function createNotices(run: string, elapsed: () => number): Notices {
@@ -44,22 +49,26 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     deliveredAt = elapsed()
     for (const [organizationId, kinds] of gathered) {
       number += 1
-      const delivery = { number, organizationId, text: textOf(kinds, `${run}-${number}`) }
-      kept.push(delivery)
-      for (const one of subscribers) if (one.organizationId === organizationId) void sendTo(one, delivery.text)
+      const bytes = encoder.encode(textOf(kinds, `${run}-${number}`))
+      kept.push({ number, organizationId, bytes })
+      for (const one of subscribers) if (one.organizationId === organizationId) sendTo(one, bytes)
     }
     gathered.clear()
     kept.splice(0, kept.length - KEPT)
   }
-  const sendTo = async (subscriber: Subscriber, text: string) => {
-    const isAllowed = await subscriber.isAllowed()
-    if (!subscribers.has(subscriber)) return
-    if (isAllowed) return subscriber.send(text)
-    subscribers.delete(subscriber)
-    subscriber.end()
+  const sendTo = (subscriber: Subscriber, bytes: Uint8Array) => {
+    const finish = (isAllowed: boolean) => {
+      if (!subscribers.has(subscriber)) return
+      if (isAllowed) return subscriber.send(bytes)
+      subscribers.delete(subscriber)
+      subscriber.end()
+    }
+    const isAllowed = subscriber.isAllowed()
+    if (isAllowed instanceof Promise) void isAllowed.then(finish)
+    else finish(isAllowed)
   }
   const heartbeat = setInterval(() => {
-    for (const one of subscribers) void sendTo(one, ': still here\n\n')
+    for (const one of subscribers) sendTo(one, STILL_HERE)
   }, HEARTBEAT)
   heartbeat.unref()
   return {
@@ -73,10 +82,10 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     },
     subscribe: (subscriber, after) => {
       subscribers.add(subscriber)
-      subscriber.send(`retry: 2000\nid: ${run}-${number}\n\n`)
+      subscriber.send(encoder.encode(`retry: 2000\nid: ${run}-${number}\n\n`))
       const missed = missedBy(subscriber.organizationId, after)
-      if (missed === null) subscriber.send(`event: reset\nid: ${run}-${number}\ndata: *\n\n`)
-      else for (const { text } of missed) subscriber.send(text)
+      if (missed === null) subscriber.send(encoder.encode(`event: reset\nid: ${run}-${number}\ndata: *\n\n`))
+      else for (const { bytes } of missed) subscriber.send(bytes)
       return () => void subscribers.delete(subscriber)
     },
     count: () => subscribers.size,

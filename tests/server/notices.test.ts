@@ -14,13 +14,13 @@ function start(t: TestContext) {
   t.after(notices.close)
   const follow = (organizationId: number, after = '') => {
     const seen = { text: '', isAllowed: true, isEnded: false }
-    const send = (text: string) => {
-      seen.text += text
+    const send = (bytes: Uint8Array) => {
+      seen.text += Buffer.from(bytes).toString()
     }
     const end = () => {
       seen.isEnded = true
     }
-    const stop = notices.subscribe({ organizationId, send, isAllowed: async () => seen.isAllowed, end }, after)
+    const stop = notices.subscribe({ organizationId, send, isAllowed: () => seen.isAllowed, end }, after)
     seen.text = after === '' ? '' : seen.text
     return { seen, stop }
   }

@@ -24,24 +24,27 @@ async function openStream(c: Context, parts: HandlerParts): Promise<Reply> {
   const organizationId = await organizationOf(c, parts)
   const { notices } = server.web
   let checkedAt = deps.now()
-  let checked = Promise.resolve(true)
+  let checked: boolean | Promise<boolean> = true
   const isAllowed = () => {
     if (Math.abs(deps.now() - checkedAt) < CHECK_COUNTS) return checked
     checkedAt = deps.now()
-    checked = organizationOf(c, parts).then(
+    const checking = organizationOf(c, parts).then(
       (now) => now === organizationId,
       () => false,
     )
+    checked = checking
+    void checking.then((result) => {
+      if (checked === checking) checked = result
+    })
     return checked
   }
-  const encoder = new TextEncoder()
   let unsubscribe = () => {}
   const body = new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
         const end = () => controller.close()
-        const send = (text: string) => {
-          if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(encoder.encode(text))
+        const send = (bytes: Uint8Array) => {
+          if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(bytes)
           unsubscribe()
           controller.error(new Error('the client reads too slowly'))
         }
