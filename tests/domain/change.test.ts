@@ -82,6 +82,18 @@ test('The state is the same in every order and with copies', () => {
   )
 })
 
+test('The page of a pipeline is known from any of its notifications', () => {
+  const links = { pipeline: 'https://gitlab.example/shop/cart/-/pipelines/31' }
+  const without = notification({ at: NOON, status: 'success', finishedAt: NOON })
+  const before = notification({ at: NOON - MINUTE, links })
+  for (const drafts of [
+    [before, without],
+    [without, before],
+  ])
+    assert.equal(told(drafts)?.url, links.pipeline)
+  assert.equal(told([without])?.url, null)
+})
+
 test('A manual gate does not extend the interval', () => {
   const story = facts({ createdAt: NOON - 72 * 60 * MINUTE })
   assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })

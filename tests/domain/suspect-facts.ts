@@ -71,6 +71,7 @@ export function deploy(service: string, minutes: number, status = 'success'): Ch
       finishedAt: endsAt,
       mergeRequest: false,
       commit: null,
+      url: null,
       jobs: [{ ...job, startedAt: startsAt, finishedAt: endsAt, environment: null }],
       rule: 'slug',
     },

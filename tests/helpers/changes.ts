@@ -32,6 +32,7 @@ export function facts(more: Partial<PipelineFacts> = {}): PipelineFacts {
     finishedAt: NOON + 6 * MINUTE,
     mergeRequest: false,
     commit: null,
+    url: null,
     jobs: [job()],
     rule: 'namespace',
     ...more,

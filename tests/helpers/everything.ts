@@ -174,7 +174,7 @@ async function silences(
 }
 
 /** Somebody signs in with a setup link and a token, looks at every page, and signs out. */
-async function onPages({ deps: world, acme, services }: Flow): Promise<void> {
+async function onPages({ deps: world, acme, alerts, services }: Flow): Promise<void> {
   const deps = { ...world, newSecret: () => newUuid().replaceAll('-', '').padEnd(43, 'S') }
   const app = createApp(deps, readHere(deps.db), makeServerContext())
   const browser = makeBrowser(app)
@@ -190,6 +190,7 @@ async function onPages({ deps: world, acme, services }: Flow): Promise<void> {
     '/incidents/1',
     '/alerts',
     '/alerts?incident=1',
+    `/alerts/${alerts()[0]?.id}`,
     `/services/${services()[0]?.id}`,
     '/search?q=cart',
     '/reports',

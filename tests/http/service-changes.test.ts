@@ -42,8 +42,9 @@ test('pipelines and rollouts are listed, the latest first', async (t) => {
       ['pipeline', 'shop/cart#30'],
     ],
   )
-  const [, { outcome, branch, sha }] = body.changes
+  const [, { outcome, branch, sha, url }] = body.changes
   assert.deepEqual([outcome, branch, sha.slice(0, 8)], ['deployed', 'main', '9b1c3d5e'])
+  assert.equal(url, 'https://gitlab.example/shop/cart/-/pipelines/30')
 })
 
 test('the last good deploy is the last one that did not fail', async (t) => {
@@ -92,7 +93,7 @@ test('the page of the service names the last good deploy', async (t) => {
   await browser.signIn(token)
   assert.match(
     (await browser.get(`/services/${await serviceId()}`)).html,
-    /Last good deploy: <b[^>]*>#30 \(9b1c3d5e\)<\/b>/,
+    /Last good deploy: <a href="[^"]*\/pipelines\/30"[^>]*>#30 \(9b1c3d5e\)</,
   )
 })
 

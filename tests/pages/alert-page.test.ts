@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
-import { DAY, MINUTE, makeAlert, makeEvent, makeIncident, makeService, NOON } from '../helpers/factory.ts'
+import {
+  DAY,
+  MINUTE,
+  makeAlert,
+  makeCorrelation,
+  makeEvent,
+  makeIncident,
+  makeService,
+  NOON,
+} from '../helpers/factory.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 type AlertColumns = Parameters<typeof makeAlert>[3]
@@ -30,6 +39,16 @@ test('events with equal texts about one object are one entry with their number',
   const events = html.slice(html.indexOf('id="events"'))
   assert.equal(events.match(/class="entry"/g)?.length, 2)
   assert.match(events, /newest 4<.*Pod\/x-2.*Pod\/x-1<.*class="times">×3<.*since.*11:57</s)
+})
+
+test('the changes linked to an alert are listed also if its service has 60 newer links', async (t) => {
+  const { browser, db, acme, service, made } = await oneAlert(t)
+  makeCorrelation(db, acme, service, 0.9, made)
+  for (let n = 0; n < 60; n += 1) makeCorrelation(db, acme, service, 0.5)
+  const { html } = await browser.get(`/alerts/${made.id}`)
+  const changes = html.slice(html.indexOf('id="changes"'))
+  assert.match(changes, /0\.90, /)
+  assert.doesNotMatch(changes, /0\.50, |No change is linked/)
 })
 
 test('an alert without events says that they have expired', async (t) => {

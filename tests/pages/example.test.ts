@@ -46,6 +46,14 @@ test('the example fills an empty installation with an incident, and says that it
   )
 })
 
+test('after the first event, the welcome page connects another sender and offers no example', async (t) => {
+  const { browser, sendAlert } = await start(t)
+  await sendAlert()
+  const { html } = await browser.get('/welcome')
+  assert.match(html, /<h1>Connect another sender\.<[\s\S]*Events have arrived/)
+  assert.doesNotMatch(html, /Nothing has been sent yet|Load the example/)
+})
+
 test('one click removes the example completely, and the welcome page is back', async (t) => {
   const { browser, counts, request, token } = await start(t)
   const before = counts()

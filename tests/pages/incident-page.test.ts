@@ -50,6 +50,27 @@ test('the page of an incident has its cause, picture, suspects, alerts and timel
   assert.match(html, /aria-label="What happened from 11:4\d to 12:00: 1 pipeline and 1 alert\./)
 })
 
+test('the cause, the service and the postmortem lead to the pipeline in GitLab', async (t) => {
+  const { browser, path, send } = await brokenCart(t)
+  const link = /<a href="https:\/\/gitlab\.example\/shop\/cart\/-\/pipelines\/31" rel="noreferrer"[^>]*>/
+  const { html } = await browser.get(path)
+  assert.match(html, new RegExp(`${link.source}Open #31 in GitLab`))
+  const service = /href="(\/services\/[^"]+)"/.exec(html)?.[1] ?? ''
+  assert.match((await browser.get(service)).html, new RegExp(`${link.source}#31`))
+  await send(`${path}/status`, { status: 'resolved' })
+  assert.match((await browser.get(`${path}/postmortem`)).html, new RegExp(`${link.source}GitLab`))
+})
+
+test('a pipeline whose sender names no web address has no link', async (t) => {
+  const { browser, path, request, token } = await brokenCart(t, { deploys: false })
+  const body = pipeline('failed', 'shop/cart', { at: NOON - MINUTE, jobs: [build('deploy', 'failed')] })
+  Object.assign(body, { project: { path_with_namespace: 'shop/cart', web_url: 'javascript:alert(1)' } })
+  await request('POST', '/api/webhooks/ci', { token, body })
+  const { html } = await browser.get(path)
+  assert.match(html, /shop\/cart#31/)
+  assert.doesNotMatch(html, /in GitLab|javascript:/)
+})
+
 test('somebody acknowledges, writes a note and resolves without a script', async (t) => {
   const { browser, path, id, request, token, send } = await brokenCart(t)
   const sent = await send(`${path}/status`, { status: 'investigating' })

@@ -33,7 +33,7 @@ test('the page of a service says how bad it is, why, and what changed', async (t
   assert.match(html, /Critical for 2 min\..*Likely cause: deploy/s)
   assert.match(html, /Why the score is \d+.*Down.*critical/s)
   assert.match(html, /Firing now.*HighErrorRate.*×30.*30 routes/s)
-  assert.match(html, /Changes.*#31<\/b> deploy failed/s)
+  assert.match(html, /Changes.*>#31<.*<\/b> deploy failed/s)
 })
 
 test('the penalties of the bill add up to what the score lacks', async (t) => {

@@ -44,6 +44,8 @@ export type PipelineFacts = {
   readonly finishedAt: number | null
   readonly mergeRequest: boolean
   readonly commit: Commit | null
+  /** Its page in GitLab; null if the sender names none. */
+  readonly url: string | null
   readonly jobs: readonly Job[]
   /** The rule that matched the project to the service. */
   readonly rule: string
@@ -76,6 +78,7 @@ export function absorbNotification(
     finishedAt: newest.finishedAt ?? before.finishedAt ?? told.finishedAt,
     mergeRequest: before.mergeRequest || told.mergeRequest,
     commit: newest.commit ?? before.commit ?? told.commit,
+    url: newest.url ?? before.url ?? told.url,
     jobs: mergeJobs(before.jobs, told.jobs),
   }
 }
@@ -92,6 +95,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
     finishedAt: ENDED.has(draft.status) ? draft.finishedAt : null,
     mergeRequest: draft.mergeRequest,
     commit: draft.commit,
+    url: draft.links.pipeline ?? null,
     jobs: draft.jobs,
     rule,
   }
@@ -109,6 +113,7 @@ function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
     finishedAt: null,
     mergeRequest: false,
     commit: draft.commit,
+    url: draft.links.pipeline ?? null,
     jobs: [draft.job],
     rule,
   }

@@ -27,7 +27,10 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
   return new Map([
     ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${formatTime(at)}`)),
-    ...changes.map((change) => plain(`event/${change.eventId}`, wholeChangeText(change))),
+    ...changes.map((change) => {
+      const links = change.url ? { GitLab: change.url } : {}
+      return [`event/${change.eventId}`, { text: wholeChangeText(change), labels: {}, links }] as const
+    }),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of)] as const),

@@ -108,6 +108,8 @@ export type ChangeFact = {
   readonly branch: string | null
   readonly sha: string | null
   readonly commit: Commit | null
+  /** The page of a pipeline in GitLab; null if unknown. */
+  readonly url: string | null
   /** The failed jobs, with the reason if the sender names it. */
   readonly failedJobs: readonly { readonly name: string; readonly reason: string | null }[]
 }
@@ -143,9 +145,10 @@ export function changeFact(change: Change): ChangeFact {
   const { kind, ref, eventId, startsAt, endsAt } = change
   const common = { kind, ref, eventId, startsAt, endsAt }
   if (change.kind === 'rollout')
-    return { ...common, outcome: null, branch: null, sha: null, commit: null, failedJobs: [] }
-  const { branch, sha, commit, jobs } = change.facts
+    return { ...common, outcome: null, branch: null, sha: null, commit: null, url: null, failedJobs: [] }
+  const { branch, sha, commit, url, jobs } = change.facts
   const failed = jobs.filter(({ status, allowFailure }) => status === 'failed' && !allowFailure)
   const failedJobs = failed.map(({ name, failureReason }) => ({ name, reason: failureReason }))
-  return { ...common, outcome: outcomeOf(change.facts), branch, sha, commit: commit ?? null, failedJobs }
+  const known = { branch, sha, commit: commit ?? null, url: url ?? null }
+  return { ...common, ...known, outcome: outcomeOf(change.facts), failedJobs }
 }

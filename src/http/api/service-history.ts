@@ -31,12 +31,14 @@ const OUTCOMES = [
   ...['success without a deploy', 'CI system failure', 'under way'],
 ] as const satisfies readonly Outcome[]
 
+const PAGE = 'https://gitlab.example.com/shop/checkout/-/pipelines/4711'
 const pipelineShape = v.object({
   kind: v.literal('pipeline'),
   ref: described(v.string(), 'The project and the number of the pipeline', 'shop/checkout#4711'),
   outcome: described(v.picklist(OUTCOMES), 'What it did to the running system', 'deployed'),
   branch: described(v.string(), 'The branch or tag', 'main'),
   sha: described(v.nullable(v.string()), 'The commit; null if the sender names none', '9b1c3d5e'),
+  url: described(v.nullable(v.string()), 'Its page in GitLab; null if the sender names none', PAGE),
   startedAt: described(instantShape, 'When its deploy began, or the pipeline if it deployed nothing'),
   endedAt: described(instantShape, 'When it ended; while it runs, the latest known time'),
 })
@@ -49,7 +51,15 @@ const rolloutShape = v.object({
 const SPAN = { startedAt: '2026-11-20T09:33:00.000Z', endedAt: '2026-11-20T09:37:00.000Z' }
 const EXAMPLES = [
   { kind: 'rollout', ref: 'shop/checkout@6f8d7b9c5', ...SPAN },
-  { kind: 'pipeline', ref: 'shop/checkout#4711', outcome: 'deployed', branch: 'main', sha: '9b1c3d5e', ...SPAN },
+  {
+    kind: 'pipeline',
+    ref: 'shop/checkout#4711',
+    outcome: 'deployed',
+    branch: 'main',
+    sha: '9b1c3d5e',
+    url: PAGE,
+    ...SPAN,
+  },
 ]
 const changesShape = v.object({
   from: described(instantShape, 'The start of the period; by default a day before its end'),
@@ -110,9 +120,9 @@ function showChange(change: Change): v.InferInput<typeof changesShape>['changes'
 }
 
 function showPipeline({ ref, facts, startsAt, endsAt }: PipelineChange): v.InferInput<typeof pipelineShape> {
-  const { branch, sha } = facts
+  const { branch, sha, url } = facts
   const times = { startedAt: instantText(startsAt), endedAt: instantText(endsAt) }
-  return { kind: 'pipeline', ref, outcome: outcomeOf(facts), branch, sha, ...times }
+  return { kind: 'pipeline', ref, outcome: outcomeOf(facts), branch, sha, url, ...times }
 }
 
 function showState({ at, status, score }: ServiceState) {

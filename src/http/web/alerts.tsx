@@ -8,7 +8,7 @@ import { SEVERITIES } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, listMatchingAlertsOfIncident } from '../../store/alerts.ts'
-import { listCorrelations } from '../../store/correlation/correlations.ts'
+import { listCorrelationsOfAlert } from '../../store/correlation/correlations.ts'
 import type { EventRecord } from '../../store/events.ts'
 import { listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
@@ -197,10 +197,8 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const { alert, events } = await requireAlert(visit)
   const [group] = groupAlerts([alert])
   if (!group) throw notFound('alert', 'the page Alerts')
-  const filter = { serviceId: alert.serviceId, from: alert.startsAt - 24 * HOUR }
-  const links = await store.read(listCorrelations, organizationId, filter, { page: 1, limit: LIMIT })
+  const own = await store.read(listCorrelationsOfAlert, organizationId, alert.id)
   const targets = await store.read(findAlertTargets, organizationId, [alert], now)
-  const own = links.items.filter(({ evidence }) => evidence.alertId === alert.id)
   const { rules } = alert
   const view = {
     ...{ reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },

@@ -23,6 +23,7 @@ import type {
   SuspectView,
   TimelineView,
 } from '../pages/incident/view.ts'
+import { safeUrl } from '../pages/kit/safe-url.ts'
 import type { Silenced } from '../pages/kit/silenced.tsx'
 import { incidentSpan, pictureOf } from './picture.ts'
 
@@ -154,7 +155,7 @@ export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonl
         reasons: suspect.reasons.map(({ text }) => reasonOf(text)),
         support: best?.reasons.map(({ text }) => text) ?? [],
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
-        external: null,
+        external: change?.kind === 'pipeline' ? gitlabLink(change) : null,
         sha: change?.kind === 'pipeline' ? (change.facts.sha?.slice(0, 8) ?? null) : null,
       }
     }),
@@ -207,9 +208,25 @@ function countsOf({ starts }: AlertGroup, { from, to }: Span): readonly number[]
   return counts
 }
 
-function deployView({ ref, facts, endsAt }: PipelineChange) {
+/** Returns a deploy with its name, such as `#4702 (c3f81e90)`, and its page in GitLab. */
+export function deployView({ ref, facts, endsAt }: PipelineChange) {
   const sha = facts.sha === null ? '' : ` (${facts.sha.slice(0, 8)})`
-  return { text: `${ref.slice(ref.indexOf('#'))}${sha}`, href: null, at: endsAt }
+  return { text: `${pipelineNumber(ref)}${sha}`, href: pipelineUrl(facts), at: endsAt }
+}
+
+function gitlabLink({ ref, facts }: PipelineChange): SuspectView['external'] {
+  const href = pipelineUrl(facts)
+  return href === null ? null : { text: `Open ${pipelineNumber(ref)} in GitLab`, href }
+}
+
+/** Returns `#4702` of `shop/checkout#4702`. */
+export function pipelineNumber(ref: string): string {
+  return ref.slice(ref.indexOf('#'))
+}
+
+/** Returns the page of a pipeline in GitLab; null if unknown or no web address. */
+export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
+  return url ? safeUrl(url) : null
 }
 
 const MAX_ENTRIES = 200

@@ -1,6 +1,6 @@
 /** /services/:id: one service with its history in a span. */
 import { groupAlerts } from '../../domain/alert/groups.ts'
-import { type Change, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
+import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
 import { countOf, formatScore } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
@@ -18,7 +18,15 @@ import type { Span } from '../pages/drawing/scale.ts'
 import { isolated } from '../pages/kit/bidi.ts'
 import { ServicePage, serviceTitle } from '../pages/service/service.tsx'
 import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/service/view.ts'
-import { firstAlertOf, groupViewOf, headOf, incidentViewOf } from './incident-view.ts'
+import {
+  deployView,
+  firstAlertOf,
+  groupViewOf,
+  headOf,
+  incidentViewOf,
+  pipelineNumber,
+  pipelineUrl,
+} from './incident-view.ts'
 import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
 import { OUTCOME_TEXTS, pictureOf } from './picture.ts'
 import { silencedOf, silenceEndsOf } from './silenced.ts'
@@ -84,15 +92,10 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     silenced: silencedOf(facts.firing, ends),
     alertsHref: `/alerts?service=${id}`,
     changes: changesOf(changes, links),
-    lastGoodDeploy: lastGoodDeploy && { name: deployName(lastGoodDeploy), at: lastGoodDeploy.endsAt },
+    lastGoodDeploy: lastGoodDeploy && deployView(lastGoodDeploy),
     earlier: await earlierIncidents(visit, service, reader),
     aliases: aliases.map(({ kind, value }) => ({ kind: ALIASES[kind], value })),
   }
-}
-
-/** `#4702 (c3f81e90)`. */
-function deployName({ ref, facts }: PipelineChange): string {
-  return `${ref.slice(ref.indexOf('#'))}${facts.sha === null ? '' : ` (${facts.sha.slice(0, 8)})`}`
 }
 
 /** A link, or the best of `count` links to similar alerts. */
@@ -187,6 +190,7 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
       return {
         kind: 'rollout',
         name: change.hash,
+        href: null,
         word: 'rolled out',
         detail: 'new pod template',
         linked: word,
@@ -196,7 +200,7 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
     const [outcome, level] = OUTCOME_TEXTS[outcomeOf(change.facts)]
     const { branch, sha } = change.facts
     const detail = sha === null ? isolated(branch) : `${isolated(branch)}, ${sha.slice(0, 8)}`
-    const name = change.ref.slice(change.ref.indexOf('#'))
-    return { kind: 'pipeline', name, word: outcome, detail, linked: word, changed: level === 'change', at }
+    const [name, href] = [pipelineNumber(change.ref), pipelineUrl(change.facts)]
+    return { kind: 'pipeline', name, href, word: outcome, detail, linked: word, changed: level === 'change', at }
   })
 }

@@ -1,13 +1,12 @@
 /** /sources and /welcome: the senders, rejected items, and how to connect a sender. */
 import { hoursUntil } from '../../domain/event/hours.ts'
-import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { READERS } from '../../intake/index.ts'
 import { loadExample, removeExample } from '../../operations/example.ts'
 import { createToken } from '../../operations/tokens.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
-import { findClusterUse } from '../../store/service/cluster.ts'
+import { findIsUnused } from '../../store/views.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { ConnectSteps, ConnectTabs } from '../pages/sources/connect.tsx'
 import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from '../pages/sources/connections.ts'
@@ -70,16 +69,12 @@ async function showSources(visit: Visit, secret: string | null): Promise<Reply> 
 
 /** Shows how to connect the first sender. `secret`: the token that this request created. */
 export async function showWelcome(visit: Visit, secret: string | null): Promise<Reply> {
+  const { store, visitor } = visit
   const current = connectionOf(visit)
-  const { items: senders } = await visit.store.read(listSenders, visit.visitor.organizationId, SENDERS)
-  const hasExample = await visit.store.read(findClusterUse, visit.visitor.organizationId, EXAMPLE_CLUSTER)
+  const { items: senders } = await store.read(listSenders, visitor.organizationId, SENDERS)
+  const isUnused = await store.read(findIsUnused, visitor.organizationId)
   const content = (
-    <WelcomePage
-      current={current}
-      csrf={visit.visitor.csrf}
-      canAdminister={visit.visitor.scopes.includes('admin')}
-      hasExample={hasExample}
-    >
+    <WelcomePage {...{ current, isUnused }} csrf={visitor.csrf} canAdminister={visitor.scopes.includes('admin')}>
       <Connect visit={visit} secret={secret} action={`/welcome?connect=${current}`} senders={senders} />
     </WelcomePage>
   )

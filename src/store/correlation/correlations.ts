@@ -49,6 +49,13 @@ export function listCorrelationsOfIncident(db: Db, organizationId: number, incid
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toRecord)
 }
 
+/** Lists the links of an alert, strongest first. */
+export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId: string): CorrelationRecord[] {
+  const uuid = uuidToBytes(alertId)
+  const rows = uuid ? db.all(ofAlert, { organizationId, uuid }) : []
+  return rows.map(toRecord).sort((a, b) => b.score - a.score)
+}
+
 /** A link that stands for `count` links of one change to similar alerts. The first of them was created at `createdAt`. */
 export type BestLink = CorrelationRecord & { readonly count: number }
 
@@ -127,6 +134,16 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
     )
     .orderBy('score', 'desc')
     .orderBy('id'),
+)
+
+const ofAlert = query<{ organizationId: number; uuid: Buffer }>()((builder, hole) =>
+  builder
+    .selectFrom('correlations')
+    .select(columns)
+    .where(sql`+organization_id`, '=', hole('organizationId'))
+    .where('alert_id', '=', (eb) =>
+      eb.selectFrom('alerts').select('alerts.id').where('alerts.uuid', '=', hole('uuid')),
+    ),
 )
 
 // SQLite takes the other columns from the row with the highest score.

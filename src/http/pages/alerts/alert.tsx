@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/action.tsx'
-import { AlertName, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
@@ -114,10 +114,7 @@ const Address: FC<{ name: string; address: string }> = ({ name, address }) => {
       {name}: {address}
     </>
   ) : (
-    <a href={url} rel="noreferrer" class="with-icon">
-      {name}
-      <Icon name="external" />
-    </a>
+    <External href={url} text={name} />
   )
 }
 

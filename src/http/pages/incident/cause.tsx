@@ -1,7 +1,8 @@
 /** Shows the likely cause: one sentence, its evidence, where to look, and the verdict of a person. */
 import type { FC } from 'hono/jsx'
+import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/action.tsx'
-import { Icon } from '../kit/mark.tsx'
+import { External, Icon } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentView, SuspectView } from './view.ts'
 
@@ -32,21 +33,10 @@ export const Cause: FC<Props> = ({ cause, lastGoodDeploy, reader, csrf, canWrite
           </ul>
         ) : null}
         <p class="second row">
-          {suspect?.external ? (
-            <a href={suspect.external.href} rel="noreferrer" class="with-icon">
-              {suspect.external.text}
-              <Icon name="external" />
-            </a>
-          ) : null}
+          {suspect?.external ? <External {...suspect.external} /> : null}
           {lastGoodDeploy ? (
             <span>
-              Last good deploy:{' '}
-              {lastGoodDeploy.href === null ? (
-                lastGoodDeploy.text
-              ) : (
-                <a href={lastGoodDeploy.href}>{lastGoodDeploy.text}</a>
-              )}
-              , <Time at={lastGoodDeploy.at} reader={reader} style="moment" />
+              <LastGoodDeploy deploy={lastGoodDeploy} reader={reader} />
             </span>
           ) : null}
         </p>
@@ -55,6 +45,17 @@ export const Cause: FC<Props> = ({ cause, lastGoodDeploy, reader, csrf, canWrite
         <Verdict suspect={suspect} csrf={csrf} action={`${incident.href}/verdict`} />
       ) : null}
     </section>
+  )
+}
+
+/** Renders the last good deploy, with a link to its pipeline if the sender named one. */
+export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDeploy']>; reader: Reader }> = (props) => {
+  const { text, href, at } = props.deploy
+  return (
+    <>
+      Last good deploy: {href === null ? text : <External href={href} text={text} />},{' '}
+      <Time at={at} reader={props.reader} style="moment" />
+    </>
   )
 }
 

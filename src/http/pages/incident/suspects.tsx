@@ -4,6 +4,7 @@ import type { FC } from 'hono/jsx'
 import { formatScore } from '../../../domain/postmortem/words.ts'
 import { likelihoodOf } from '../../../domain/suspect/likely-cause.ts'
 import { Meter } from '../drawing/strip.tsx'
+import { External } from '../kit/mark.tsx'
 import { SuspectName, Verdict } from './cause.tsx'
 import type { IncidentView, ReasonView, SuspectView } from './view.ts'
 
@@ -65,6 +66,11 @@ const SuspectRow: FC<{ suspect: SuspectView; rank: number; csrf: string; action:
             <Reasons reasons={rest} />
           </details>
         )}
+        {suspect.external ? (
+          <p class="second">
+            <External {...suspect.external} />
+          </p>
+        ) : null}
         {change && action !== null ? <Verdict suspect={suspect} csrf={csrf} action={action} /> : null}
       </div>
     </li>

@@ -43,6 +43,14 @@ export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
 export const RepeatCount: FC<{ count: number }> = ({ count }) =>
   count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{formatCount(count)}</span>
 
+/** Renders a link to a page of another program. `href`: an address that `safeUrl` returned. */
+export const External: FC<{ href: string; text: string }> = ({ href, text }) => (
+  <a href={href} rel="noreferrer" class="with-icon">
+    {text}
+    <Icon name="external" />
+  </a>
+)
+
 /** Names above this length break between their words on a narrow screen. */
 const LONG_NAME = 16
 

@@ -3,9 +3,10 @@ import type { FC } from 'hono/jsx'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'
 import { Bill } from '../drawing/bill.tsx'
+import { LastGoodDeploy } from '../incident/cause.tsx'
 import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/incident.tsx'
-import { AlertName, Icon, Mark, Status } from '../kit/mark.tsx'
+import { AlertName, External, Icon, Mark, Status } from '../kit/mark.tsx'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -192,8 +193,7 @@ const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, r
       <h2 id="changes">Changes</h2>
       {lastGoodDeploy === null ? null : (
         <span class="second">
-          Last good deploy: <b class="break">{lastGoodDeploy.name}</b>,{' '}
-          <Time at={lastGoodDeploy.at} reader={reader} style="moment" />
+          <LastGoodDeploy deploy={lastGoodDeploy} reader={reader} />
         </span>
       )}
     </div>
@@ -202,12 +202,12 @@ const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, r
         <p class="empty">No pipelines or rollouts in this period.</p>
       ) : (
         <ul class="rows">
-          {changes.map(({ kind, name, word, detail, linked, changed, at }) => (
+          {changes.map(({ kind, name, href, word, detail, linked, changed, at }) => (
             <li class="group">
               <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class={changed ? 'change' : ''} />
               <div class="group-body">
                 <p class="break">
-                  <b>{name}</b> {word}
+                  <b>{href === null ? name : <External href={href} text={name} />}</b> {word}
                 </p>
                 <p class="second break">
                   {detail} {linked === '' ? null : <span class="change">{linked}</span>}

@@ -20,6 +20,8 @@ export type PenaltyView = {
 export type ServiceChangeView = {
   readonly kind: 'pipeline' | 'rollout'
   readonly name: string
+  /** Its page in GitLab; null if there is none. */
+  readonly href: string | null
   readonly word: string
   readonly detail: string
   readonly linked: string
@@ -50,7 +52,7 @@ export type ServiceView = {
   readonly alertsHref: string
   readonly changes: readonly ServiceChangeView[]
   /** The last deploy without a linked alert; null if there was none within 30 days. */
-  readonly lastGoodDeploy: { readonly name: string; readonly at: number } | null
+  readonly lastGoodDeploy: IncidentView['lastGoodDeploy']
   readonly earlier: readonly IncidentHead[]
   readonly aliases: readonly { readonly kind: string; readonly value: string }[]
 }

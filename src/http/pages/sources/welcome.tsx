@@ -1,4 +1,4 @@
-/** The page shown before the first event: three steps to connect a sender. */
+/** The page shown before the first event, and later at its own address: three steps to connect a sender. */
 import type { Child, FC } from 'hono/jsx'
 import { Action } from '../kit/action.tsx'
 import { Icon } from '../kit/mark.tsx'
@@ -8,14 +8,23 @@ type Props = {
   readonly current: ConnectionName
   readonly csrf: string
   readonly canAdminister: boolean
-  readonly hasExample: boolean
+  /** Whether no event has arrived yet. */
+  readonly isUnused: boolean
   readonly children?: Child
 }
 
-export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasExample, children }) => (
+export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, isUnused, children }) => (
   <div class="narrow">
-    <h1>Nothing has been sent yet.</h1>
-    <p class="second lead">Connect one sender, and this page fills by itself. Two minutes, three steps.</p>
+    <h1>{isUnused ? 'Nothing has been sent yet.' : 'Connect another sender.'}</h1>
+    <p class="second lead">
+      {isUnused ? (
+        'Connect one sender, and this page fills by itself. Two minutes, three steps.'
+      ) : (
+        <>
+          Events have arrived, and your <a href="/">services</a> are listed. Each further sender takes three steps.
+        </>
+      )}
+    </p>
     <nav class="kinds" aria-label="Kind of sender">
       {Object.values(CONNECTIONS).map(({ id, name, icon, what }) => (
         <a class="card" href={`/welcome?connect=${id}`} aria-current={id === current ? 'true' : undefined}>
@@ -27,7 +36,7 @@ export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasExampl
     </nav>
     <h2 class="hidden-text">Three steps</h2>
     <div class="card">{children}</div>
-    {canAdminister && !hasExample ? (
+    {canAdminister && isUnused ? (
       <div class="row after-card">
         <span class="second">Only looking? The example shows a bad deploy, its crash loop and the incident.</span>
         <Action action="/welcome/example" csrf={csrf} look="small">
