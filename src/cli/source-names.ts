@@ -21,8 +21,3 @@ export function parseSource(text: string): Source {
   if (source !== undefined) return source
   throw new UsageError(`there is no sender ${text}: ${suggestion(name, SOURCE_NAMES)}`)
 }
-
-/** Returns the name of the program that sends to a webhook, such as `alertmanager` for `metrics`. */
-export function senderOf(source: Source): string {
-  return Object.keys(SENDERS).find((name) => SENDERS[name] === source) ?? source
-}

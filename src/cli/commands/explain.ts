@@ -12,7 +12,7 @@ import { type OrganizationOptions, requireOrganization } from '../api/organizati
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { formatTable, print, printError, visible } from '../output.ts'
-import { SOURCE_NAMES, senderOf } from '../source-names.ts'
+import { SOURCE_NAMES } from '../source-names.ts'
 
 type Options = OrganizationOptions & { readonly source?: Source; readonly cluster?: string }
 type Decision = NonNullable<Receipt['decisions']>[number]
@@ -55,7 +55,7 @@ function recognized(body: unknown): Source {
       `the payload does not show its sender: add --source with one of ${choices} or ${SOURCE_NAMES.at(-1)}`,
     )
   }
-  printError(`recognized a payload of ${senderOf(source)}; --source names another sender`)
+  printError(`recognized a payload for the webhook ${source}; use --source to choose another webhook`)
   return source
 }
 
