@@ -355,6 +355,20 @@ test('missing service accounts of several workloads are the fault of their names
   assert.deepEqual(refs(facts({ events: [missing('cart')] })), ['shop/cart'])
 })
 
+test('service accounts that were missing for seconds, as in an installation, accuse their namespace less', () => {
+  const text = 'error looking up service account shop/x: serviceaccount "x" not found'
+  const accused = (minutes: number) => {
+    const missing = { text, count: 3, firstSeenAt: at(0) }
+    const events = ['cart', 'pay'].map((id) => event(id, 'FailedCreate', minutes, { ...missing, alertId: id }))
+    const ended = { source: 'cluster', endsAt: at(minutes), resolution: 'reported' } as const
+    const alerts = ['cart', 'pay'].map((id) => alert(id, 'FailedCreate', 0, { ...ended, id }))
+    return rankSuspects(facts({ events, alerts }))[0]
+  }
+  assert.match(accused(0.1)?.reasons[0]?.text ?? '', /over within a minute, as in an installation/)
+  assert.doesNotMatch(accused(2)?.reasons[0]?.text ?? '', /installation/)
+  assert.ok((accused(0.1)?.score ?? 1) < (accused(2)?.score ?? 0))
+})
+
 test('HTTP 500 accuses a service less than HTTP 503', () => {
   const failing = (name: string, summary: string) => alert(name, `Errors${name}`, 0, { summary })
   const alerts = [failing('pay', '500 Internal Server Error'), failing('cart', '503 Service Unavailable')]

@@ -17,6 +17,15 @@ const FAULTS = [
   },
 ] as const
 
+/**
+ * `kubectl apply` and Helm create accounts, quotas and workloads within seconds, so the first attempts to create pods
+ * may fail. The ReplicaSet controller tries again at once. A fault that is over within this time is probably a part of
+ * an installation.
+ */
+const INSTALLATION = 60_000
+/** The factor for such a fault. The ranking of recorded faults is the same for all values from 0.2 to 0.7. */
+const ROUTINE = 0.5
+
 /** Returns the symptoms, with one symptom of the namespace instead of those that it explains. */
 export function ofNamespaces(sightings: readonly SymptomEvent[], components: Components): SymptomEvent[] {
   return FAULTS.reduce<readonly SymptomEvent[]>(
@@ -51,14 +60,18 @@ function combined(own: readonly SymptomEvent[], namespace: string, fault: (typeo
   const witnesses = [...new Set(inOrder.map(({ component }) => component))]
   const [, persistence] = first.factors
   const [value, text] = fault.failure
+  const lastAt = Math.max(...own.map((one) => one.lastAt))
+  const isOver = persistence && ['recovered', 'silent'].includes(persistence.code)
   const factors: Factor[] = [{ code: 'failure', value, text }]
+  if (isOver && lastAt - first.startsAt < INSTALLATION)
+    factors.push({ code: 'installation', value: ROUTINE, text: 'over within a minute, as in an installation' })
   return {
     ...first,
     component: `namespace/${namespace}`,
     condition: fault.condition,
     gist: fault.condition,
     witnesses,
-    lastAt: Math.max(...own.map(({ lastAt }) => lastAt)),
+    lastAt,
     spans: inOrder.flatMap(({ spans }) => spans),
     factors: persistence ? [...factors, persistence] : factors,
     node: null,
