@@ -73,6 +73,21 @@ test('a pod that is deleted takes its condition with it before an incident opens
   assert.deepEqual(states(flow), [])
 })
 
+for (const order of ['before', 'after']) {
+  test(`a deploy that scales the old ReplicaSet to zero ends the conditions of its pods, received ${order} them`, async (t) => {
+    const flow = makeFlow(t)
+    const message = 'Scaled down replica set cart-5d4f8c7b9 to 0 from 1'
+    const scaled = kubernetesEvent('ScalingReplicaSet', 'cart', { kind: 'Deployment', message, at: NOON + 30_000 })
+    const bodies = [crashLoop(POD, { count: 2, at: NOON }), scaled]
+    for (const body of order === 'after' ? bodies : bodies.reverse())
+      await flow.send('cluster', body, { at: NOON + 30_000 })
+    await flow.sweepUntil(NOON + 10 * MINUTE)
+    assert.deepEqual(states(flow), [])
+    const [ended] = flow.alerts()
+    assert.deepEqual([ended?.status, ended?.resolution, ended?.ends_at], ['resolved', 'reported', NOON + 30_000])
+  })
+}
+
 test('a repeated event opens an incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD, { count: 6 }))
