@@ -262,7 +262,7 @@ CREATE TABLE timeline (
   id          INTEGER PRIMARY KEY,
   incident_id INTEGER NOT NULL REFERENCES incidents (id),
   at          INTEGER NOT NULL,
-  kind        TEXT    NOT NULL,                                          -- opened, status, alert, ended, severity, note, edited
+  kind        TEXT    NOT NULL,                                          -- opened, reopened, status, alert, ended, note, edited, merged, silence
   text        TEXT    NOT NULL,
   actor       TEXT,                                                      -- the name of the person or token; null for incmon
   ref         TEXT                                                       -- 'alert/<uuid>', 'event/<uuid>'

@@ -68,6 +68,36 @@ test('an alert that fires when the silence ends opens its incident once', async 
   assert.deepEqual(silencedBy({ status: 'firing' }), [['CartDown', 0]])
 })
 
+test('the timeline names the silence whose end opens an incident, and the silence of an open one', async (t) => {
+  const { silence, send, incidents, timeline, sweepUntil, reportEnds, deps, acme } = silenced(t)
+  const told = () => timeline({ key: incidents()[0]?.key ?? 0 }).filter(({ kind }) => kind === 'silence')
+  await reportEnds()
+  await silence('service="cart"')
+  await send('metrics', alertmanager([DOWN]))
+  await sweepUntil(NOON + HOUR + MINUTE)
+  const second = await silence('team="shop"', { comment: 'Repair' })
+  await expireSilence(deps, acme.key, second)
+  assert.deepEqual(
+    told().map(({ text }) => text),
+    [
+      'the silence “Upgrade” no longer applies to CartDown',
+      'the silence “Repair” applies to CartDown',
+      'the silence “Repair” no longer applies to CartDown',
+    ],
+  )
+})
+
+test('an alert that was silenced from its start leaves the timeline of an open incident alone', async (t) => {
+  const { silence, send, incidents, timeline } = silenced(t)
+  await silence('team="shop"')
+  await send('metrics', alertmanager([SLOW]))
+  await send('metrics', alertmanager([DOWN]))
+  assert.deepEqual(
+    timeline({ key: incidents()[0]?.key ?? 0 }).map(({ kind }) => kind),
+    ['opened'],
+  )
+})
+
 test('a silence that ends while the server is stopped for hours still frees its alerts', async (t) => {
   const { silence, send, state, clock, deps, sweepUntil, reportEnds } = silenced(t)
   await reportEnds()

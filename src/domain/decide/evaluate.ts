@@ -9,7 +9,7 @@ import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
 import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
 import { applyStep, lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident } from './incidents.ts'
-import { withoutSilenced } from './silences.ts'
+import { noteSilences, withoutSilenced } from './silences.ts'
 
 /** Kubernetes sends no event when a pod recovers with its node, so its alerts may fire for this long afterwards. */
 const LINGERS = 60 * 60_000
@@ -38,7 +38,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const service = state.services.get(serviceId)
   if (!service) return null
   const settings = settingsOf(ctx)
-  const conditions = withoutSilenced(ctx, service, conditionsOf(state, serviceId, now - DECAY), now)
+  const known = conditionsOf(state, serviceId, now - DECAY)
+  const { conditions, resilenced } = withoutSilenced(ctx, service, known, now)
   const neverCritical = isUnattributed(service)
   const health = healthOf(conditions, now, { neverCritical })
   const healthySince = recoveredAt(service, conditions, now)
@@ -77,6 +78,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   }
   const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
   if (incident) nameAfterFirst(ctx, service, { incident, causes, conditions, now })
+  if (incident) noteSilences(ctx, incident, resilenced, now)
   return health
 }
 

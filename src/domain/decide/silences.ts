@@ -1,12 +1,14 @@
 /** Silences: created, changed and ended by people, and applied to the alerts of a service. */
 import { IncmonError } from '../error.ts'
 import { formatInstant } from '../instant.ts'
+import { countOf } from '../postmortem/words.ts'
 import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
 import { nextChangeOf, type Schedule, scheduleFault, silencesOf, statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
-import type { LiveService, LiveSilence } from '../state/live.ts'
+import type { LiveAlert, LiveIncident, LiveService, LiveSilence } from '../state/live.ts'
 import type { Condition } from './conditions.ts'
 import { evaluate, makeDue } from './evaluate.ts'
+import { addEntry } from './incidents.ts'
 
 export type WantedSilence = {
   readonly matchers: readonly Matcher[]
@@ -145,31 +147,72 @@ export function hasActiveSilence({ state }: Context, now: number): boolean {
   return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
 }
 
-/** Updates which alerts of a service are silenced, and returns the alerts that are not. */
+/** An alert to which other silences apply now than `before`. */
+export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
+
+/** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and what changed. */
 export function withoutSilenced(
   ctx: Context,
   service: LiveService,
   conditions: readonly Condition[],
   now: number,
-): readonly Condition[] {
+): { readonly conditions: readonly Condition[]; readonly resilenced: readonly Resilenced[] } {
+  const resilenced: Resilenced[] = []
   const silences = [...ctx.state.silences.values()]
   const { namespace, cluster } = service
   const serviceLabels = { service: service.name, namespace, cluster }
   const active = silences
     .filter(({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(serviceLabels))
     .map(({ compiled }) => compiled)
-  if (active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0)) return conditions
+  if (active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
+    return { conditions, resilenced }
   const saved = active.length === 0 ? null : ctx.fact('labels', { serviceId: service.rowId })
-  return conditions.filter(({ live, source, severity, status, name }) => {
+  const heard = conditions.filter(({ live, source, severity, status, name }) => {
     const labels = ctx.state.unsavedLabels.get(live.rowId) ?? saved?.get(live.rowId) ?? {}
     const { silencedBy } = live
     const alert = { ...serviceLabels, source, severity, alertname: name, labels }
     const after = silencesOf({ ...alert, status, silencedBy }, active)
     if (after.join() !== silencedBy.join()) {
-      ctx.emit({ kind: 'alert-silenced', before: live, after: { ...live, silencedBy: after } })
+      const change = { before: live, after: { ...live, silencedBy: after } }
+      resilenced.push(change)
+      ctx.emit({ kind: 'alert-silenced', ...change })
     }
     return after.length === 0
   })
+  return { conditions: heard, resilenced }
+}
+
+/** The maximum number of characters of a silence's comment in a timeline. */
+const NAMED = 100
+
+/** Notes in the timeline of an incident which of its alerts are silenced now, and which are no longer silenced. */
+export function noteSilences(
+  ctx: Context,
+  incident: LiveIncident,
+  resilenced: readonly Resilenced[],
+  now: number,
+): void {
+  const incidentOf = ({ rowId }: LiveAlert) => ctx.state.alerts.get(rowId)?.incidentId ?? null
+  const firing = resilenced.filter(({ after: { alert } }) => alert.status === 'firing' && alert.severity !== 'info')
+  // Of many alerts, some join the incident only with the next batch.
+  const freed = firing.filter(
+    ({ after }) => after.silencedBy.length === 0 && [null, incident.rowId].includes(incidentOf(after)),
+  )
+  const silenced = firing.filter(
+    ({ before }) => before.silencedBy.length === 0 && incidentOf(before) === incident.rowId,
+  )
+  noteEach(ctx, incident, freed, 'no longer applies to', now)
+  noteEach(ctx, incident, silenced, 'applies to', now)
+}
+
+function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenced[], what: string, now: number): void {
+  const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
+  for (const [rowId = 0, [first, ...more]] of bySilence) {
+    const comment = ctx.state.silences.get(rowId)?.silence.comment.slice(0, NAMED)
+    const name = comment === undefined ? 'a silence' : `the silence “${comment}”`
+    const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
+    addEntry(ctx, incident, { at: now, kind: 'silence', text: `${name} ${what} ${alerts}`, actor: null, ref: null })
+  }
 }
 
 function evaluateAffected(ctx: Context, now: number): void {

@@ -37,7 +37,7 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
 
 /** Order at the same time: causes before effects, incmon before people. */
 const KINDS = [
-  ...['pipeline', 'rollout', 'change', 'event', 'alert', 'opened', 'correlation', 'reopened', 'status'],
+  ...['pipeline', 'rollout', 'change', 'event', 'alert', 'silence', 'opened', 'correlation', 'reopened', 'status'],
   ...['edited', 'note', 'merged', 'ended'],
 ]
 /** Kinds that are combined. Actions of people are listed one by one. */

@@ -162,7 +162,7 @@ export type PulledImage = {
 
 export type TimelineEntry = {
   readonly at: number
-  readonly kind: 'opened' | 'reopened' | 'status' | 'alert' | 'ended' | 'note' | 'edited' | 'merged'
+  readonly kind: 'opened' | 'reopened' | 'status' | 'alert' | 'ended' | 'note' | 'edited' | 'merged' | 'silence'
   readonly text: string
   /** The token's name, or `the command line`; null for incmon itself. */
   readonly actor: string | null
