@@ -1,5 +1,6 @@
 /** Commander's Command with messages that say what is wrong and what to write instead. */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
+import { KEYS } from '../config.ts'
 import { suggestion } from '../domain/suggestion.ts'
 import { ErrorResponse } from './api/api.ts'
 import { UsageError } from './failure.ts'
@@ -12,7 +13,30 @@ const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
   rules: '--rule',
 }
 
-/** A command that throws UsageError instead of printing Commander's message. */
+/** Adds a command to the program or to another command. */
+export function addCommand(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description)
+}
+
+/** Adds a command that works on one organization. */
+export function addOrgCommand(parent: Command, name: string, description: string): Command {
+  return addCommand(parent, name, description).addOption(
+    new Option('--org <name>', 'the organization (default: the only one)'),
+  )
+}
+
+const SETTINGS = Object.keys(KEYS).filter((name) => name !== 'database')
+
+/** Adds these settings as options; by default all except the database, which every command has. */
+export function addKeys(command: Command, names: readonly string[] = SETTINGS): Command {
+  for (const [name, { doc, fallback }] of Object.entries(KEYS)) {
+    const standard = String(fallback) === '' ? '' : ` (default: ${fallback})`
+    if (names.includes(name)) command.option(`--${name} <${name}>`, `${doc}${standard}`)
+  }
+  return command
+}
+
+/** A command that throws UsageError instead of printing Commander's message. Its options include those of the program. */
 export class PlainCommand extends Command {
   override createCommand(name?: string): Command {
     return new PlainCommand(name)
@@ -31,7 +55,7 @@ export class PlainCommand extends Command {
           this.error(`missing required argument '${argument.name()}'`)
       }
       try {
-        await work.apply(this, values)
+        await work.apply(this, [...values.slice(0, -2), this.optsWithGlobals(), this])
       } catch (error) {
         throw error instanceof ErrorResponse ? withOptionNames(this, error) : error
       }

@@ -13,9 +13,8 @@ import { type Common, isMissing, refuseMissing, requireConfig } from '../databas
 import { CommandError } from '../failure.ts'
 import { reachServer } from './socket-client.ts'
 
-/** The parts of a request besides its path. `organization` is an id. */
-export type RequestOptions = {
-  readonly organization?: string
+/** The parts of a request besides its path. */
+type RequestOptions = {
   readonly cluster?: string | undefined
   /** Sent as JSON. */
   readonly body?: unknown
@@ -50,6 +49,8 @@ export class ErrorResponse extends CommandError {
 }
 
 export type Api = {
+  /** Returns the API for an organization. @param organization its id */
+  readonly of: (organization: string) => Api
   /** Returns the text of a success. @throws ErrorResponse */
   readonly text: (method: string, path: string, asked?: RequestOptions) => Promise<string>
   /** Returns the JSON of a success; null if it has no body. @throws ErrorResponse */
@@ -123,11 +124,11 @@ async function openHere(database: string, options: Common, mayCreate: boolean): 
   }
 }
 
-function apiOver(transport: Transport): Api {
+function apiOver(transport: Transport, organization?: string): Api {
   const ask = async (method: string, path: string, asked: RequestOptions = {}) => {
     const { body, payload } = asked
     const sent = payload ?? (body === undefined ? null : JSON.stringify(body))
-    const answer = await transport.send(method, path, headersOf(asked), sent)
+    const answer = await transport.send(method, path, headersOf(asked, organization), sent)
     if (answer.status < 400) return answer.body
     const failure = transport.failure()
     if (answer.status >= 500 && failure instanceof Error) throw failure
@@ -139,6 +140,7 @@ function apiOver(transport: Transport): Api {
     return (found === '' ? null : JSON.parse(found)) as Body
   }
   return {
+    of: (id) => apiOver(transport, id),
     text,
     json,
     all: async <Item>(path: string, asked?: RequestOptions) => {
@@ -165,7 +167,7 @@ function apiOver(transport: Transport): Api {
 
 type Page<Item> = { readonly data: readonly Item[]; readonly pagination: { readonly totalPages: number } }
 
-function headersOf({ organization, cluster, body, accept }: RequestOptions): Record<string, string> {
+function headersOf({ cluster, body, accept }: RequestOptions, organization?: string): Record<string, string> {
   return {
     [OPERATOR_HEADERS.actor]: encoded(loginName()),
     ...(organization === undefined ? {} : { [OPERATOR_HEADERS.organization]: organization }),

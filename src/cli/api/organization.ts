@@ -2,7 +2,7 @@
 import type { Plan, Settings } from '../../domain/organization.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import type { Api } from './api.ts'
+import { type Api, withApi } from './api.ts'
 
 /** Options of commands that work on one organization. */
 export type OrganizationOptions = Common & { readonly org?: string }
@@ -14,6 +14,17 @@ export type Organization = {
   readonly plan: Plan
   readonly settings: Settings
   readonly createdAt: string
+}
+
+/** Runs the work of a command with the API for its organization. @throws CommandError, UsageError */
+export function withOrganization<Result>(
+  options: OrganizationOptions,
+  work: (api: Api, organization: Organization) => Promise<Result>,
+): Promise<Result> {
+  return withApi(options, async (api) => {
+    const organization = await requireOrganization(api, options)
+    return work(api.of(organization.id), organization)
+  })
 }
 
 /** Returns all organizations. */

@@ -3,7 +3,7 @@ import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { serviceName } from '../../domain/postmortem/words.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError } from '../failure.ts'
-import type { Api } from './api.ts'
+import { type Api, withApi } from './api.ts'
 import { type Organization, type OrganizationOptions, requireOrganization } from './organization.ts'
 
 export type Incident = {
@@ -21,7 +21,7 @@ export type Incident = {
   readonly hasPostmortem: boolean
 }
 
-export type TimelineEntry = {
+type TimelineEntry = {
   readonly at: string
   readonly count: number
   readonly text: string
@@ -62,14 +62,24 @@ export type Service = {
   readonly archived: boolean
 }
 
-/** A record and its organization. */
-export type InOrganization<Found> = { readonly found: Found; readonly organization: Pick<Organization, 'id' | 'name'> }
+/** A record, its organization, and the API for that organization. */
+export type Named<Found> = {
+  readonly api: Api
+  readonly found: Found
+  readonly organization: Pick<Organization, 'id' | 'name'>
+}
 
 type Noun = 'incident' | 'alert' | 'silence'
-type Match = {
-  readonly id: string
-  readonly number: number | null
-  readonly organization: InOrganization<never>['organization']
+type Match = { readonly id: string; readonly number: number | null } & Pick<Named<unknown>, 'organization'>
+
+/** Runs the work of a command with the record that `word` means. @throws CommandError as `requireRecord` */
+export function withRecord<Found, Result>(
+  noun: Noun,
+  word: string,
+  options: OrganizationOptions,
+  work: (named: Named<Found>) => Promise<Result>,
+): Promise<Result> {
+  return withApi(options, async (api) => work(await requireRecord<Found>(api, noun, word, options)))
 }
 
 /**
@@ -82,9 +92,10 @@ export async function requireRecord<Found>(
   noun: Noun,
   word: string,
   options: OrganizationOptions,
-): Promise<InOrganization<Found>> {
+): Promise<Named<Found>> {
   const { id, organization } = await requireMatch(api, noun, word.trim(), options)
-  return { found: await api.json<Found>('GET', `/api/${noun}s/${id}`, { organization: organization.id }), organization }
+  const own = api.of(organization.id)
+  return { api: own, found: await own.json<Found>('GET', `/api/${noun}s/${id}`), organization }
 }
 
 async function requireMatch(
@@ -121,14 +132,14 @@ export async function incidentName(api: Api, id: string): Promise<string> {
   return match?.number ? `${match.number} (${id})` : id
 }
 
-/** Returns the services of an organization. @param organization its id */
-export function listServices(api: Api, organization: string, archived: boolean): Promise<Service[]> {
-  return api.json('GET', `/api/services?archived=${archived ? 1 : 0}`, { organization })
+/** Returns the services of an organization. */
+export function listServices(api: Api, archived: boolean): Promise<Service[]> {
+  return api.json('GET', `/api/services?archived=${archived ? 1 : 0}`)
 }
 
 /** Returns a function that finds the name of a service by its id, such as `shop/cart`. */
-export async function serviceNames(api: Api, organization: string): Promise<(id: string) => string> {
-  const services = await listServices(api, organization, true)
+export async function serviceNames(api: Api): Promise<(id: string) => string> {
+  const services = await listServices(api, true)
   const names = new Map(services.map((service) => [service.id, serviceName(service)]))
   return (id) => names.get(id) ?? id
 }

@@ -1,13 +1,22 @@
 /** incmon version and licenses: the versions of the program and its parts, and their licences. */
+import type { Command } from 'commander'
 import { type License, listLicenses, programCommit, programVersion } from '../../assets.ts'
 import { suggestion } from '../../domain/suggestion.ts'
 import { sqliteVersion } from '../../store/sqlite/driver.ts'
 import { MIGRATIONS } from '../../store/sqlite/schema/migrate.ts'
 import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
 
-/** Prints the versions of the program and its parts, for bug reports and scripts. */
-export function printVersion(options: { readonly json?: boolean }): void {
+export function addAbout(program: Command): void {
+  const doc = 'print the versions of the program, of Node, of SQLite and of the data model, and the commit'
+  addCommand(program, 'version', doc).action(printVersion)
+  addCommand(program, 'licenses', 'print the licences of the included software')
+    .argument('[part]', 'only this part, such as hono')
+    .action(printLicenses)
+}
+
+function printVersion(options: { readonly json?: boolean }): void {
   const facts = {
     version: programVersion(),
     commit: programCommit(),
@@ -20,8 +29,7 @@ export function printVersion(options: { readonly json?: boolean }): void {
   print(options.json ? JSON.stringify(facts) : line)
 }
 
-/** Prints each part with its licence and the text of the licence. `part`: only this part. */
-export function printLicenses(part: string | undefined, options: { readonly json?: boolean }): void {
+function printLicenses(part: string | undefined, options: { readonly json?: boolean }): void {
   const all = listLicenses()
   const chosen = part === undefined ? all : [named(all, part)]
   print(options.json ? JSON.stringify(chosen, null, 2) : chosen.map(shown).join('\n\n\n'))

@@ -1,24 +1,36 @@
 /** incmon alert: lists, shows and resolves alerts. */
-import { withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
-import { type Alert, incidentName, requireRecord, serviceNames } from '../api/records.ts'
+import { type Command, Option } from 'commander'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
+import { type Alert, incidentName, serviceNames, withRecord } from '../api/records.ts'
 import { UsageError } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'
+import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatAlert } from '../show.ts'
 
 /** The maximum page size of the API. */
 const MAX_LIMIT = 500
+const ID = 'the id of the alert, or its first 8 characters or more'
+
+export function addAlert(program: Command): void {
+  const alert = addCommand(program, 'alert', 'alerts: conditions of services')
+  addOrgCommand(alert, 'list', 'list the newest alerts of an organization')
+    .addOption(new Option('--status <status>', 'only this status').choices(['firing', 'resolved']))
+    .option('--limit <number>', 'the number of alerts', parseLimit, 50)
+    .action(listAlerts)
+  addOrgCommand(alert, 'show', 'show an alert with its labels').argument('<id>', ID).action(showAlert)
+  addOrgCommand(alert, 'resolve', 'resolve an alert that its sender does not resolve')
+    .argument('<id>', ID)
+    .action(resolveAlert)
+}
 
 type Filter = OrganizationOptions & { readonly status?: 'firing' | 'resolved'; readonly limit: number }
 
-/** Lists the newest alerts, because there may be millions. */
-export async function listOrgAlerts(options: Filter): Promise<void> {
-  const { items, total } = await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
-    const nameOf = await serviceNames(api, organization)
+/** Lists only the newest alerts, because there may be millions. */
+async function listAlerts(options: Filter): Promise<void> {
+  const { items, total } = await withOrganization(options, async (api) => {
+    const nameOf = await serviceNames(api)
     const status = options.status === undefined ? '' : `&status=${options.status}`
-    const path = `/api/alerts?limit=${options.limit}${status}`
-    const page = await api.json<Page>('GET', path, { organization })
+    const page = await api.json<Page>('GET', `/api/alerts?limit=${options.limit}${status}`)
     const items = page.data.map((alert) => ({ ...alert, service: nameOf(alert.serviceId) }))
     return { items, total: page.pagination.total }
   })
@@ -45,11 +57,9 @@ export async function listOrgAlerts(options: Filter): Promise<void> {
 
 type Page = { readonly data: readonly Alert[]; readonly pagination: { readonly total: number } }
 
-/** Prints an alert with its labels and its incident. */
-export async function showOneAlert(id: string, options: OrganizationOptions): Promise<void> {
-  await withApi(options, async (api) => {
-    const { found, organization } = await requireRecord<Alert>(api, 'alert', id, options)
-    const service = (await serviceNames(api, organization.id))(found.serviceId)
+async function showAlert(id: string, options: OrganizationOptions): Promise<void> {
+  await withRecord<Alert, void>('alert', id, options, async ({ api, found, organization }) => {
+    const service = (await serviceNames(api))(found.serviceId)
     const whole = { ...found, service, organization: organization.name }
     if (options.json) return print(JSON.stringify(whole, null, 2))
     const incident = found.incidentId === null ? null : await incidentName(api, found.incidentId)
@@ -57,14 +67,13 @@ export async function showOneAlert(id: string, options: OrganizationOptions): Pr
   })
 }
 
-/** Resolves an alert. An alert that is already resolved does not change. */
-export async function resolveOneAlert(id: string, options: OrganizationOptions): Promise<void> {
-  await withApi(options, async (api) => {
-    const { found, organization } = await requireRecord<Alert>(api, 'alert', id, options)
-    const service = (await serviceNames(api, organization.id))(found.serviceId)
+/** An alert that is already resolved does not change. */
+async function resolveAlert(id: string, options: OrganizationOptions): Promise<void> {
+  await withRecord<Alert, void>('alert', id, options, async ({ api, found, organization }) => {
+    const service = (await serviceNames(api))(found.serviceId)
     const isChanged = found.status === 'firing'
-    const asked = { organization: organization.id, body: { status: 'resolved' } }
-    const alert = isChanged ? await api.json<Alert>('PATCH', `/api/alerts/${found.id}`, asked) : found
+    const body = { status: 'resolved' }
+    const alert = isChanged ? await api.json<Alert>('PATCH', `/api/alerts/${found.id}`, { body }) : found
     const more = { service, organization: organization.name, changed: isChanged }
     if (options.json) return print(JSON.stringify({ ...alert, ...more }))
     const what = `${visible(alert.name)} (${visible(service)})`
@@ -73,7 +82,7 @@ export async function resolveOneAlert(id: string, options: OrganizationOptions):
 }
 
 /** Parses the number of alerts in `--limit`. */
-export function parseLimit(text: string): number {
+function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MAX_LIMIT) return limit
   throw new UsageError(`--limit: ${text} is not a number of alerts: write 1 to ${MAX_LIMIT}`)

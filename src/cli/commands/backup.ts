@@ -4,6 +4,7 @@ import { getPriority, setPriority } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
+import type { Command } from 'commander'
 import { copySnapshot } from '../../store/sqlite/backup.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
@@ -13,6 +14,7 @@ import { type Common, refuseMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { interruptible } from '../interruption.ts'
 import { print, visible } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
 import { bytesBar, counted, megabytes, progressLine } from '../progress.ts'
 
 /** The priority of a backup is lower than that of a running server. */
@@ -20,8 +22,15 @@ const NICENESS = 10
 
 type Options = Common & { readonly force?: boolean; readonly temporary?: string }
 
-/** Writes the backup and prints its size. `target`: a file, or `-` for standard output. */
-export async function runBackup(target: string, options: Options): Promise<void> {
+export function addBackup(program: Command): void {
+  addCommand(program, 'backup', 'copy the database into one checked file; the server may run')
+    .argument('<file>', 'the file to write, - for standard output')
+    .option('--force', 'replace an existing file')
+    .option('--temporary <dir>', 'the directory for the temporary copy of - (default: next to the database)')
+    .action(runBackup)
+}
+
+async function runBackup(target: string, options: Options): Promise<void> {
   const { database } = requireConfig(options)
   refuseMissing(database, options)
   if (target === '-') return interruptible((signal) => streamBackup(database, options.temporary, signal))

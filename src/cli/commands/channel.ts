@@ -1,12 +1,15 @@
 /** incmon channel: adds, changes, lists, tests and removes channels for messages about incidents. */
-import type { ChannelKind } from '../../domain/notification/format.ts'
+import { type Command, Option } from 'commander'
+import { CHANNEL_KINDS, type ChannelKind } from '../../domain/notification/format.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
-import { type Api, withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
+import type { Api } from '../api/api.ts'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
+import { parseMinutes, parseRule, RULE_HELP } from '../channel-rules.ts'
 import { hint, shellQuote } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { print, printError, printList } from '../output.ts'
+import { addCommand, addOrgCommand } from '../plain-command.ts'
 
 const PATH = '/api/channels'
 
@@ -35,41 +38,69 @@ type Channel = {
   readonly lastDelivery: string | null
 }
 
-/** Adds a channel. The secret of a webhook is printed once. */
-export async function addOrgChannel(name: string, options: Added): Promise<void> {
+export function addChannel(program: Command): void {
+  const channel = addCommand(program, 'channel', 'channels: where messages about incidents are sent')
+  addSettings(
+    addOrgCommand(channel, 'add', 'add a channel; a running server uses it at once')
+      .argument('<name>', 'its name')
+      .addOption(new Option('--kind <kind>', 'the kind of the receiver').choices(CHANNEL_KINDS).makeOptionMandatory()),
+  ).action(createChannel)
+  addSettings(
+    addOrgCommand(channel, 'set', 'change a channel; all other settings stay unchanged')
+      .argument('<name>', 'its name or id')
+      .option('--name <name>', 'another name')
+      .option('--enable', 'send messages again, pending ones at once')
+      .option('--disable', 'send nothing'),
+  ).action(changeChannel)
+  addOrgCommand(channel, 'list', 'list the channels of an organization; their secrets are not shown').action(
+    listChannels,
+  )
+  addOrgCommand(channel, 'test', 'send a test message and print the answer; exit code 1 if it was not delivered')
+    .argument('<name>', 'its name or id')
+    .action(testChannel)
+  addOrgCommand(channel, 'remove', 'delete a channel with its deliveries')
+    .argument('<name>', 'its name or id')
+    .action(removeChannel)
+}
+
+function addSettings(command: Command): Command {
+  const minutes = (name: string, doc: string) => command.option(`--${name} <minutes>`, doc, parseMinutes(`--${name}`))
+  command
+    .option('--url <url>', 'the address of the receiver, - to read it from standard input')
+    .option('--to <addresses>', 'for mail: the addresses, separated by commas')
+    .option('--rule <rule>', RULE_HELP, parseRule)
+    .option('--time-zone <zone>', 'the time zone of the times in messages')
+  minutes('remind-after', 'the first reminder of an unacknowledged incident; off: none')
+  minutes('remind-every', 'the pause between further reminders; off: none')
+  return minutes('escalate-after', 'send only incidents that are unacknowledged for this long')
+}
+
+/** The secret of a webhook is printed once. */
+async function createChannel(name: string, options: Added): Promise<void> {
   const { kind, to } = options
   refuseWrongAddress(kind, options)
   if (kind === 'mail' && to === undefined) throw new UsageError('--to: name the mail addresses')
   if (kind !== 'mail' && options.url === undefined) throw new UsageError('--url: name the address of the receiver')
   const settings = await bodyOf(options)
-  const { id, secret, warnings } = await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
-    const body = { name, kind, ...settings }
-    return api.json<{ id: string; secret: string | null; warnings: readonly string[] }>('POST', PATH, {
-      organization,
-      body,
-    })
-  })
+  const body = { name, kind, ...settings }
+  type Created = { id: string; secret: string | null; warnings: readonly string[] }
+  const { id, secret, warnings } = await withOrganization(options, (api) => api.json<Created>('POST', PATH, { body }))
   if (options.json) return print(JSON.stringify({ id, secret, warnings }))
   print(`added the channel ${name}: send a test message with ${hint(options, `channel test ${shellQuote(name)}`)}`)
   for (const warning of warnings) printError(`warning: ${warning}`)
   if (secret !== null) print(`messages are signed with ${secret}; store it now, because it is not shown again`)
 }
 
-/** Changes the fields that the options name. */
-export async function changeOrgChannel(name: string, options: Changed): Promise<void> {
+async function changeChannel(name: string, options: Changed): Promise<void> {
   const { enable, disable, name: newName } = options
   if (enable && disable) throw new UsageError('--enable and --disable exclude each other')
   const enabled = enable ? true : disable ? false : undefined
   const body = { ...(await bodyOf(options)), name: newName, enabled }
   if (Object.values(body).every((value) => value === undefined)) throw new UsageError('name what to change; see --help')
-  const { id, warnings } = await withApi(options, async (api) => {
-    const { organization, ...channel } = await requireChannel(api, name, options)
+  const { id, warnings } = await withOrganization(options, async (api) => {
+    const channel = await requireChannel(api, name, options)
     refuseWrongAddress(channel.kind, options)
-    return api.json<{ id: string; warnings: readonly string[] }>('PATCH', `${PATH}/${channel.id}`, {
-      organization,
-      body,
-    })
+    return api.json<{ id: string; warnings: readonly string[] }>('PATCH', `${PATH}/${channel.id}`, { body })
   })
   if (options.json) return print(JSON.stringify({ id, warnings }))
   print(`changed the channel ${newName ?? name}`)
@@ -93,15 +124,10 @@ async function readAddress(): Promise<string> {
     .trim()
 }
 
-/** Lists the channels of an organization without their secrets. */
-export async function listOrgChannels(options: OrganizationOptions): Promise<void> {
-  const items = await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
-    return api.all<Channel>(PATH, { organization })
-  })
+async function listChannels(options: OrganizationOptions): Promise<void> {
   printList(
     {
-      items,
+      items: await withOrganization(options, (api) => api.all<Channel>(PATH)),
       columns: [
         ['NAME', ({ name }) => name],
         ['KIND', ({ kind }) => kind],
@@ -116,12 +142,12 @@ export async function listOrgChannels(options: OrganizationOptions): Promise<voi
   )
 }
 
-/** Sends a test message and prints the answer of the receiver. Exit code 1 if it was not delivered. */
-export async function testOrgChannel(name: string, options: OrganizationOptions): Promise<void> {
-  const outcome = await withApi(options, async (api) => {
-    const { organization, id } = await requireChannel(api, name, options)
+/** @throws NegativeAnswer, CommandError if it was not delivered */
+async function testChannel(name: string, options: OrganizationOptions): Promise<void> {
+  const outcome = await withOrganization(options, async (api) => {
+    const { id } = await requireChannel(api, name, options)
     type Outcome = { delivered: boolean; status: number | null; detail: string | null; warning: string | null }
-    return api.json<Outcome>('POST', `${PATH}/${id}/test`, { organization })
+    return api.json<Outcome>('POST', `${PATH}/${id}/test`)
   })
   const answer = [outcome.status, outcome.detail].filter((part) => part !== null).join(' ')
   if (options.json) print(JSON.stringify(outcome))
@@ -132,21 +158,19 @@ export async function testOrgChannel(name: string, options: OrganizationOptions)
   throw new CommandError(`not delivered: ${answer}`)
 }
 
-/** Deletes a channel with its deliveries. */
-export async function removeOrgChannel(name: string, options: OrganizationOptions): Promise<void> {
-  const removed = await withApi(options, async (api) => {
-    const { organization, ...channel } = await requireChannel(api, name, options)
-    await api.json('DELETE', `${PATH}/${channel.id}`, { organization })
+async function removeChannel(name: string, options: OrganizationOptions): Promise<void> {
+  const removed = await withOrganization(options, async (api) => {
+    const channel = await requireChannel(api, name, options)
+    await api.json('DELETE', `${PATH}/${channel.id}`)
     return channel
   })
   print(options.json ? JSON.stringify({ id: removed.id }) : `removed the channel ${removed.name}`)
 }
 
-async function requireChannel(api: Api, name: string, options: OrganizationOptions) {
-  const { id: organization } = await requireOrganization(api, options)
-  const channels = await api.all<Channel>(PATH, { organization })
+async function requireChannel(api: Api, name: string, options: OrganizationOptions): Promise<Channel> {
+  const channels = await api.all<Channel>(PATH)
   const channel = channels.find((one) => one.name === name) ?? channels.find(({ id }) => id === name)
   if (!channel)
     throw new CommandError(`there is no channel ${name}: list the channels with ${hint(options, 'channel list')}`)
-  return { ...channel, organization }
+  return channel
 }

@@ -1,12 +1,24 @@
 /** incmon config and check-config: print the configuration, the origin of each value, and all errors. */
+import type { Command } from 'commander'
 import { type Config, readSettings, type Setting } from '../../config.ts'
 import { readTls } from '../../server/connection/tls.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { NegativeAnswer } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
 
-/** Prints all errors, or where each value comes from. @throws NegativeAnswer if there is an error */
-export function checkConfig(options: Common, now: number): void {
+/** @param now the clock, in milliseconds UTC */
+export function addConfig(program: Command, now: () => number): void {
+  addCommand(program, 'check-config', 'print the errors of the configuration, or where each value comes from').action(
+    (options) => checkConfig(options, now()),
+  )
+  addCommand(program, 'config', 'print the effective configuration as a file')
+    .option('--explain', 'explain each setting, where its value comes from, and what is allowed')
+    .action(showConfig)
+}
+
+/** @throws NegativeAnswer if there is an error */
+function checkConfig(options: Common, now: number): void {
   const { settings, faults: found } = readSettings({ flags: options })
   const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
   const tls = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
@@ -18,8 +30,7 @@ export function checkConfig(options: Common, now: number): void {
   if ('warning' in tls && tls.warning) printError(`incmon: ${visible(tls.warning)}`)
 }
 
-/** Prints the effective configuration as a file for `--config`, or explains each setting. */
-export function showConfig(options: Common & { readonly explain?: boolean }): void {
+function showConfig(options: Common & { readonly explain?: boolean }): void {
   requireConfig(options)
   const { settings } = readSettings({ flags: options })
   const lines = options.explain

@@ -1,15 +1,38 @@
 /** incmon doctor: checks an installation without changing it, and says what to do. */
+import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Command } from 'commander'
+import { type Config, readSettings } from '../../config.ts'
 import { diagnose } from '../../domain/doctor/diagnosis.ts'
-import type { Finding } from '../../domain/doctor/facts.ts'
+import type { DoctorFacts, FileEntry, Finding, Port } from '../../domain/doctor/facts.ts'
 import { countOf } from '../../domain/postmortem/words.ts'
-import { type Common, spellCommands } from '../database.ts'
-import { gatherFacts } from '../doctor-facts.ts'
-import { NegativeAnswer } from '../failure.ts'
+import { tryPort } from '../../server/connection/port.ts'
+import { readTls } from '../../server/connection/tls.ts'
+import { errorCode } from '../../store/sqlite/fault.ts'
+import { inspectFile, isServed } from '../../store/sqlite/inspect.ts'
+import { detailOf, parseObject } from '../answer.ts'
+import { ask } from '../ask.ts'
+import { type Common, isMissing, spellCommands } from '../database.ts'
+import { CommandError, NegativeAnswer } from '../failure.ts'
 import { print, visible } from '../output.ts'
+import { addCommand, addKeys } from '../plain-command.ts'
 import { showWaiting } from '../progress.ts'
+import { configuredAddress, findListening, reachableUrl } from '../server-address.ts'
 
-/** Prints the findings. @throws NegativeAnswer if a check fails */
-export async function runDoctor(options: Common & { readonly full?: boolean }, now: number): Promise<void> {
+/** Every server of this machine answers within this time. */
+const TIMEOUT_MS = 5_000
+
+/** @param now the clock, in milliseconds UTC */
+export function addDoctor(program: Command, now: () => number): void {
+  const doc =
+    'check file, disk, clock, senders, tokens, port and certificate, and say what to do; changes nothing; exit code 1 on failure'
+  const doctor = addCommand(program, 'doctor', doc)
+  doctor.option('--full', 'also check every index of the database, which takes longer')
+  addKeys(doctor).action((options) => runDoctor(options, now()))
+}
+
+/** @throws NegativeAnswer if a check fails */
+async function runDoctor(options: Common & { readonly full?: boolean }, now: number): Promise<void> {
   const checked = showWaiting('checking every page of the database')
   const facts = await gatherFacts(options, options.full ?? false, now).finally(checked)
   const findings = diagnose(facts).map((finding) => ({
@@ -30,4 +53,114 @@ function tableOf(findings: readonly Finding[]): string {
   })
   const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length
   return [...lines, '', `${countOf(count('fail'), 'failure')}, ${countOf(count('warn'), 'warning')}`].join('\n')
+}
+
+async function gatherFacts(options: Common, full: boolean, now: number): Promise<DoctorFacts> {
+  const { settings, faults } = readSettings({ flags: options })
+  const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  const { database } = config
+  const file = existsSync(database) ? realpathSync(database) : database
+  const entry = isMissing(file) ? null : entryOf(file)
+  const directory = entryOf(dirname(file))
+  return {
+    now,
+    uid: process.getuid?.() ?? null,
+    faults,
+    file: database,
+    directory,
+    entry: entry && { ...entry, isFile: statSync(file).isFile() },
+    companions: ['-wal', '-shm', '.lock', '.sock'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
+    disk: directory && diskOf(directory.path),
+    minFree: config['min-free-disk'],
+    publicUrl: config['public-url'],
+    content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,
+    ...(await findServer(config, file)),
+    certificate: certificateFact(config, now),
+  }
+}
+
+function entryOf(path: string): FileEntry | null {
+  if (!existsSync(path)) return null
+  const { mode, uid, size } = statSync(path)
+  return { path, mode, uid, size, readable: may(path, constants.R_OK), writable: may(path, constants.W_OK) }
+}
+
+/** Returns whether this process may access a path, including read-only mounts. */
+function may(path: string, what: number): boolean {
+  try {
+    accessSync(path, what)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function diskOf(directory: string): DoctorFacts['disk'] {
+  try {
+    const { bavail, bsize, files, ffree } = statfsSync(directory)
+    // File systems without a fixed number of inodes report 0 of 0.
+    return { free: bavail * bsize, freeEntries: files === 0 ? null : ffree }
+  } catch {
+    return null
+  }
+}
+
+/** Returns where the server of the file listens, otherwise who uses the configured port. */
+async function findServer(config: Config, file: string): Promise<Pick<DoctorFacts, 'served' | 'address' | 'port'>> {
+  const served = isServed(file)
+  const configured = config.port === 0 ? '' : configuredAddress(config)
+  try {
+    const listening = await findListening(file)
+    if (listening !== null) return { served, ...(await askServer(reachableUrl(listening.url), configured)) }
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return { served, address: configured, port: { state: 'unreachable', why: error.message } }
+  }
+  return { served, address: configured, port: config.port === 0 ? { state: 'any' } : await askPort(config) }
+}
+
+/** Asks the server at the address that it named over its socket. */
+async function askServer(address: string, configured: string): Promise<Pick<DoctorFacts, 'address' | 'port'>> {
+  const isOtherScheme = address !== configured && withoutScheme(address) === withoutScheme(configured)
+  if (isOtherScheme) return { address: configured, port: { state: 'changed', address } }
+  const port = await identify(address)
+  if (port.state === 'incmon') return { address, port }
+  return { address, port: { state: 'incmon', unready: 'it does not answer there', certificate: null } }
+}
+
+function withoutScheme(address: string): string {
+  return address.replace(/^https?:/, '')
+}
+
+/** Listens on the configured port for a moment. If the port is in use, identifies the program there. */
+async function askPort(config: Config): Promise<Port> {
+  const code = await tryPort(config).then(() => null, errorCode)
+  if (code === null) return { state: 'free' }
+  if (code !== 'EADDRINUSE') return { state: 'denied', code }
+  const address = configuredAddress(config)
+  const found = await identify(address)
+  if (found.state === 'incmon') return found
+  const other = address.startsWith('https:') ? address.replace('https:', 'http:') : address.replace('http:', 'https:')
+  return (await identify(other)).state === 'incmon' ? { state: 'changed', address: other } : found
+}
+
+/** Any certificate is accepted, because the certificate has its own finding. */
+async function identify(address: string): Promise<Port> {
+  const question = { timeoutMs: TIMEOUT_MS, trust: 'anyone' } as const
+  try {
+    const contract = await ask(`${address}/openapi.json`, question)
+    const info = parseObject(contract.text)?.info as { title?: unknown } | undefined
+    if (info?.title !== 'incmon') return { state: 'other' }
+    const { ok, status, text, certificate } = await ask(`${address}/readyz`, question)
+    return { state: 'incmon', unready: ok ? null : `${status}, ${detailOf(text)}`, certificate }
+  } catch {
+    return { state: 'other' }
+  }
+}
+
+function certificateFact(config: Config, now: number): DoctorFacts['certificate'] {
+  const file = config['tls-cert']
+  const read = readTls({ cert: file, key: config['tls-key'] }, now)
+  if ('fault' in read) return { fault: read.fault }
+  return read.certificate && { file, held: read.certificate }
 }

@@ -1,5 +1,5 @@
 /** incmon explain: shows what a payload would do and the rule of each decision. Nothing is stored. */
-
+import { type Command, Option } from 'commander'
 import type { Receipt } from '../../domain/decide/delivery.ts'
 import { IncmonError } from '../../domain/error.ts'
 import type { Source } from '../../domain/event/event.ts'
@@ -7,24 +7,38 @@ import { formatScore } from '../../domain/postmortem/words.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { parseBody } from '../../intake/json.ts'
 import { recognizeSource } from '../../intake/recognize.ts'
-import { type Api, ErrorResponse, withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
+import { ErrorResponse } from '../api/api.ts'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { formatTable, print, printError, visible } from '../output.ts'
-import { SOURCE_NAMES } from '../source-names.ts'
+import { addOrgCommand } from '../plain-command.ts'
+import { parseSource, SOURCE_NAMES } from '../source-names.ts'
 
 type Options = OrganizationOptions & { readonly source?: Source; readonly cluster?: string }
 type Decision = NonNullable<Receipt['decisions']>[number]
 type Tried = { readonly decisions: readonly Decision[]; readonly rejected?: Receipt['rejected'] }
 type Line = readonly [what: string, decided: string, rule: string]
 
-/** Prints the decisions. @throws NegativeAnswer if an item is rejected; CommandError if every item is invalid */
-export async function explainFile(file: string, options: Options): Promise<void> {
+export function addExplain(program: Command): void {
+  addOrgCommand(program, 'explain', 'show what a payload would do and the rule of each decision; nothing is stored')
+    .argument('<file>', 'a file with the payload, - for standard input')
+    .addOption(
+      new Option('--source <sender>', 'the sender (default: recognized from the payload)')
+        .choices(SOURCE_NAMES)
+        .argParser(parseSource),
+    )
+    .option('--cluster <name>', 'the cluster of the token that would send it')
+    .action(explainFile)
+}
+
+/** @throws NegativeAnswer if an item is rejected; CommandError if every item is invalid */
+async function explainFile(file: string, options: Options): Promise<void> {
   const bytes = await readInput(file, 'with the payload')
   const body = parsed(bytes, file)
   const source = options.source ?? recognized(body)
-  const tried = withApi(options, (api) => tryOut(api, bytes, source, options))
+  const asked = { cluster: options.cluster, payload: Buffer.from(bytes) }
+  const tried = withOrganization(options, (api) => api.json<Tried>('POST', `/api/webhooks/${source}?dryRun=1`, asked))
   const { decisions, rejected = [] } = await tried.catch((error: unknown) => {
     if (error instanceof ErrorResponse && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
     throw error
@@ -84,13 +98,6 @@ const COLUMNS = [
   ['DECIDED', ([, decided]: Line) => decided],
   ['RULE', ([, , rule]: Line) => rule],
 ] as const
-
-async function tryOut(api: Api, bytes: Uint8Array, source: Source, options: Options): Promise<Tried> {
-  const { cluster } = options
-  const { id } = await requireOrganization(api, options)
-  const payload = Buffer.from(bytes)
-  return api.json('POST', `/api/webhooks/${source}?dryRun=1`, { organization: id, cluster, payload })
-}
 
 function linesOf({ service, alert, event, health, correlations, clockOffset }: Decision): Line[] {
   const path = [service.cluster, service.namespace, service.name].filter(Boolean).join('/')

@@ -1,5 +1,6 @@
 /** incmon health: prints whether the running server is ready, for people, scripts and probes. */
 import { setTimeout } from 'node:timers/promises'
+import { type Command, Option } from 'commander'
 import { type Certificate, certificateFaultOf, differenceOf } from '../../domain/doctor/certificate-life.ts'
 import { detailOf, OTHER_PROGRAM, parseObject } from '../answer.ts'
 import { ask, readCertificate, type Trust } from '../ask.ts'
@@ -7,6 +8,7 @@ import { type Common, hint, requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { explainNoAnswer } from '../no-answer.ts'
 import { print, visible } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
 import { showWaiting } from '../progress.ts'
 import { findListening, namedAddress, noServer, reachableUrl } from '../server-address.ts'
 
@@ -25,11 +27,23 @@ type Health = { readonly url: string | null } & (
   | { readonly why: string; readonly message: string }
 )
 
+/** @param now the clock, in milliseconds UTC */
+export function addHealth(program: Command, now: () => number): void {
+  addCommand(program, 'health', 'ask the running server whether it is ready; exit code 1 if it is not')
+    .option('--url <url>', 'the address of the server (default: INCMON_URL, else the server that runs on the database)')
+    .addOption(
+      new Option('--wait [seconds]', 'ask again until it is ready, at most for this time')
+        .preset('30')
+        .argParser(parseWait),
+    )
+    .action((options) => askHealth(options, now()))
+}
+
 /**
- * Prints whether the server is ready. A bad certificate only adds a warning, because the server itself works.
+ * A bad certificate only adds a warning, because the server itself works.
  * @throws CommandError if the server is not ready when the wait is over
  */
-export async function askHealth(options: Options, now: number): Promise<void> {
+async function askHealth(options: Options, now: number): Promise<void> {
   const waited = options.wait === undefined ? () => {} : showWaiting('waiting for the server')
   const health = await askUntil(options, performance.now() + (options.wait ?? 0) * 1000).finally(waited)
   const why = 'why' in health ? health.why : null
@@ -83,7 +97,7 @@ async function askAt(url: string, trust: Trust, options: Options): Promise<Healt
 }
 
 /** Parses the whole seconds of `--wait`. */
-export function parseWait(text: string): number {
+function parseWait(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (seconds >= 1 && seconds <= MAX_WAIT_SECONDS) return seconds
   throw new UsageError(`--wait: ${text} is not a time to wait: write whole seconds from 1 to ${MAX_WAIT_SECONDS}`)

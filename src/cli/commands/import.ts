@@ -1,11 +1,13 @@
 /** incmon import: stores the events of another system, each with its own time of receipt. */
+import type { Command } from 'commander'
 import { countOf } from '../../domain/postmortem/words.ts'
-import { type Api, withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
+import type { Api } from '../api/api.ts'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
 import { type Entry, type Fault, isBlank, openDump } from '../dump.ts'
 import { CommandError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { print, printError, visible } from '../output.ts'
+import { addOrgCommand } from '../plain-command.ts'
 import { startProgress } from '../progress.ts'
 
 type Options = OrganizationOptions & {
@@ -37,30 +39,36 @@ type Sent = {
   readonly payload: string
 }
 
-/**
- * Imports the events of a file and prints the counts. `now` in milliseconds UTC.
- * @throws CommandError at the end if an entry was rejected; at the start if the file cannot be read
- */
-export async function importFile(file: string, options: Options, now: number): Promise<void> {
-  const { tally, organization } = await withApi(options, async (api) => {
-    const { id, name } = await requireOrganization(api, options)
+/** @param now the clock, in milliseconds UTC */
+export function addImport(program: Command, now: () => number): void {
+  addOrgCommand(program, 'import', 'import events of another system, each with its own time; safe to repeat')
+    .argument(
+      '<file>',
+      'a file with one { "source", "receivedAt", "payload" } in each line, or the alerts that amtool lists, - for standard input',
+    )
+    .option('--cluster <name>', 'the cluster of the events')
+    .option('--suppressed', 'include the alerts that Alertmanager silences or inhibits')
+    .action((file, options) => importFile(file, options, now()))
+}
+
+/** @throws CommandError at the end if an entry was rejected; at the start if the file cannot be read */
+async function importFile(file: string, options: Options, now: number): Promise<void> {
+  const { tally, organization } = await withOrganization(options, async (api, { name }) => {
     const bytes = await readInput(file, 'with one event in each line')
     if (isBlank(bytes)) throw new CommandError(`${file} is empty: name a file of JSON lines`)
     const { entries: found, faults } = openDump(bytes, now)
     const entries = options.suppressed ? found : found.filter(({ isSuppressed }) => !isSuppressed)
     const suppressed = found.length - entries.length
     const tally: Tally = { events: 0, known: 0, heartbeats: 0, suppressed, rejected: faults }
-    if (entries.length > 0) await importAll(api, { organization: id, cluster: options.cluster }, entries, now, tally)
+    if (entries.length > 0) await importAll(api, options.cluster, entries, now, tally)
     return { tally, organization: name }
   })
   report(tally, organization, options.json)
 }
 
-type Target = { readonly organization: string; readonly cluster: string | undefined }
-
 async function importAll(
   api: Api,
-  target: Target,
+  cluster: string | undefined,
   entries: readonly Entry[],
   now: number,
   tally: Tally,
@@ -71,7 +79,7 @@ async function importAll(
       const batch = batchAt(entries, done, now)
       done += batch.length
       const body = { entries: batch, last: done === entries.length }
-      const imported = await api.json<Imported>('POST', '/operator/imports', { ...target, body })
+      const imported = await api.json<Imported>('POST', '/operator/imports', { cluster, body })
       for (const name of ['events', 'known', 'heartbeats'] as const) tally[name] += imported[name]
       tally.rejected.push(...imported.rejected)
       progress.show(done, entries.length, `${tally.events} accepted, ${tally.rejected.length} rejected`)

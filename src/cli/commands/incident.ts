@@ -1,22 +1,60 @@
 /** incmon incident: lists, shows and changes incidents through the API. */
-import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import { type Api, ErrorResponse, withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
-import { type Incident, type InOrganization, requireRecord, serviceNames, type WholeIncident } from '../api/records.ts'
+import { type Command, Option } from 'commander'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
+import { type Api, ErrorResponse } from '../api/api.ts'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
+import {
+  type Incident,
+  type Named,
+  requireRecord,
+  serviceNames,
+  type WholeIncident,
+  withRecord,
+} from '../api/records.ts'
 import { hint, spellCommands } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
+import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatIncident } from '../show.ts'
+import { addPostmortem } from './postmortem.ts'
 
-/** Lists the incidents of an organization, newest first. */
-export async function listOrgIncidents(
-  options: OrganizationOptions & { readonly status?: IncidentStatus },
-): Promise<void> {
-  const items = await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
-    const serviceOf = await serviceNames(api, organization)
+const ID = 'the number of the incident, its id, or at least the first 8 characters of its id'
+
+export function addIncident(program: Command): void {
+  const incident = addCommand(program, 'incident', 'incidents and their postmortems')
+  addOrgCommand(incident, 'list', 'list the incidents of an organization, newest first')
+    .addOption(new Option('--status <status>', 'only this status').choices(INCIDENT_STATUSES))
+    .action(listIncidents)
+  addOrgCommand(incident, 'show', 'show an incident with its alerts, probable causes and timeline')
+    .argument('<id>', ID)
+    .action(showIncident)
+  addOrgCommand(incident, 'ack', 'acknowledge an incident: somebody works on it')
+    .argument('<id>', ID)
+    .action(acknowledgeIncident)
+  addOrgCommand(incident, 'note', 'add a note to the timeline of an incident')
+    .argument('<id>', ID)
+    .argument('<text...>', 'the note')
+    .action(noteIncident)
+  addOrgCommand(
+    incident,
+    'resolve',
+    'resolve an incident and create its postmortem on the plans Team and Pro; no new incident opens while alerts of its service still fire',
+  )
+    .argument('<id>', ID)
+    .action(resolveIncident)
+  addOrgCommand(incident, 'reopen', 'open a resolved incident again').argument('<id>', ID).action(reopenIncident)
+  addOrgCommand(incident, 'merge', 'move the alerts and the timeline of an incident to another one, and resolve it')
+    .argument('<id>', 'the number or id of the incident that is resolved')
+    .argument('<into>', 'the number or id of the incident that continues')
+    .action(mergeIncidents)
+  addPostmortem(incident, ID)
+}
+
+async function listIncidents(options: OrganizationOptions & { readonly status?: IncidentStatus }): Promise<void> {
+  const items = await withOrganization(options, async (api) => {
+    const serviceOf = await serviceNames(api)
     const filter = options.status === undefined ? '' : `?status=${options.status}`
-    const incidents = await api.all<Incident>(`/api/incidents${filter}`, { organization })
+    const incidents = await api.all<Incident>(`/api/incidents${filter}`)
     return incidents.map((incident) => ({ ...incident, service: serviceOf(incident.serviceId) }))
   })
   printList(
@@ -38,132 +76,102 @@ export async function listOrgIncidents(
   )
 }
 
-/** Prints an incident with its alerts, its probable causes and its timeline. */
-export async function showIncident(id: string, options: OrganizationOptions): Promise<void> {
-  await withApi(options, async (api) => {
-    const { found, organization } = await requireRecord<WholeIncident>(api, 'incident', id, options)
-    const serviceOf = await serviceNames(api, organization.id)
-    const asked = { organization: organization.id }
-    const suspects = await api.json<Suspects>('GET', `/api/incidents/${found.id}/suspects`, asked)
-    const whole = {
-      ...found,
-      service: serviceOf(found.serviceId),
-      organization: organization.name,
-      suspects: suspects.data,
-    }
+async function showIncident(id: string, options: OrganizationOptions): Promise<void> {
+  await withRecord<WholeIncident, void>('incident', id, options, async ({ api, found, organization }) => {
+    const service = (await serviceNames(api))(found.serviceId)
+    const { data: suspects } = await api.json<Suspects>('GET', `/api/incidents/${found.id}/suspects`)
+    const whole = { ...found, service, organization: organization.name, suspects }
     print(options.json ? JSON.stringify(whole, null, 2) : formatIncident(whole))
   })
 }
 
 type Suspects = { readonly data: Parameters<typeof formatIncident>[0]['suspects'] }
 
-/** Acknowledges an incident: somebody works on it. Changes only an open incident. */
-export async function acknowledgeIncident(id: string, options: OrganizationOptions): Promise<void> {
-  await move(id, options, async (api, { found, organization }) => {
+/** Changes only an open incident. */
+async function acknowledgeIncident(id: string, options: OrganizationOptions): Promise<void> {
+  await change(id, options, async ({ api, found }) => {
     if (found.status !== 'open') return `${nameOf(found)} is already ${found.status}`
-    await change(api, { found, organization }, { status: 'investigating' })
+    await setStatus(api, found, 'investigating')
     return `acknowledged ${nameOf(found)}: its status is now investigating`
   })
 }
 
-/** Opens a resolved incident again. */
-export async function reopenIncident(id: string, options: OrganizationOptions): Promise<void> {
-  await move(id, options, async (api, { found, organization }) => {
+async function reopenIncident(id: string, options: OrganizationOptions): Promise<void> {
+  await change(id, options, async ({ api, found }) => {
     if (found.status !== 'resolved') return `${nameOf(found)} is not resolved: its status is ${found.status}`
-    await change(api, { found, organization }, { status: 'investigating' })
+    await setStatus(api, found, 'investigating')
     return `reopened ${nameOf(found)}: its status is now investigating`
   })
 }
 
-/** Writes a note into the timeline. */
-export async function noteIncident(id: string, words: readonly string[], options: OrganizationOptions): Promise<void> {
+async function noteIncident(id: string, words: readonly string[], options: OrganizationOptions): Promise<void> {
   const text = words.join(' ').trim()
   if (text === '') throw new UsageError('<text>: empty; write the note after the number of the incident')
-  await move(id, options, async (api, { found, organization }) => {
-    await api.json('POST', `/api/incidents/${found.id}/notes`, { organization: organization.id, body: { text } })
+  await change(id, options, async ({ api, found }) => {
+    await api.json('POST', `/api/incidents/${found.id}/notes`, { body: { text } })
     return `added a note to ${nameOf(found)}`
   })
 }
 
-/** Moves the alerts and the timeline of an incident to another one, and resolves it. */
-export async function mergeIncidents(id: string, into: string, options: OrganizationOptions): Promise<void> {
-  await move(id, options, async (api, { found, organization }) => {
+async function mergeIncidents(id: string, into: string, options: OrganizationOptions): Promise<void> {
+  await change(id, options, async ({ api, found, organization }) => {
     const kept = await requireRecord<Incident>(api, 'incident', into, options)
     if (kept.organization.id !== organization.id) {
       throw new CommandError(`${into.trim()} belongs to another organization: name an incident of ${organization.name}`)
     }
-    const body = { into: kept.found.id }
-    await api.json('POST', `/api/incidents/${found.id}/merge`, { organization: organization.id, body })
+    await api.json('POST', `/api/incidents/${found.id}/merge`, { body: { into: kept.found.id } })
     return `merged ${nameOf(found)} into ${nameOf(kept.found)}: incident ${found.number} is now resolved`
   })
 }
 
 /** Changes an incident and prints the sentence from `work`, or the changed incident with --json. */
-async function move(
+async function change(
   id: string,
   options: OrganizationOptions,
-  work: (api: Api, of: InOrganization<Incident>) => Promise<string>,
+  work: (named: Named<Incident>) => Promise<string>,
 ): Promise<void> {
-  await withApi(options, async (api) => {
-    const before = await requireRecord<Incident>(api, 'incident', id, options)
-    const sentence = await work(api, before)
+  await withRecord<Incident, void>('incident', id, options, async (before) => {
+    const sentence = await work(before)
     if (!options.json) return print(sentence)
-    const after = await requireRecord<WholeIncident>(api, 'incident', before.found.id, options)
-    print(JSON.stringify({ ...after.found, organization: after.organization.name }))
+    const after = await before.api.json<WholeIncident>('GET', `/api/incidents/${before.found.id}`)
+    print(JSON.stringify({ ...after, organization: before.organization.name }))
   })
 }
 
-function change(
-  api: Api,
-  { found, organization }: InOrganization<Incident>,
-  body: { readonly status: IncidentStatus },
-) {
-  return api.json<Incident>('PATCH', `/api/incidents/${found.id}`, { organization: organization.id, body })
+function setStatus(api: Api, { id }: Incident, status: IncidentStatus): Promise<Incident> {
+  return api.json('PATCH', `/api/incidents/${id}`, { body: { status } })
 }
 
 function nameOf({ number, title }: Incident): string {
   return `incident ${number} (${visible(title)})`
 }
 
-/** Resolves an incident, as PATCH does. An incident that is already resolved does not change. */
-export async function resolveIncident(id: string, options: OrganizationOptions): Promise<void> {
-  await withApi(options, async (api) => {
-    const before = await requireRecord<Incident>(api, 'incident', id, options)
-    const isChanged = before.found.status !== 'resolved'
-    const incident = await change(api, before, { status: 'resolved' })
-    const asked = { organization: before.organization.id }
-    const service = (await serviceNames(api, before.organization.id))(incident.serviceId)
+/** An incident that is already resolved does not change. */
+async function resolveIncident(id: string, options: OrganizationOptions): Promise<void> {
+  await withRecord<Incident, void>('incident', id, options, async ({ api, found, organization }) => {
+    const isChanged = found.status !== 'resolved'
+    const incident = await setStatus(api, found, 'resolved')
+    const service = (await serviceNames(api))(incident.serviceId)
     const path = `/api/alerts?serviceId=${incident.serviceId}&status=firing&limit=1`
-    const { pagination } = await api.json<{ pagination: { total: number } }>('GET', path, asked)
+    const { pagination } = await api.json<{ pagination: { total: number } }>('GET', path)
     const firing = pagination.total
     if (options.json) {
-      const more = { service, organization: before.organization.name, changed: isChanged, firingAlerts: firing }
+      const more = { service, organization: organization.name, changed: isChanged, firingAlerts: firing }
       return print(JSON.stringify({ ...incident, ...more }))
     }
     const what = `${nameOf(incident)} of ${visible(service)}`
     print(isChanged ? `resolved ${what}` : `${what} is already resolved, since ${incident.resolvedAt}`)
-    if (firing > 0) print(`no new incident opens for ${visible(service)} until its ${firingAlerts(firing)}`)
+    const ended = firing === 1 ? 'firing alert has ended' : `${firing} firing alerts have ended`
+    if (firing > 0) print(`no new incident opens for ${visible(service)} until its ${ended}`)
     const postmortem = hint(options, `incident postmortem ${incident.number}`)
-    print(
-      incident.hasPostmortem
-        ? `read its postmortem with ${postmortem}`
-        : await whyNoPostmortem(api, incident.id, asked, options),
-    )
+    const read = `read its postmortem with ${postmortem}`
+    print(incident.hasPostmortem ? read : await whyNoPostmortem(api, incident.id, options))
   })
 }
 
-function firingAlerts(alerts: number): string {
-  return alerts === 1 ? 'firing alert has ended' : `${alerts} firing alerts have ended`
-}
-
-async function whyNoPostmortem(
-  api: Api,
-  id: string,
-  asked: { readonly organization: string },
-  options: OrganizationOptions,
-): Promise<string> {
+async function whyNoPostmortem(api: Api, id: string, options: OrganizationOptions): Promise<string> {
   try {
-    await api.json('GET', `/api/incidents/${id}/postmortem`, asked)
+    await api.json('GET', `/api/incidents/${id}/postmortem`)
     return 'it has a postmortem'
   } catch (error) {
     if (error instanceof ErrorResponse && error.status === 404) return spellCommands(error.message, options)

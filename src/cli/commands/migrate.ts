@@ -1,14 +1,25 @@
 /** incmon migrate: updates a database to the data model of this program, or shows which migrations are missing. */
 import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import { holdLock } from '../../store/sqlite/lock.ts'
 import { type Db, openStore } from '../../store/sqlite/open.ts'
 import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
 import { canShrink } from '../../store/sqlite/vacuum.ts'
 import { bringUpToDate, type Common, isMissing, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
 import { instant, print, printList } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
 
-/** Applies the missing migrations. Creates a missing database. */
-export function runMigrate(options: Common & { readonly status?: boolean; readonly dryRun?: boolean }, now: number) {
+/** @param now the clock, in milliseconds UTC */
+export function addMigrate(program: Command, now: () => number): void {
+  const doc = 'update the database to the data model of this version; an older file is copied first'
+  addCommand(program, 'migrate', doc)
+    .option('--status', 'show every migration and when it was applied')
+    .option('--dry-run', 'show what would be applied, and change nothing')
+    .action((options) => runMigrate(options, now()))
+}
+
+/** Creates a missing database. */
+function runMigrate(options: Common & { readonly status?: boolean; readonly dryRun?: boolean }, now: number) {
   const { database } = requireConfig(options)
   if (options.status || options.dryRun) {
     const states = statesOf(database)

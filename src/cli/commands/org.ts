@@ -1,10 +1,12 @@
 /** incmon org: creates and lists organizations, and changes their plan. */
-import type { Plan } from '../../domain/organization.ts'
+import { Argument, type Command, Option } from 'commander'
+import { PLANS, type Plan } from '../../domain/organization.ts'
 import { withApi } from '../api/api.ts'
 import { listOrganizations, type Organization, requireOrganization } from '../api/organization.ts'
 import { type Common, hint, shellQuote } from '../database.ts'
 import { UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
 
 const MAX_NAME = 100
 const PATH = '/operator/organizations'
@@ -14,8 +16,21 @@ const POSTMORTEMS: Readonly<Record<Plan, string>> = {
   Pro: 'with postmortems',
 }
 
+export function addOrg(program: Command): void {
+  const org = addCommand(program, 'org', 'organizations')
+  addCommand(org, 'create', 'create an organization')
+    .argument('<name>', 'its name')
+    .addOption(new Option('--plan <plan>', 'its plan').choices(PLANS).default('Free'))
+    .action(createOrg)
+  addCommand(org, 'list', 'list the organizations').action(listOrgs)
+  addCommand(org, 'set-plan', 'change the plan of an organization')
+    .argument('<name>', 'its name')
+    .addArgument(new Argument('<plan>', 'the plan').choices(PLANS))
+    .action(setPlan)
+}
+
 /** Creates an organization, and the database if there is none. */
-export async function createOrg(name: string, options: Common & { readonly plan: Plan }): Promise<void> {
+async function createOrg(name: string, options: Common & { readonly plan: Plan }): Promise<void> {
   const wanted = name.trim()
   if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`<name>: write 1 to ${MAX_NAME} characters`)
   const body = { name: wanted, plan: options.plan }
@@ -26,12 +41,10 @@ export async function createOrg(name: string, options: Common & { readonly plan:
   print(`created the organization ${visible(made.name)} on plan ${made.plan}, ${POSTMORTEMS[made.plan]}${other}`)
 }
 
-/** Lists all organizations. */
-export async function listOrgs(options: Common): Promise<void> {
-  const items = await withApi(options, listOrganizations)
+async function listOrgs(options: Common): Promise<void> {
   printList(
     {
-      items,
+      items: await withApi(options, listOrganizations),
       columns: [
         ['NAME', ({ name }) => name],
         ['PLAN', ({ plan }) => plan],
@@ -44,8 +57,7 @@ export async function listOrgs(options: Common): Promise<void> {
   )
 }
 
-/** Changes the plan of an organization. */
-export async function setPlan(name: string, plan: Plan, options: Common): Promise<void> {
+async function setPlan(name: string, plan: Plan, options: Common): Promise<void> {
   const changed = await withApi(options, async (api) => {
     const { id } = await requireOrganization(api, { ...options, org: name })
     return api.json<Organization>('PATCH', `${PATH}/${id}`, { body: { plan } })

@@ -1,14 +1,15 @@
 /** incmon incident postmortem and export: prints postmortems or writes them to files. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
 import { parseBound } from '../../domain/instant.ts'
 import { slugOf } from '../../domain/service/from-project.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
-import { withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
-import { type Incident, requireRecord } from '../api/records.ts'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
+import { type Incident, withRecord } from '../api/records.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print } from '../output.ts'
+import { addOrgCommand } from '../plain-command.ts'
 
 /** `from` and `to` limit the time of opening: from ≤ createdAt < to, in milliseconds UTC. */
 type Export = OrganizationOptions & { readonly from?: number; readonly to?: number; readonly force?: boolean }
@@ -17,34 +18,48 @@ const MARKDOWN = 'text/markdown'
 /** A file name may have 255 bytes, including the date and the id. */
 const MAX_SLUG_BYTES = 100
 
-/** Prints a postmortem as Markdown, or as JSON. @throws CommandError that says why there is none */
-export async function printPostmortem(id: string, options: OrganizationOptions): Promise<void> {
-  const text = await withApi(options, async (api) => {
-    const { found, organization } = await requireRecord<Incident>(api, 'incident', id, options)
-    const asked = { organization: organization.id, ...(options.json ? {} : { accept: MARKDOWN }) }
-    return api.text('GET', `/api/incidents/${found.id}/postmortem`, asked)
-  })
+/** @param id the description of the id of an incident */
+export function addPostmortem(incident: Command, id: string): void {
+  addOrgCommand(
+    incident,
+    'postmortem',
+    'print the postmortem of a resolved incident as Markdown, or with --json as the document',
+  )
+    .argument('<id>', id)
+    .action(printPostmortem)
+  addOrgCommand(incident, 'export', 'write postmortems as Markdown, one file for each')
+    .argument('<dir>', 'the directory; it is created if it is missing')
+    .option('--from <time>', 'only incidents opened at or after this time, such as 2026-03-14', parseTime('--from'))
+    .option('--to <time>', 'only incidents opened before this time; a date includes the whole day', parseTime('--to'))
+    .option('--force', 'overwrite files of the same name')
+    .action(exportPostmortems)
+}
+
+/** @throws CommandError that says why there is none */
+async function printPostmortem(id: string, options: OrganizationOptions): Promise<void> {
+  const text = await withRecord<Incident, string>('incident', id, options, ({ api, found }) =>
+    api.text('GET', `/api/incidents/${found.id}/postmortem`, options.json ? {} : { accept: MARKDOWN }),
+  )
   print(options.json ? JSON.stringify(JSON.parse(text), null, 2) : text.replace(/\n$/, ''))
 }
 
-/** Writes each postmortem to its own file. Writes nothing if a file exists and --force is missing. */
-export async function exportPostmortems(directory: string, options: Export): Promise<void> {
+/** Writes nothing if a file exists and --force is missing. */
+async function exportPostmortems(directory: string, options: Export): Promise<void> {
   const { from, to } = options
   if (from !== undefined && to !== undefined && from > to) {
     throw new UsageError('--from: later than --to; swap the two values')
   }
-  const files = await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
+  const files = await withOrganization(options, async (api) => {
     const bounds = Object.entries({ from, to }).flatMap(([side, ms]) =>
       ms === undefined ? [] : [`${side}=${new Date(ms).toISOString()}`],
     )
-    const incidents = await api.all<Incident>(`/api/incidents?${bounds.join('&')}`, { organization })
+    const incidents = await api.all<Incident>(`/api/incidents?${bounds.join('&')}`)
     const written = incidents.filter(({ hasPostmortem }) => hasPostmortem)
     const paths = written.map((incident) => join(directory, fileNameOf(incident)))
     if (!options.force) refuseOverwriting(paths)
     makeDirectory(directory)
     for (const [index, { id }] of written.entries()) {
-      const text = await api.text('GET', `/api/incidents/${id}/postmortem`, { organization, accept: MARKDOWN })
+      const text = await api.text('GET', `/api/incidents/${id}/postmortem`, { accept: MARKDOWN })
       writeFileSync(paths[index] ?? '', text, { flag: options.force ? 'w' : 'wx' })
     }
     return paths

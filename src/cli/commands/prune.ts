@@ -1,18 +1,28 @@
 /** incmon prune: deletes expired records now, or only counts them. A server may run. */
+import type { Command } from 'commander'
 import { confirmationText, type PruneOutput } from '../../operations/pruning/pruner.ts'
 import { type Api, withApi } from '../api/api.ts'
 import { requireOrganization } from '../api/organization.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import { instant, printList } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
 import { startProgress } from '../progress.ts'
 
 type Options = Common & { readonly org?: string; readonly dryRun?: boolean; readonly yes?: boolean }
 type Survey = Extract<PruneOutput, { survey: unknown }>['survey']
 type Outcome = Extract<PruneOutput, { outcome: unknown }>['outcome']
 
-/** Prunes and prints the counts. @throws CommandError if more than half would be deleted and --yes is missing */
-export async function pruneOrgs(options: Options): Promise<void> {
+export function addPrune(program: Command): void {
+  addCommand(program, 'prune', 'delete expired records now; the server may run')
+    .option('--org <name>', 'only this organization (default: all)')
+    .option('--dry-run', 'show what would be deleted, and delete nothing')
+    .option('--yes', 'confirm a deletion of more than half of the events or alerts')
+    .action(pruneOrgs)
+}
+
+/** @throws CommandError if more than half would be deleted and --yes is missing */
+async function pruneOrgs(options: Options): Promise<void> {
   const { surveys, outcomes } = await withApi(options, (api) => prune(api, options))
   if (options.dryRun) return showSurveys(surveys, options)
   showOutcomes(outcomes, options)

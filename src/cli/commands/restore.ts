@@ -3,6 +3,7 @@ import { accessSync, constants, createReadStream, createWriteStream, existsSync,
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
+import type { Command } from 'commander'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { applicationOf } from '../../store/sqlite/file.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
@@ -13,10 +14,17 @@ import { type Common, hint, isMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { interruptible } from '../interruption.ts'
 import { print, visible } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
 import { counted, megabytes, type ProgressLine, progressLine } from '../progress.ts'
 
-/** Replaces the database. `source`: a file, or `-` for standard input. */
-export async function runRestore(source: string, options: Common & { readonly force?: boolean }): Promise<void> {
+export function addRestore(program: Command): void {
+  addCommand(program, 'restore', 'replace the database with a backup; stop the server first')
+    .argument('<file>', 'a file that "incmon backup" wrote, - for standard input')
+    .option('--force', 'replace an existing database; it is kept as <database>.before-restore')
+    .action(runRestore)
+}
+
+async function runRestore(source: string, options: Common & { readonly force?: boolean }): Promise<void> {
   const { database } = requireConfig(options)
   if (!existsSync(dirname(database))) {
     throw new CommandError(`there is no directory ${dirname(database)}: create it, or name another --database`)
@@ -98,12 +106,10 @@ async function copy(source: string, part: Part, line: ProgressLine, signal: Abor
 }
 
 function report(done: { database: string; source: string; kept: string | null }, options: Common): void {
-  if (options.json) {
-    print(JSON.stringify(done))
-    return
+  const from = done.source === '-' ? 'standard input' : visible(done.source)
+  if (options.json) print(JSON.stringify(done))
+  else {
+    if (done.kept !== null) print(`the old database is now ${visible(done.kept)}`)
+    print(`restored ${visible(done.database)} from ${from}: start the server with ${hint(options, 'serve')}`)
   }
-  if (done.kept !== null) print(`the old database is now ${visible(done.kept)}`)
-  print(
-    `restored ${visible(done.database)} from ${done.source === '-' ? 'standard input' : visible(done.source)}: start the server with ${hint(options, 'serve')}`,
-  )
 }

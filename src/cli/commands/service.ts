@@ -1,21 +1,29 @@
 /** incmon service: lists services and merges two of them. */
 import { createInterface } from 'node:readline/promises'
-import { withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
+import type { Command } from 'commander'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
 import { listServices, type Service } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
+import { addCommand, addOrgCommand } from '../plain-command.ts'
 
-/** Lists the services of an organization. */
-export async function listOrgServices(options: OrganizationOptions & { readonly archived?: boolean }): Promise<void> {
-  const items = await withApi(options, async (api) => {
-    const { id } = await requireOrganization(api, options)
-    return listServices(api, id, options.archived ?? false)
-  })
+export function addService(program: Command): void {
+  const service = addCommand(program, 'service', 'services: the workloads that are monitored')
+  addOrgCommand(service, 'list', 'list the services of an organization')
+    .option('--archived', 'include archived services')
+    .action(printServices)
+  addOrgCommand(service, 'merge', 'move the history of a service to another one; this cannot be undone')
+    .argument('<from>', 'the service to remove, as id or namespace/name')
+    .argument('<into>', 'the service that receives the history')
+    .option('--yes', 'do not ask for confirmation')
+    .action(mergeServices)
+}
+
+async function printServices(options: OrganizationOptions & { readonly archived?: boolean }): Promise<void> {
   printList(
     {
-      items,
+      items: await withOrganization(options, (api) => listServices(api, options.archived ?? false)),
       columns: [
         ['NAMESPACE', ({ namespace }) => namespace],
         ['NAME', ({ name }) => name],
@@ -31,21 +39,19 @@ export async function listOrgServices(options: OrganizationOptions & { readonly 
   )
 }
 
-/** Moves the history of a service to another one. `from` and `into` are ids or names such as `namespace/name`. */
-export async function mergeOrgServices(
+async function mergeServices(
   from: string,
   into: string,
   options: OrganizationOptions & { readonly yes?: boolean },
 ): Promise<void> {
-  await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
-    const all = await listServices(api, organization, true)
+  await withOrganization(options, async (api) => {
+    const all = await listServices(api, true)
     const [removed, kept] = [requireService(all, from, options), requireService(all, into, options)]
     if (removed.id === kept.id)
       throw new CommandError(`${titleOf(removed)} cannot be merged into itself: name two services`)
     if (!options.yes)
       await requireConsent(`Merge ${titleOf(removed)} into ${titleOf(kept)}? This cannot be undone. [y/N] `)
-    await api.json('POST', `/api/services/${removed.id}/merge`, { organization, body: { into: kept.id } })
+    await api.json('POST', `/api/services/${removed.id}/merge`, { body: { into: kept.id } })
     if (options.json) return print(JSON.stringify({ from: removed, into: kept }))
     print(`merged ${titleOf(removed)} into ${titleOf(kept)}; future events of the old name belong to it too`)
   })

@@ -1,25 +1,35 @@
 /** incmon setup-link: prints a link that signs one person in with a browser. */
+import type { Command } from 'commander'
 import type { Listening } from '../../server/context.ts'
 import { setupAddress } from '../../server/welcome.ts'
-import { withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
 import { hint, requireConfig } from '../database.ts'
 import { UsageError } from '../failure.ts'
 import { print, printError } from '../output.ts'
+import { addOrgCommand } from '../plain-command.ts'
 import { configuredAddress, namedAddress, reachableUrl } from '../server-address.ts'
 
 type Options = OrganizationOptions & { readonly url?: string }
 
-/**
- * Prints a link. Its address comes from --url, otherwise INCMON_URL, public-url, or the running server. Without a
- * server, the link works after the next start.
- */
-export async function printSetupLink(options: Options): Promise<void> {
+export function addSetupLink(program: Command): void {
+  addOrgCommand(
+    program,
+    'setup-link',
+    'print a link that signs one person in as administrator; it works once, within 30 minutes',
+  )
+    .option(
+      '--url <url>',
+      'where browsers reach the server (default: INCMON_URL, else public-url, else where the server listens)',
+    )
+    .action(printSetupLink)
+}
+
+/** Without a server, the link works after the next start. */
+async function printSetupLink(options: Options): Promise<void> {
   const named = namedAddress(options)
-  const { secret, listening } = await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
+  const { secret, listening } = await withOrganization(options, async (api) => {
     const server = await api.json<{ listening: Listening | null }>('GET', '/operator/server')
-    const made = await api.json<{ secret: string }>('POST', '/operator/setup-links', { organization })
+    const made = await api.json<{ secret: string }>('POST', '/operator/setup-links')
     return { ...server, ...made }
   })
   const link = setupAddress(named ?? addressFor(listening, options), secret)

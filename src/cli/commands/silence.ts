@@ -1,15 +1,17 @@
 /** incmon silence: adds, lists, ends and imports silences. */
+import type { Command } from 'commander'
 import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../../domain/silence/matcher.ts'
 import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
 import { readSilences } from '../../intake/silences.ts'
-import { withApi } from '../api/api.ts'
-import { type OrganizationOptions, requireOrganization } from '../api/organization.ts'
-import { requireRecord } from '../api/records.ts'
+import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
+import { withRecord } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { instant, print, printList } from '../output.ts'
+import { addCommand, addOrgCommand } from '../plain-command.ts'
+import { parseTime } from './postmortem.ts'
 
 const PATH = '/api/silences'
 
@@ -32,19 +34,37 @@ type Silence = {
   readonly matching: number
 }
 
-/**
- * Silences alerts: `incmon silence add 'service="checkout"' --for 2h --comment Upgrade`.
- * @param now in milliseconds UTC
- */
-export async function addOrgSilence(texts: readonly string[], options: Added, now: number): Promise<void> {
+/** @param now the clock, in milliseconds UTC */
+export function addSilence(program: Command, now: () => number): void {
+  const silence = addCommand(program, 'silence', 'silences: alerts that notify nobody for some time')
+  addOrgCommand(silence, 'add', 'silence alerts: they are stored and counted, but open no incident and notify nobody')
+    .argument('<matchers...>', `in Alertmanager's syntax, such as 'service="checkout"' 'severity=~"warning|info"'`)
+    .requiredOption('--comment <text>', 'why the alerts are silenced')
+    .requiredOption('--for <duration>', 'how long, such as 30m, 2h or 7d', parseSpan)
+    .option('--start <time>', 'when it begins, such as 2026-11-20T22:00Z (default: now)', parseTime('--start'))
+    .option(
+      '--weekly <span>',
+      'only at these times each week, such as "saturday 22:00-06:00 Europe/Berlin"',
+      parseWeekly,
+    )
+    .action((matchers, options) => silenceAlerts(matchers, options, now()))
+  addOrgCommand(silence, 'list', 'list the silences of an organization, newest first')
+    .option('--expired', 'include ended silences')
+    .action(listSilences)
+  addOrgCommand(silence, 'expire', 'end a silence now; an alert that still fires then opens its incident')
+    .argument('<id>', 'its id, or at least the first 8 characters')
+    .action(expireSilence)
+  addOrgCommand(silence, 'import', 'import the silences that "amtool silence query -o json" prints; safe to repeat')
+    .argument('<file>', 'the file with the JSON, - for standard input')
+    .action(importSilences)
+}
+
+async function silenceAlerts(texts: readonly string[], options: Added, now: number): Promise<void> {
   const matchers = matchersOf(texts)
   const { comment, start, weekly = null } = options
   const starts = start === undefined ? {} : { startsAt: instant(start) }
   const body = { matchers, ...starts, endsAt: instant((start ?? now) + options.for), schedule: weekly, comment }
-  const { id, endsAt, matching } = await withApi(options, async (api) => {
-    const organization = await requireOrganization(api, options)
-    return api.json<Silence>('POST', PATH, { organization: organization.id, body })
-  })
+  const { id, endsAt, matching } = await withOrganization(options, (api) => api.json<Silence>('POST', PATH, { body }))
   if (options.json) return print(JSON.stringify({ id, endsAt, matching }))
   const alerts = matching === 1 ? '1 firing alert matches' : `${matching} firing alerts match`
   print(`silenced ${formatMatchers(matchers)} until ${endsAt}: ${alerts}`)
@@ -63,15 +83,11 @@ function matchersOf(texts: readonly string[]): Matcher[] {
   }
 }
 
-/** Lists the silences of an organization, newest first. */
-export async function listOrgSilences(options: OrganizationOptions & { expired?: boolean }): Promise<void> {
-  const items = await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
-    return api.all<Silence>(options.expired ? PATH : `${PATH}?expired=0`, { organization })
-  })
+async function listSilences(options: OrganizationOptions & { expired?: boolean }): Promise<void> {
+  const path = options.expired ? PATH : `${PATH}?expired=0`
   printList(
     {
-      items,
+      items: await withOrganization(options, (api) => api.all<Silence>(path)),
       columns: [
         ['STATUS', ({ status }) => status],
         ['MATCHERS', ({ matchers }) => formatMatchers(matchers)],
@@ -87,24 +103,20 @@ export async function listOrgSilences(options: OrganizationOptions & { expired?:
   )
 }
 
-/** Ends a silence now. */
-export async function expireOrgSilence(id: string, options: OrganizationOptions): Promise<void> {
-  const silence = await withApi(options, async (api) => {
-    const { found, organization } = await requireRecord<Silence>(api, 'silence', id, options)
-    await api.json('DELETE', `${PATH}/${found.id}`, { organization: organization.id })
+async function expireSilence(id: string, options: OrganizationOptions): Promise<void> {
+  const silence = await withRecord<Silence, Silence>('silence', id, options, async ({ api, found }) => {
+    await api.json('DELETE', `${PATH}/${found.id}`)
     return found
   })
   print(options.json ? JSON.stringify({ id: silence.id }) : `ended silence ${silence.id}`)
 }
 
-/** Imports the silences that `amtool silence query -o json` prints. Importing a file twice changes nothing. */
-export async function importOrgSilences(file: string, options: OrganizationOptions): Promise<void> {
+async function importSilences(file: string, options: OrganizationOptions): Promise<void> {
   const text = Buffer.from(await readInput(file, 'that "amtool silence query -o json" wrote')).toString('utf8')
   const body = { silences: parsed(file, text) }
-  const done = await withApi(options, async (api) => {
-    const { id: organization } = await requireOrganization(api, options)
-    return api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { organization, body })
-  })
+  const done = await withOrganization(options, (api) =>
+    api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { body }),
+  )
   if (options.json) return print(JSON.stringify(done))
   print(`imported: ${done.created}; skipped because they ended or already exist: ${done.skipped}`)
 }
@@ -122,7 +134,7 @@ function parsed(file: string, text: string): unknown {
 }
 
 /** Reads a duration such as 30m, 2h or 7d as milliseconds. */
-export function parseSpan(text: string): number {
+function parseSpan(text: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text.trim()) ?? []
   const span = Number(count) * ({ m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }[unit] ?? 0)
   if (span > 0) return span
@@ -130,7 +142,7 @@ export function parseSpan(text: string): number {
 }
 
 /** Reads a weekly span such as "saturday 22:00-06:00 Europe/Berlin". */
-export function parseWeekly(text: string): Schedule {
+function parseWeekly(text: string): Schedule {
   const [, day = '', from = '', to = '', timeZone = 'UTC'] =
     /^(\w+)\s+(\S+?)\s*-\s*(\S+?)(?:\s+(\S+))?$/.exec(text.trim()) ?? []
   const weekday = WEEKDAYS.find((one) => one === day.toLowerCase())

@@ -1,10 +1,12 @@
 /** incmon token: creates, lists and revokes tokens. A token is shown only once. */
+import type { Command } from 'commander'
 import { SCOPES, type Scope } from '../../domain/token.ts'
 import { withApi } from '../api/api.ts'
-import { listOrganizations, type OrganizationOptions, requireOrganization } from '../api/organization.ts'
+import { listOrganizations, type OrganizationOptions, withOrganization } from '../api/organization.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { instant, print, printError, printList, visible } from '../output.ts'
+import { addCommand, addOrgCommand } from '../plain-command.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
@@ -31,18 +33,36 @@ type Token = {
   readonly lastUsedAt: string | null
 }
 
-/** Creates a token and prints it. `now` in milliseconds UTC. */
-export async function createOrgToken(options: Wanted, now: number): Promise<void> {
+/** @param now the clock, in milliseconds UTC */
+export function addToken(program: Command, now: () => number): void {
+  const token = addCommand(program, 'token', 'tokens: the secrets of senders and of people who use the API')
+  addOrgCommand(token, 'create', 'create a token and print it once')
+    .option('--name <name>', 'the name of the token, which timelines show as the actor (default: its scopes)')
+    .option('--scopes <list>', `the scopes of the token: some of ${SCOPES.join(',')}`, parseScopes, ['ingest'])
+    .option('--cluster <name>', 'the cluster of everything that the token sends')
+    .option(
+      '--expires <duration>',
+      'how long the token is valid, such as 12h or 90d (default: until revoked)',
+      parseDuration,
+    )
+    .action((options) => createToken(options, now()))
+  addOrgCommand(token, 'list', 'list the tokens of an organization, including revoked tokens').action((options) =>
+    listTokens(options, now()),
+  )
+  addCommand(token, 'revoke', 'revoke a token at once')
+    .argument('<id>', 'its id, or at least its first 8 characters')
+    .action(revokeToken)
+}
+
+async function createToken(options: Wanted, now: number): Promise<void> {
   const { scopes, cluster = '' } = options
   const name = (options.name ?? [scopes.join('+'), cluster].filter(Boolean).join(' ')).trim().slice(0, MAX_NAME)
   if (name === '') throw new UsageError(`--name: 1 to ${MAX_NAME} characters are allowed`)
   if (cluster.length > MAX_CLUSTER) throw new UsageError(`--cluster: at most ${MAX_CLUSTER} characters are allowed`)
   const expiresAt = options.expires === undefined ? null : instant(now + options.expires)
   const wanted = { name, scopes, cluster, expiresAt }
-  const made = await withApi(options, async (api) => {
-    const organization = await requireOrganization(api, options)
-    const asked = { organization: organization.id, body: wanted }
-    const { id, token } = await api.json<{ id: string; token: string }>('POST', PATH, asked)
+  const made = await withOrganization(options, async (api, organization) => {
+    const { id, token } = await api.json<{ id: string; token: string }>('POST', PATH, { body: wanted })
     return { token, id, organization: organization.name, ...wanted }
   })
   if (options.json) return print(JSON.stringify(made))
@@ -56,12 +76,8 @@ function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expi
   return `created a token of ${visible(made.organization)} for ${made.scopes.join(', ')}, valid ${until}; store it now, because it is not shown again`
 }
 
-/** Lists the tokens of an organization. `now` in milliseconds UTC. */
-export async function listOrgTokens(options: OrganizationOptions, now: number): Promise<void> {
-  const tokens = await withApi(options, async (api) => {
-    const { id } = await requireOrganization(api, options)
-    return api.all<Token>(PATH, { organization: id })
-  })
+async function listTokens(options: OrganizationOptions, now: number): Promise<void> {
+  const tokens = await withOrganization(options, (api) => api.all<Token>(PATH))
   printList(
     {
       items: tokens.map((token) => ({ ...token, state: stateOf(token, now) })),
@@ -86,16 +102,17 @@ function stateOf({ revokedAt, expiresAt }: Token, now: number): 'usable' | 'revo
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'usable'
 }
 
-/** Revokes the token whose id is, or begins with, the given text. Looks in all organizations. */
-export async function revokeOrgToken(id: string, options: Common): Promise<void> {
+/** Looks in all organizations. */
+async function revokeToken(id: string, options: Common): Promise<void> {
   const { token, organization } = await withApi(options, async (api) => {
     for (const organization of await listOrganizations(api)) {
-      const tokens = await api.all<Token>(PATH, { organization: organization.id })
+      const own = api.of(organization.id)
+      const tokens = await own.all<Token>(PATH)
       const word = id.trim().toLowerCase()
       const [token, second] = tokens.filter((one) => one.id.startsWith(word) && word.length >= SHORTEST_PREFIX)
       if (!token) continue
       if (second) throw new CommandError(`several tokens have an id that begins with ${id}: write more of it`)
-      await api.json('DELETE', `${PATH}/${token.id}`, { organization: organization.id })
+      await own.json('DELETE', `${PATH}/${token.id}`)
       return { token, organization }
     }
     throw new CommandError(`no token has the id ${id}: ${hint(options, 'token list')} shows the ids`)
@@ -106,7 +123,7 @@ export async function revokeOrgToken(id: string, options: Common): Promise<void>
 }
 
 /** Reads a list such as `ingest,read`. Returns each scope once, in a fixed order. */
-export function parseScopes(text: string): Scope[] {
+function parseScopes(text: string): Scope[] {
   const words = text.split(/[\s,]+/).filter(Boolean)
   const unknown = words.filter((word) => !SCOPES.some((scope) => scope === word))
   if (unknown.length > 0)
@@ -119,7 +136,7 @@ const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w
 const MAX_MS = 100 * 365 * 86_400_000
 
 /** Reads a duration such as `90d` as milliseconds. */
-export function parseDuration(text: string): number {
+function parseDuration(text: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([hdwy])$/.exec(text.trim()) ?? []
   const duration = Number(count) * (UNITS[unit] ?? 0)
   if (duration > 0 && duration <= MAX_MS) return duration

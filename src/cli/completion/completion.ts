@@ -1,5 +1,6 @@
 /** incmon completion: prints the completion script of a shell, generated from the commands of this program. */
-import type { Argument, Command, Option } from 'commander'
+import { Argument, type Command, type Option } from 'commander'
+import { addCommand } from '../plain-command.ts'
 import { bashScript } from './bash.ts'
 import { fishScript } from './fish.ts'
 import type { CommandNode, FlagNode, Value } from './words.ts'
@@ -7,10 +8,17 @@ import { zshScript } from './zsh.ts'
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 type Shell = keyof typeof SCRIPTS
-export const SHELLS = Object.keys(SCRIPTS) as Shell[]
+const SHELLS = Object.keys(SCRIPTS) as Shell[]
+
+export function addCompletion(program: Command): void {
+  const doc = 'print the completion script of a shell; use it as source <(incmon completion bash)'
+  addCommand(program, 'completion', doc)
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .action((shell) => printCompletion(shell, program))
+}
 
 /** Prints the script. It contains all words, so that a completion does not start the program. */
-export function printCompletion(shell: Shell, program: Command): void {
+function printCompletion(shell: Shell, program: Command): void {
   process.stdout.write(SCRIPTS[shell](program.name(), nodesOf(program, '', [])))
 }
 

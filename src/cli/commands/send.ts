@@ -1,0 +1,197 @@
+/** incmon send-test and replay: send test payloads, or recorded webhook requests, to a running server. */
+import { setTimeout } from 'node:timers/promises'
+import { Argument, type Command, Option } from 'commander'
+import { clientVariables } from '../../config.ts'
+import type { Source } from '../../domain/event/event.ts'
+import { detailOf, OTHER_PROGRAM, parseObject } from '../answer.ts'
+import { ask, type HttpResponse, type Question, type Trust } from '../ask.ts'
+import { type Common, hint } from '../database.ts'
+import { CommandError, UsageError } from '../failure.ts'
+import { readInput } from '../input.ts'
+import { explainNoAnswer } from '../no-answer.ts'
+import { print, visible } from '../output.ts'
+import { addCommand } from '../plain-command.ts'
+import { startProgress } from '../progress.ts'
+import { moveTimes, parseRecording, type RecordedRequest } from '../replay/recording.ts'
+import { countAnswer, type Tally } from '../replay/tally.ts'
+import { namedAddress, requireServer } from '../server-address.ts'
+import { parseSource, SOURCE_NAMES } from '../source-names.ts'
+import { TEST_PAYLOADS } from '../test-payloads.ts'
+
+const TEST_TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 60_000
+const MAX_FAULTS_SHOWN = 5
+/** Node's timers last at most 24 days, so a longer pause needs several timers. */
+const MAX_TIMER_MS = 3_600_000
+const TOKEN_HEADERS = ['authorization', 'x-ci-token', 'x-gitlab-token']
+
+type Receiver = Common & { readonly url?: string; readonly token?: string }
+type Options = Receiver & {
+  readonly shift?: 'now'
+  /** 60 is sixty times as fast as recorded; 0 is as fast as the server answers. */
+  readonly speed: number
+}
+
+const URL_HELP = 'the address of the server (default: INCMON_URL, else the server that runs on the database)'
+
+/** @param now the clock, in milliseconds UTC */
+export function addSend(program: Command, now: () => number): void {
+  addCommand(program, 'send-test', 'send a test payload to a running server, as a real sender does')
+    .addArgument(new Argument('<sender>', 'the sender').choices(SOURCE_NAMES).argParser(parseSource))
+    .option('--url <url>', URL_HELP)
+    .option('--token <token>', 'a token with the scope ingest (default: INCMON_TOKEN)')
+    .action((source, options) => sendTest(source, options, now()))
+  addCommand(program, 'replay', 'send recorded requests to a running server, one at a time in order of time')
+    .argument('<file>', 'a file with one { "t", "endpoint", "headers", "body" } in each line, - for standard input')
+    .option('--url <url>', URL_HELP)
+    .option('--token <token>', 'replaces {{token}} in the headers (default: INCMON_TOKEN)')
+    .addOption(new Option('--shift <to>', 'move all times so that the last request happens then').choices(['now']))
+    .option('--speed <times>', '60 is sixty times as fast as recorded, 0 as fast as possible', parseSpeed, 0)
+    .action((file, options) => replayFile(file, options, now))
+}
+
+async function sendTest(source: Source, options: Receiver, now: number): Promise<void> {
+  const token = requireToken(options)
+  const { url, trust } = await requireServer(options)
+  const address = `${url}/api/webhooks/${source}`
+  const sent = { headers: headersOf(source, token), body: TEST_PAYLOADS[source](now), timeoutMs: TEST_TIMEOUT_MS }
+  const { ok, status, text } = await post(url, source, { ...sent, trust })
+  if (!ok) throw new CommandError(`${address} answered ${status}: ${detailOf(text)}`)
+  if (parseObject(text)?.received !== true) {
+    throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${OTHER_PROGRAM}`)
+  }
+  print(options.json ? text : `${address} answered ${status}: ${visible(text)}`)
+}
+
+/**
+ * @throws CommandError before the first request if the file has an error; if no answer comes; at the end if an item was
+ * refused
+ */
+async function replayFile(file: string, options: Options, now: () => number): Promise<void> {
+  const token = requireToken(options)
+  // Refuses a wrong --url before it reads the file.
+  namedAddress(options)
+  const requests = await readRecording(file)
+  const { url: base, trust } = await requireServer(options)
+  const delta = options.shift === 'now' ? wholeSeconds(now() - (requests.at(-1)?.at ?? 0)) : 0
+  const tally: Tally = { sent: 0, statuses: {}, accepted: 0, rejected: 0, refusal: null }
+  const progress = startProgress('requests')
+  try {
+    const show = () =>
+      progress.show(tally.sent, requests.length, `${tally.accepted} accepted, ${tally.rejected} rejected`)
+    await sendAll(requests, { base, trust, token, delta, speed: options.speed, tally, progress: show })
+  } finally {
+    progress.end()
+  }
+  report(tally, base, options.json)
+}
+
+type Run = {
+  readonly base: string
+  readonly trust: Trust
+  readonly token: string
+  readonly delta: number
+  readonly speed: number
+  readonly tally: Tally
+  readonly progress: () => void
+}
+
+async function sendAll(requests: readonly RecordedRequest[], run: Run): Promise<void> {
+  const began = performance.now()
+  const first = requests[0]?.at ?? 0
+  for (const request of requests) {
+    if (run.speed > 0) await waitUntil(began + (request.at - first) / run.speed)
+    const { status, text } = await postRecorded(request, run, requests.length)
+    countAnswer(run.tally, request, status, text)
+    run.progress()
+  }
+}
+
+function postRecorded(request: RecordedRequest, { base, trust, token, delta, tally }: Run, of: number) {
+  const { line, endpoint, headers, body } = request
+  const sent = { headers: filledHeaders(endpoint, headers, token), body: moveTimes(body, delta), timeoutMs: TIMEOUT_MS }
+  return post(base, endpoint, { ...sent, trust }, `, stopped at line ${line}, after ${tally.sent} of ${of} requests`)
+}
+
+async function waitUntil(time: number): Promise<void> {
+  for (let rest = time - performance.now(); rest > 0; rest = time - performance.now()) {
+    await setTimeout(Math.min(rest, MAX_TIMER_MS))
+  }
+}
+
+type Sent = Pick<Question, 'trust' | 'timeoutMs'> & { readonly headers: Record<string, string>; readonly body: unknown }
+
+/** @param more what was sent before, for the message */
+async function post(base: string, source: Source, { body, ...sent }: Sent, more = ''): Promise<HttpResponse> {
+  try {
+    return await ask(`${base}/api/webhooks/${source}`, { ...sent, method: 'POST', body: JSON.stringify(body) })
+  } catch (error) {
+    const { why, remedy } = explainNoAnswer(error, base, sent.trust !== 'system')
+    throw new CommandError(`no answer from ${base} (${why})${more}: ${remedy}`)
+  }
+}
+
+/** Returns the recorded headers with the token, otherwise the headers of a sender of this kind. */
+function filledHeaders(endpoint: RecordedRequest['endpoint'], recorded: RecordedRequest['headers'], token: string) {
+  const usual = headersOf(endpoint, token)
+  if (!recorded) return usual
+  const entries = Object.entries(recorded).map(([name, value]) => [name, value.replaceAll('{{token}}', token)])
+  const own = Object.fromEntries(entries) as Record<string, string>
+  return TOKEN_HEADERS.some((name) => name in own) ? own : { ...lowerCased(usual), ...own }
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+function report({ sent, statuses, accepted, rejected, refusal }: Tally, base: string, json: boolean | undefined): void {
+  if (json) {
+    print(JSON.stringify({ url: base, sent, statuses, accepted, rejected, refusal }))
+  } else {
+    const byStatus = Object.entries(statuses).map(([status, times]) => `${times} × ${status}`)
+    print(`sent ${sent} requests to ${base}: ${byStatus.join(', ')}; items: ${accepted} accepted, ${rejected} rejected`)
+  }
+  if (refusal !== null) throw new CommandError(`the server did not accept everything; the first error: ${refusal}`)
+}
+
+async function readRecording(file: string): Promise<RecordedRequest[]> {
+  const bytes = await readInput(file, 'with one request in each line')
+  const { requests, faults } = parseRecording(Buffer.from(bytes).toString('utf8'))
+  if (faults.length > 0) {
+    const named = faults.slice(0, MAX_FAULTS_SHOWN).join('; ')
+    const more = faults.length > MAX_FAULTS_SHOWN ? `; and ${faults.length - MAX_FAULTS_SHOWN} more lines` : ''
+    throw new CommandError(`${file}: ${named}${more}: correct the file; nothing was sent`)
+  }
+  if (requests.length === 0)
+    throw new CommandError(`${file} contains no request: name a file with one request in each line`)
+  return requests
+}
+
+/** Times move by whole seconds, so that their fractions stay the same. */
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000
+}
+
+/** Reads a speed such as 0, 60 or 0.5. */
+function parseSpeed(text: string): number {
+  if (/^\d{1,6}(\.\d{1,3})?$/.test(text)) return Number(text)
+  throw new UsageError(
+    `--speed: ${text} is not a speed: write one such as 60 (sixty times as fast as recorded) or 0 (as fast as possible)`,
+  )
+}
+
+/** Returns the token of --token or INCMON_TOKEN. @throws UsageError if there is none */
+function requireToken(options: Receiver): string {
+  const token = options.token ?? clientVariables().token
+  if (token) return token
+  throw new UsageError(`name a token with --token or INCMON_TOKEN: ${hint(options, 'token create')} makes one`)
+}
+
+/** Returns the headers of a sender of this kind. */
+function headersOf(source: Source, token: string): Record<string, string> {
+  const json = { 'Content-Type': 'application/json' }
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('--token: it has characters that no token has: copy it again')
+  return source === 'ci'
+    ? { ...json, 'X-Ci-Token': token, 'X-Ci-Event': 'Pipeline Hook' }
+    : { ...json, Authorization: `Bearer ${token}` }
+}
