@@ -1,10 +1,9 @@
 /** The clock and the random numbers of this machine, for the server and the command line. */
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
-import { steadyClock } from './domain/clock.ts'
-import { increasingIds } from './domain/increasing-ids.ts'
+import { increasingIds, steadyClock } from './domain/clock.ts'
 import type { Notice } from './domain/notice.ts'
 import { type Deps, withEngine } from './operations/deps.ts'
-import { findNewestUuid } from './store/newest-uuid.ts'
+import { findNewestUuid } from './store/id-matches.ts'
 import type { Db } from './store/sqlite/open.ts'
 
 /** Returns milliseconds since 1970 in UTC. */

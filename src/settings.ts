@@ -1,6 +1,5 @@
 /** All settings of the configuration, with their defaults and checks. */
-import { isNetworkOrHost } from './server/connection/allowed.ts'
-import { isCidr } from './server/connection/proxies.ts'
+import { isCidr, isNetworkOrHost } from './server/connection/addresses.ts'
 
 export type Value = string | number | readonly string[]
 

@@ -1,11 +1,12 @@
-/** Sends a request to a server over HTTP or TLS, and decides which certificate to trust. */
+/** Asks a server over HTTP or TLS, reads its response, and explains a missing one. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { TLSSocket } from 'node:tls'
-import type { Certificate } from '../domain/doctor/certificate-life.ts'
+import type { Certificate } from '../domain/doctor/certificate.ts'
 import { certificateOf } from '../server/connection/tls.ts'
+import { visible } from './output.ts'
 
 /** `certificate`: the certificate that the server showed; null for plain HTTP and for the trust `system`. */
 export type HttpResponse = {
@@ -74,4 +75,95 @@ function askByTls(
     sent.on('error', reject)
     sent.end(body)
   })
+}
+
+/** The remedy if another program answered. */
+export const OTHER_PROGRAM = 'this is not incmon: check which program listens there, or name another --url'
+
+/** A proxy may answer with a whole page. Its first characters name the problem. */
+const MAX_PAGE_TEXT = 200
+const MAX_DETAIL = 300
+/** Only the start of a page is searched for text. */
+const MAX_MARKUP = 20_000
+
+/** Parses a JSON object. Returns null for anything else. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+/** Returns the detail of a problem+json, otherwise the first words of the response without markup, on one line. */
+export function detailOf(text: string): string {
+  const detail = parseObject(text)?.detail
+  if (typeof detail === 'string') return oneLine(detail, MAX_DETAIL)
+  const plain = /^\s*</.test(text) ? withoutMarkup(text.slice(0, MAX_MARKUP)) : text.slice(0, MAX_MARKUP)
+  return oneLine(plain, MAX_PAGE_TEXT) || 'an empty body; check that this is the address of incmon'
+}
+
+function withoutMarkup(page: string): string {
+  const words = page.replace(/<!--.*?-->|<(script|style|svg)\b.*?<\/\1\s*>|<[^>]*>/gis, ' ')
+  return words.replace(/&(nbsp|#160);/g, ' ').replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => SIGNS[name] ?? '')
+}
+
+const SIGNS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+
+function oneLine(text: string, longest: number): string {
+  const words = text.replace(/\s+/g, ' ').trim()
+  if (words === '') return ''
+  const shown = visible(words)
+  return shown.length <= longest ? shown : `${shown.slice(0, longest - 1).toWellFormed()}…`
+}
+
+type NoAnswer = { readonly why: string; readonly remedy: string }
+
+/** Node's codes for a certificate that no trusted authority signed. */
+const UNTRUSTED = [
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+]
+const REFUSED: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(UNTRUSTED.map((code) => [code, 'is not trusted here'])),
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'was issued for another name',
+}
+const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET']
+
+/**
+ * Returns the reason and the remedy.
+ * @param url the requested address
+ * @param isOwn whether only the certificate of the server of this database was accepted
+ */
+export function explainNoAnswer(error: unknown, url: string, isOwn = false): NoAnswer {
+  const code = codeOf(error)
+  const refused = REFUSED[code]
+  if (refused !== undefined) return { why: `its certificate ${refused}, ${code}`, remedy: trustRemedy(code, isOwn) }
+  if (url.startsWith('https:') && (code.startsWith('ERR_SSL_') || code === 'EPROTO')) {
+    return { why: `the TLS handshake failed, ${code}`, remedy: `try ${url.replace(/^https:/, 'http:')} with --url` }
+  }
+  if (url.startsWith('http:') && CLOSED.includes(code)) {
+    const remedy = `try ${url.replace(/^http:/, 'https:')} with --url, or read the log of the server`
+    return { why: `it closed the connection, ${code}`, remedy }
+  }
+  return { why: code, remedy: 'start "incmon serve", or name the server with --url' }
+}
+
+function trustRemedy(code: string, isOwn: boolean): string {
+  if (isOwn) return 'run "incmon doctor" to see what is wrong with it'
+  if (UNTRUSTED.includes(code)) return 'set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed it'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use the name in the certificate with --url'
+  return code === 'CERT_HAS_EXPIRED' ? 'renew it, and send the server SIGHUP' : 'check the clocks of both machines'
+}
+
+/** Returns the code of the error, such as ECONNREFUSED, otherwise the first line of its message. */
+function codeOf(error: unknown): string {
+  const { cause, code, message } = error as Error & { code?: unknown; cause?: { code?: unknown; message?: string } }
+  // A timeout has a numeric code, which is skipped.
+  const found = [cause?.code, cause?.message, code].find((text) => typeof text === 'string' && text !== '')
+  const [first = ''] = String(found ?? message).split('\n')
+  return first
 }

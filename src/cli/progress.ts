@@ -1,4 +1,6 @@
-/** Shows progress on a terminal: one line that is rewritten while a long command runs. */
+/** Long commands: one line on a terminal that shows the progress, and a clean end after Ctrl-C or SIGTERM. */
+
+import { CommandError } from './failure.ts'
 import { drawLine } from './output.ts'
 
 const INTERVAL_MS = 100
@@ -77,4 +79,22 @@ export function showWaiting(what: string): () => void {
 /** Formats bytes in units of 1,000,000 with one decimal. */
 export function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1)
+}
+
+/**
+ * Runs work that stops when the signal is aborted.
+ * @throws CommandError if it was stopped
+ */
+export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const controller = new AbortController()
+  const stop = () => controller.abort(new CommandError('stopped: nothing was changed'))
+  // A terminal and npm both forward the same Ctrl-C, so both signals are handled.
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  try {
+    return await work(controller.signal)
+  } catch (error) {
+    throw controller.signal.aborted ? controller.signal.reason : error
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+  }
 }

@@ -1,4 +1,4 @@
-/** The clock of the program. It never goes back, unless it was wrong. */
+/** The clock and the UUIDs of the program. They never go back, unless the clock was wrong. */
 
 /** A step back of up to this many milliseconds is a correction. A larger step means that the clock was wrong. */
 const HELD = 5 * 60_000
@@ -16,4 +16,39 @@ export function steadyClock(read: () => number): () => number {
     if (now > shown || shown - now > HELD) shown = now
     return shown
   }
+}
+
+/** The first 12 digits are milliseconds. The next three after the version count within a millisecond. */
+const COUNTS_A_MILLISECOND = 0x1000
+const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
+
+/**
+ * Returns a function that creates UUIDs, each greater than the previous one and than `last`. If the clock goes back,
+ * they continue from the last time. If one millisecond has too many, they continue with the next.
+ * @param now milliseconds UTC
+ * @param random a random UUID; its last 62 random bits are used
+ * @param last the newest UUID of an earlier process; null if there is none
+ */
+export function increasingIds(now: () => number, random: () => string, last: string | null): () => string {
+  let time = timeOf(last)
+  let count = 0
+  let start = ''
+  const startAt = (ms: number) => {
+    ;[time, count] = [ms, 0]
+    const digits = time.toString(16).padStart(12, '0')
+    start = `${digits.slice(0, 8)}-${digits.slice(8)}-7`
+  }
+  return () => {
+    const ms = now()
+    if (ms > time) startAt(ms)
+    else if (start === '' || count + 1 === COUNTS_A_MILLISECOND) startAt(time + 1)
+    else count += 1
+    return `${start}${count.toString(16).padStart(3, '0')}${random().slice(18)}`
+  }
+}
+
+/** Returns the time of a UUID; 0 if its version has none. */
+function timeOf(uuid: string | null): number {
+  const [, high = '', low = ''] = TIME.exec(uuid ?? '') ?? []
+  return Number.parseInt(`0${high}${low}`, 16)
 }

@@ -1,20 +1,17 @@
 /** The HTTP application: its routes and the steps of every request. Read this file first. */
 import { type Context, Hono } from 'hono'
 import { createRecent } from '../intake/recent.ts'
-import type { Deps } from '../operations/deps.ts'
+import { createStore, type Deps } from '../operations/deps.ts'
 import { createImport, type Import } from '../operations/imports.ts'
-import { createStore } from '../operations/store.ts'
 import type { ServerContext } from '../server/context.ts'
 import type { Read } from '../store/read.ts'
 import { alertRoutes } from './api/alerts.ts'
-import { channelRoutes } from './api/channels/channels.ts'
-import { deliveryRoutes } from './api/channels/deliveries.ts'
+import { channelRoutes, deliveryRoutes } from './api/channels/channels.ts'
 import { correlationRoutes } from './api/correlations.ts'
 import { docsRoute } from './api/docs.ts'
 import { eventRoutes } from './api/events.ts'
-import { healthRoutes } from './api/health.ts'
+import { healthRoutes, metricsRoutes } from './api/health.ts'
 import { incidentRoutes } from './api/incidents.ts'
-import { metricsRoutes } from './api/metrics.ts'
 import { openApi, openApiRoute } from './api/openapi.ts'
 import { organizationRoutes } from './api/organization.ts'
 import { postmortemRoutes } from './api/postmortems.ts'
@@ -22,22 +19,15 @@ import { reportRoutes } from './api/reports.ts'
 import { serviceHistoryRoutes } from './api/service-history.ts'
 import { serviceRoutes } from './api/services.ts'
 import { silenceRoutes } from './api/silences.ts'
-import { sourceRoutes } from './api/sources.ts'
+import { rejectionRoutes, sourceRoutes } from './api/sources.ts'
 import { suspectRoutes } from './api/suspects.ts'
 import { tokenRoutes } from './api/tokens.ts'
-import { rejectionRoutes } from './api/webhooks/rejections.ts'
 import { webhookRoutes } from './api/webhooks/webhooks.ts'
 import { headerOf } from './middleware/header.ts'
 import { problem } from './middleware/problem.ts'
 import type { Reply } from './middleware/reply.ts'
 import { type Watch, watchRequests } from './middleware/watch.ts'
-import { idRoutes } from './operator/ids.ts'
-import { importRoute } from './operator/import.ts'
-import { operatorOrganizationRoutes } from './operator/organizations.ts'
-import { pruneRoute } from './operator/prune.ts'
-import { serverRoute } from './operator/server.ts'
-import { setupLinkRoute } from './operator/setup-links.ts'
-import { silenceImportRoute } from './operator/silences.ts'
+import { operatorRoutes } from './operator/routes.ts'
 import type { OpenApiDocument } from './pages/docs/openapi-document.ts'
 import type { Access, HandlerParts, Route } from './route.ts'
 import { prefersJson } from './web/errors.tsx'
@@ -69,12 +59,6 @@ const DOCUMENTED: readonly Route[] = [
 /** All endpoints. */
 export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), docsRoute(document)]
 
-/** The routes for operators. They exist only over the Unix socket and inside the program. */
-const OPERATOR_ROUTES = [
-  ...[serverRoute, ...operatorOrganizationRoutes, setupLinkRoute],
-  ...[pruneRoute, importRoute, silenceImportRoute, ...idRoutes],
-]
-
 type Routes = readonly Pick<Route, 'method' | 'path'>[]
 
 let made: OpenApiDocument | undefined
@@ -99,7 +83,7 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
   const store = createStore(deps, read)
   const parts = { access, deps: { now, engine }, store, importing, server, recent: createRecent() }
   // An application for the network does not have these routes, so no request can reach them.
-  const routes = access === 'network' ? [...ROUTES, ...PAGES] : [...ROUTES, ...streamRoutes, ...OPERATOR_ROUTES]
+  const routes = access === 'network' ? [...ROUTES, ...PAGES] : [...ROUTES, ...streamRoutes, ...operatorRoutes]
   const watch = watchRequests(server)
   // One handler per request and no middleware: Hono then calls it directly, without a chain of promises.
   for (const { method, path, handle } of routes) {

@@ -2,7 +2,8 @@
 import type { Notice } from '../domain/notice.ts'
 import { type Committed, createEngine, type Engine } from '../engine/engine.ts'
 import { createEngineStore } from '../store/engine-store.ts'
-import { payloadHash } from '../store/payloads.ts'
+import { payloadHash } from '../store/events.ts'
+import type { Read } from '../store/read.ts'
 import type { Db } from '../store/sqlite/open.ts'
 
 export type World = {
@@ -36,4 +37,26 @@ export function withEngine(world: World, mostWaiting?: () => number, largest?: n
   }
   const deps: Deps = { ...world, engine: createEngine(engineDeps, mostWaiting, largest) }
   return deps
+}
+
+type Operation = (deps: Deps, ...args: never[]) => unknown
+type ArgumentsOf<Of extends Operation> = Of extends (deps: Deps, ...args: infer Arguments) => unknown
+  ? Arguments
+  : never
+
+export type Store = {
+  /** Runs a query of src/store, for example `read(findAlert, organizationId, id)`. */
+  readonly read: Read
+  /** Runs an operation of src/operations, for example `run(revokeToken, organizationId, id)`. */
+  readonly run: <Of extends Operation>(operation: Of, ...args: ArgumentsOf<Of>) => Promise<Awaited<ReturnType<Of>>>
+  /** The path of the database file. */
+  readonly file: string
+}
+
+export function createStore(deps: Deps, read: Read): Store {
+  return {
+    read,
+    run: async (operation, ...args) => operation(deps, ...(args as never[])) as never,
+    file: deps.db.file,
+  }
 }

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { type Delivery, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
 import type { Source } from '../domain/event/event.ts'
-import { isStored } from '../store/imports.ts'
+import { isStored } from '../store/events.ts'
 import { type Deps, withEngine } from './deps.ts'
 
 /** `isRecorded`: whether the record contains the time of receipt; otherwise it is the time of this import. */

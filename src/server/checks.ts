@@ -1,6 +1,9 @@
-/** Checks of the process for /readyz. */
-import { judgeDiskSpace, wholeMebibytes } from '../domain/doctor/disk-space.ts'
+/** Checks of the process for /readyz: disk, stalls of the event loop, jumps of the clock, damage of the file. */
+
+import { RESTORE } from '../domain/doctor/content.ts'
+import { judgeDiskSpace, wholeMebibytes } from '../domain/doctor/facts.ts'
 import type { Check } from '../operations/readiness.ts'
+import { errorCode } from '../store/sqlite/fault.ts'
 
 /** A stall of this many milliseconds delays all responses too much. */
 const STALL = 1_000
@@ -36,4 +39,76 @@ function diskFault(free: number | null, minFree: number): string | null {
   return judgeDiskSpace(free, minFree) === 'short'
     ? `${wholeMebibytes(free)} MiB of disk space are free, less than min-free-disk = ${minFree}; free some space`
     : null
+}
+
+/** Interval of the check and age of a stall that still counts, in milliseconds. */
+const EVERY = 1_000
+const RECENT = 10
+
+export type Loop = {
+  /** The longest stall of the last ten seconds, in milliseconds. */
+  readonly stalled: () => number
+  readonly stop: () => void
+}
+
+/**
+ * @param steady milliseconds of a clock that never jumps
+ * @param wall milliseconds UTC of the system clock
+ * @param jumped called with the milliseconds of a jump of more than a minute
+ */
+export function watchLoop(steady: () => number, wall: () => number, jumped: (ms: number) => void): Loop {
+  let before = { steady: steady(), wall: wall() }
+  const lags: number[] = []
+  const look = () => {
+    const now = { steady: steady(), wall: wall() }
+    const passed = now.steady - before.steady
+    const jump = now.wall - before.wall - passed
+    if (Math.abs(jump) > 60_000) jumped(Math.round(jump))
+    lags.push(passed - EVERY)
+    if (lags.length > RECENT) lags.shift()
+    before = now
+  }
+  const timer = setInterval(look, EVERY).unref()
+  return { stalled: () => Math.max(0, ...lags), stop: () => clearInterval(timer) }
+}
+
+/** Time from the start to the first check, in milliseconds. */
+const FIRST = 60_000
+const DAILY = 24 * 3_600_000
+
+export type Damage = {
+  /** Receives the error of a query. Ignores errors that are not about damage. */
+  readonly note: (error: unknown) => void
+  /** Returns what is wrong and what to do, or null if no damage is known. */
+  readonly detail: () => string | null
+  readonly stop: () => void
+}
+
+/**
+ * @param find checks every page in a worker thread; resolves with the first fault, or null
+ * @param found called once, with the damage
+ */
+export function watchDamage(
+  find: () => Promise<string | null>,
+  found: (detail: string) => void,
+  { first = FIRST, every = DAILY } = {},
+): Damage {
+  let known: string | null = null
+  const remember = (why: string) => {
+    if (known !== null) return
+    known = `the database is damaged (${why}): ${RESTORE}; "incmon doctor --full" names the table`
+    found(known)
+  }
+  const note = (error: unknown) => {
+    if (isDamage(error)) remember(errorCode(error))
+  }
+  const look = () => {
+    find().then((fault) => (fault === null ? undefined : remember(fault)), note)
+  }
+  const timers = [setTimeout(look, first).unref(), setInterval(look, every).unref()]
+  return { note, detail: () => known, stop: () => timers.forEach(clearTimeout) }
+}
+
+function isDamage(error: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))
 }

@@ -2,12 +2,12 @@
 import type { Engine } from '../engine/engine.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Check } from '../operations/readiness.ts'
+import type { Damage } from './checks.ts'
 import type { PendingBodies } from './connection/pending-bodies.ts'
 import type { WrongTokens } from './connection/wrong-tokens.ts'
-import type { Damage } from './damage.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import type { Refusals } from './refusals.ts'
+import type { Refusals } from './repeated.ts'
 import type { Web } from './web.ts'
 
 /**

@@ -1,6 +1,8 @@
 /** Metrics of the process since its start, in the text format of Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Committed } from '../engine/engine.ts'
+import type { ChannelRecord } from '../store/notification/channels.ts'
+import type { SenderRecord } from '../store/senders.ts'
 
 export type Metrics = {
   /** Returns a function that counts responses of a declared route, for example `GET /api/alerts/:id`, or of `none`. */
@@ -125,4 +127,46 @@ function processRegistry(): Registry {
     for (const name of MISNAMED) ofProcess.removeSingleMetric(name)
   }
   return ofProcess
+}
+
+/** @param open the number of unresolved incidents by severity */
+export function organizationText(
+  open: Readonly<Record<string, number>>,
+  senders: readonly SenderRecord[],
+  channels: readonly ChannelRecord[],
+): Promise<string> {
+  const registry = new Registry()
+  const incidents = new Gauge({
+    name: 'incmon_open_incidents',
+    help: 'Incidents of the organization that are not resolved.',
+    labelNames: ['severity'],
+    registers: [registry],
+  })
+  for (const [severity, count] of Object.entries(open)) incidents.set({ severity }, count)
+  const labelled = { labelNames: ['source', 'cluster', 'receiver'], registers: [registry] }
+  const items = new Counter({ ...labelled, name: 'incmon_source_items_total', help: 'Items stored, by source.' })
+  const rejected = new Counter({
+    ...labelled,
+    name: 'incmon_source_rejected_items_total',
+    help: 'Items rejected with an error, by source.',
+  })
+  const seen = new Gauge({
+    ...labelled,
+    name: 'incmon_source_last_seen_timestamp_seconds',
+    help: 'When the source last sent an item that could be used.',
+  })
+  for (const { source, cluster, receiver, events, rejections, lastEventAt } of senders) {
+    const labels = { source, cluster, receiver }
+    items.inc(labels, events)
+    rejected.inc(labels, rejections)
+    if (lastEventAt !== null) seen.set(labels, lastEventAt / 1000)
+  }
+  const failing = new Gauge({
+    name: 'incmon_channel_failing',
+    help: 'Whether the last message over a channel failed (1), or it was delivered (0).',
+    labelNames: ['channel'],
+    registers: [registry],
+  })
+  for (const { name, failing: cause } of channels) failing.set({ channel: name }, cause === null ? 0 : 1)
+  return registry.metrics()
 }

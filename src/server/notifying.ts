@@ -4,7 +4,7 @@ import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Cause, type Notifier, startNotifier } from '../notify/notifier.ts'
 import { resolveName } from '../notify/post.ts'
 import type { Deps } from '../operations/deps.ts'
-import { allowing } from './connection/allowed.ts'
+import { allowing } from './connection/addresses.ts'
 import type { Log } from './log.ts'
 import { watchRepeated } from './repeated.ts'
 

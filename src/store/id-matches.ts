@@ -1,4 +1,4 @@
-/** Finds a record by its number or by the start of its UUID, in all organizations. */
+/** Finds records by their number or by the start of their UUID, in all organizations, and the newest UUID. */
 import { findIncident, findIncidentByNumber } from './incident/incidents.ts'
 import { listOrganizations } from './organizations.ts'
 import type { Db } from './sqlite/open.ts'
@@ -51,4 +51,20 @@ function matchPrefix(db: Db, table: Table, prefix: string): IdMatch[] {
     const number = table === 'incidents' ? (findIncident(db, rowId, id)?.number ?? null) : null
     return organization ? [{ id, number, organization }] : []
   })
+}
+
+const TABLES = ['events', 'alerts', 'incidents'] as const
+
+/** Returns the greatest UUID of the newest event, alert and incident, or null if there is none. */
+export function findNewestUuid(db: Db): string | null {
+  const uuids = TABLES.flatMap((table) => {
+    const row = db.first(
+      db.sql
+        .selectFrom(table)
+        .select('uuid')
+        .where('id', '=', (eb) => eb.selectFrom(table).select((all) => all.fn.max('id').as('newest'))),
+    )
+    return row ? [uuidFromBytes(row.uuid)] : []
+  })
+  return uuids.sort().at(-1) ?? null
 }

@@ -1,5 +1,9 @@
 /** Lets other layers read the store: they pass a query function and its arguments, and await the result. */
+
+import type { SelectQueryBuilder } from 'kysely'
+import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Db } from './sqlite/open.ts'
+import type { Schema } from './sqlite/schema/schema.ts'
 
 export type Query = (db: Db, ...args: never[]) => unknown
 /** The arguments of a query after the database. */
@@ -14,4 +18,22 @@ export type Read = <Of extends Query>(query: Of, ...args: ArgumentsOf<Of>) => Pr
 /** Runs queries in this thread, each in one uninterrupted turn. */
 export function readHere(db: Db): Read {
   return async (query, ...args) => query(db, ...(args as never[])) as ReturnType<typeof query>
+}
+
+/** A query that selects one page of filtered records. */
+export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>
+
+/** Reads one page of `rows`, and counts `all`, which has the same conditions but no columns and no order. */
+export function readPage<Counted extends keyof Schema, Read extends keyof Schema, Row, Item>(
+  db: Db,
+  all: SelectQueryBuilder<Schema, Counted, object>,
+  rows: SelectQueryBuilder<Schema, Read, Row>,
+  page: Page,
+  toItem: (row: Row) => Item,
+): Listed<Item> {
+  const counted = all.select((eb) => eb.fn.countAll<number>().as('total'))
+  return {
+    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => toItem(row)),
+    total: db.first(counted)?.total ?? 0,
+  }
 }

@@ -3,7 +3,7 @@
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { StoredRejection } from '../domain/state/effect.ts'
-import { readPage } from './list.ts'
+import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 

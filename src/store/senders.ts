@@ -3,7 +3,7 @@ import { usualInterval } from '../domain/alert/delivery-interval.ts'
 import type { Source } from '../domain/event/event.ts'
 import type { Hours } from '../domain/event/hours.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
-import { readPage } from './list.ts'
+import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 
 /** Times in milliseconds UTC. */

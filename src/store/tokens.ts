@@ -3,7 +3,7 @@
 import type { Plan } from '../domain/organization.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { Scope } from '../domain/token.ts'
-import { readPage } from './list.ts'
+import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'

@@ -11,7 +11,7 @@ import { findTimeline } from '../store/incident/timeline-facts.ts'
 import type { Query } from '../store/read.ts'
 import { listRejections } from '../store/rejections.ts'
 import { findSilencePreview } from '../store/silence-preview.ts'
-import { findDamage } from '../store/sqlite/damage.ts'
+import { findDamage } from '../store/sqlite/sound.ts'
 
 /** Each lane is one thread, so that a list of events does not wait for a search. */
 export const LANES = ['search', 'list', 'view'] as const

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
-import { detailOf } from '../../src/cli/answer.ts'
+import { detailOf } from '../../src/cli/ask.ts'
 import { incmon } from '../helpers/cli.ts'
 
 const PAGE = `<!DOCTYPE html>\r\n<html>\r\n<head><title>502 Bad Gateway</title>

@@ -1,7 +1,7 @@
 /** Signals to commands that write files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { interruptible } from '../../src/cli/interruption.ts'
+import { interruptible } from '../../src/cli/progress.ts'
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(`${signal} stops the work where it looks, in one line`, async () => {

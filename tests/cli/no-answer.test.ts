@@ -1,7 +1,7 @@
 /** Why no answer came: each code of the system has its own remedy. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainNoAnswer } from '../../src/cli/no-answer.ts'
+import { explainNoAnswer } from '../../src/cli/ask.ts'
 
 const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
 const START = /^start "incmon serve", or name the server with --url$/

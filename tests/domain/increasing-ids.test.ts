@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { increasingIds } from '../../src/domain/increasing-ids.ts'
+import { increasingIds } from '../../src/domain/clock.ts'
 
 const HOUR = 3_600_000
 const YEAR = 365 * 24 * HOUR

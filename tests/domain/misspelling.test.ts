@@ -1,7 +1,7 @@
 /** Misspelled names of fields and parameters. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { misspelled } from '../../src/domain/misspelling.ts'
+import { misspelled } from '../../src/domain/suggestion.ts'
 
 const KNOWN = ['page', 'limit', 'from', 'to', 'q', 'status', 'severity', 'serviceId', 'startedAt', 'name']
 

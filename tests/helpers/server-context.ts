@@ -8,7 +8,7 @@ import { numberRequests, type ServerContext } from '../../src/server/context.ts'
 import { createLog } from '../../src/server/log.ts'
 import { createMetrics } from '../../src/server/metrics.ts'
 import { createNotices } from '../../src/server/notices.ts'
-import { createRefusals } from '../../src/server/refusals.ts'
+import { createRefusals } from '../../src/server/repeated.ts'
 import { createWeb } from '../../src/server/web.ts'
 
 export function makeServerContext(more: Partial<ServerContext> = {}): ServerContext {

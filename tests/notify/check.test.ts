@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { helpersOf } from '../../src/notify/notifier.ts'
-import { allowing } from '../../src/server/connection/allowed.ts'
+import { allowing } from '../../src/server/connection/addresses.ts'
 
 const check = (addresses: readonly string[], allowed: readonly string[] = []) =>
   helpersOf({

@@ -1,12 +1,10 @@
 /** Posting without reaching private networks, with bad receivers. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
-import { isPrivate } from '../../src/notify/addresses.ts'
-import { type Network, PrivateAddress, post, resolveName } from '../../src/notify/post.ts'
-import { allowing, isNetworkOrHost } from '../../src/server/connection/allowed.ts'
+import { isPrivate, type Network, PrivateAddress, post, resolveName } from '../../src/notify/post.ts'
+import { allowing, isNetworkOrHost } from '../../src/server/connection/addresses.ts'
 import { answering, startReceiver } from './receiver.ts'
 
 const POSTED = { body: '{}', headers: {} }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { IncmonError } from '../../src/domain/error.ts'
-import { createStore } from '../../src/operations/store.ts'
+import { createStore } from '../../src/operations/deps.ts'
 import { authenticate, createToken, revokeToken } from '../../src/operations/tokens.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'

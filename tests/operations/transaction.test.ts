@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withEngine } from '../../src/operations/deps.ts'
-import { inTransaction } from '../../src/operations/pruning/transaction.ts'
+import { inTransaction } from '../../src/operations/pruning/steps.ts'
 import { findService } from '../../src/store/service/services.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { mergeServices } from '../helpers/acts.ts'

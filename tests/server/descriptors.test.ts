@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { descriptorLimit, fittingConnections } from '../../src/server/connection/descriptors.ts'
+import { descriptorLimit, fittingConnections } from '../../src/server/connection/connections.ts'
 import { MAIN } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createLog } from '../../src/server/log.ts'
-import { createRefusals } from '../../src/server/refusals.ts'
+import { createRefusals } from '../../src/server/repeated.ts'
 
 const TOKEN = `incmon_${'A1'.repeat(21)}b`
 

@@ -1,7 +1,7 @@
 /** The event loop under watch, by clocks that are moved by hand. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { watchLoop } from '../../src/server/loop.ts'
+import { watchLoop } from '../../src/server/checks.ts'
 
 function watched(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] })

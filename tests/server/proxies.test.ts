@@ -1,7 +1,7 @@
 /** Networks that are trusted, as an administrator writes them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isCidr, trusting } from '../../src/server/connection/proxies.ts'
+import { isCidr, trusting } from '../../src/server/connection/addresses.ts'
 
 for (const network of ['10.0.0.0/8', '192.0.2.1', '192.0.2.1/32', 'fd00::/8', '::1', '0.0.0.0/0']) {
   test(`${network} is a network`, () => assert.equal(isCidr(network), true))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { pageInChunks, type SearchSource } from '../../src/store/history/search-steps.ts'
+import { pageInChunks, type SearchSource } from '../../src/store/history/alert-search.ts'
 
 type Row = { readonly time: number; readonly id: number; readonly matches: boolean }
 

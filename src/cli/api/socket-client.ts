@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
 import type { Listening } from '../../server/context.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
-import { parseObject } from '../answer.ts'
+import { parseObject } from '../ask.ts'
 import { CommandError } from '../failure.ts'
 import type { Transport } from './api.ts'
 

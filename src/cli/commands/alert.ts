@@ -1,7 +1,13 @@
 /** incmon alert: lists, shows and resolves alerts. */
 import { type Command, Option } from 'commander'
-import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
-import { type Alert, incidentName, serviceNames, withRecord } from '../api/records.ts'
+import {
+  type Alert,
+  incidentName,
+  type OrganizationOptions,
+  serviceNames,
+  withOrganization,
+  withRecord,
+} from '../api/records.ts'
 import { UsageError } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'

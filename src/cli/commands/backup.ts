@@ -12,10 +12,9 @@ import { requireSound } from '../../store/sqlite/sound.ts'
 import { COMPANIONS, hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
 import { type Common, refuseMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { interruptible } from '../interruption.ts'
 import { print, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
-import { bytesBar, counted, megabytes, progressLine } from '../progress.ts'
+import { bytesBar, counted, interruptible, megabytes, progressLine } from '../progress.ts'
 
 /** The priority of a backup is lower than that of a running server. */
 const NICENESS = 10

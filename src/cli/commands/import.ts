@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { countOf } from '../../domain/postmortem/words.ts'
 import type { Api } from '../api/api.ts'
-import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, withOrganization } from '../api/records.ts'
 import { type Entry, type Fault, isBlank, openDump } from '../dump.ts'
 import { CommandError } from '../failure.ts'
 import { readInput } from '../input.ts'

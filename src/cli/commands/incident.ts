@@ -2,13 +2,14 @@
 import { type Command, Option } from 'commander'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
 import { type Api, ErrorResponse } from '../api/api.ts'
-import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
 import {
   type Incident,
   type Named,
+  type OrganizationOptions,
   requireRecord,
   serviceNames,
   type WholeIncident,
+  withOrganization,
   withRecord,
 } from '../api/records.ts'
 import { hint, spellCommands } from '../database.ts'

@@ -2,7 +2,7 @@
 import { Argument, type Command, Option } from 'commander'
 import { PLANS, type Plan } from '../../domain/organization.ts'
 import { withApi } from '../api/api.ts'
-import { listOrganizations, type Organization, requireOrganization } from '../api/organization.ts'
+import { listOrganizations, type Organization, requireOrganization } from '../api/records.ts'
 import { type Common, hint, shellQuote } from '../database.ts'
 import { UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'

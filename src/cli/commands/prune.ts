@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { confirmationText, type PruneOutput } from '../../operations/pruning/pruner.ts'
 import { type Api, withApi } from '../api/api.ts'
-import { requireOrganization } from '../api/organization.ts'
+import { requireOrganization } from '../api/records.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError } from '../failure.ts'
 import { instant, printList } from '../output.ts'

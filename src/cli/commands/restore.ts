@@ -12,10 +12,9 @@ import { refuseEndless, refuseForeignBackup, replaceDatabase, requireRestorable 
 import { hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
 import { type Common, hint, isMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { interruptible } from '../interruption.ts'
 import { print, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
-import { counted, megabytes, type ProgressLine, progressLine } from '../progress.ts'
+import { counted, interruptible, megabytes, type ProgressLine, progressLine } from '../progress.ts'
 
 export function addRestore(program: Command): void {
   addCommand(program, 'restore', 'replace the database with a backup; stop the server first')

@@ -3,17 +3,23 @@ import { setTimeout } from 'node:timers/promises'
 import { Argument, type Command, Option } from 'commander'
 import { clientVariables } from '../../config.ts'
 import type { Source } from '../../domain/event/event.ts'
-import { detailOf, OTHER_PROGRAM, parseObject } from '../answer.ts'
-import { ask, type HttpResponse, type Question, type Trust } from '../ask.ts'
+import {
+  ask,
+  detailOf,
+  explainNoAnswer,
+  type HttpResponse,
+  OTHER_PROGRAM,
+  parseObject,
+  type Question,
+  type Trust,
+} from '../ask.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { explainNoAnswer } from '../no-answer.ts'
 import { print, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { startProgress } from '../progress.ts'
-import { moveTimes, parseRecording, type RecordedRequest } from '../replay/recording.ts'
-import { countAnswer, type Tally } from '../replay/tally.ts'
+import { countAnswer, moveTimes, parseRecording, type RecordedRequest, type Tally } from '../replay/recording.ts'
 import { namedAddress, requireServer } from '../server-address.ts'
 import { parseSource, SOURCE_NAMES } from '../source-names.ts'
 import { TEST_PAYLOADS } from '../test-payloads.ts'

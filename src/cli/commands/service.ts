@@ -1,8 +1,7 @@
 /** incmon service: lists services and merges two of them. */
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
-import { listServices, type Service } from '../api/records.ts'
+import { listServices, type OrganizationOptions, type Service, withOrganization } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Listening } from '../../server/context.ts'
 import { setupAddress } from '../../server/welcome.ts'
-import { type OrganizationOptions, withOrganization } from '../api/organization.ts'
+import { type OrganizationOptions, withOrganization } from '../api/records.ts'
 import { hint, requireConfig } from '../database.ts'
 import { UsageError } from '../failure.ts'
 import { print, printError } from '../output.ts'

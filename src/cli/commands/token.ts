@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { SCOPES, type Scope } from '../../domain/token.ts'
 import { withApi } from '../api/api.ts'
-import { listOrganizations, type OrganizationOptions, withOrganization } from '../api/organization.ts'
+import { listOrganizations, type OrganizationOptions, withOrganization } from '../api/records.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { instant, print, printError, printList, visible } from '../output.ts'

@@ -2,6 +2,7 @@
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { formatInstant, parseInstant } from '../../domain/instant.ts'
 import { MAX_DEPTH, parseBody } from '../../intake/json.ts'
+import { detailOf, parseObject } from '../ask.ts'
 
 /** `line` starts at 1. `at` is milliseconds UTC. `headers` is null if the recording has none. */
 export type RecordedRequest = {
@@ -97,4 +98,49 @@ function moved([whole = '', day, between, time]: readonly string[], delta: numbe
   if (before === null || after < 0 || after > LAST_TIME) return whole
   const [newDay, newTime] = formatInstant(after).slice(0, 19).split('T')
   return `${newDay}${between}${newTime}`
+}
+
+/** `accepted` and `rejected` count items: events, or the alerts of a notification. */
+export type Tally = {
+  sent: number
+  readonly statuses: Record<string, number>
+  accepted: number
+  rejected: number
+  /** The message of the first refusal. */
+  refusal: string | null
+}
+
+/** Adds one answer. */
+export function countAnswer(tally: Tally, request: RecordedRequest, status: number, text: string): void {
+  tally.sent += 1
+  tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
+  const answer = status === 200 ? answerOf(text) : null
+  if (!answer) {
+    tally.rejected += itemsOf(request.body)
+    tally.refusal ??= `line ${request.line} was answered ${status}: ${detailOf(text)}`
+    return
+  }
+  const { eventId, eventIds, rejected = [] } = answer
+  tally.accepted += eventIds?.length ?? (eventId ? 1 : 0)
+  tally.rejected += rejected.length
+  const [first] = rejected
+  if (first) tally.refusal ??= `line ${request.line}: item ${first.index} was rejected: ${first.error}`
+}
+
+type Accepted = {
+  readonly received: true
+  readonly eventId?: string | null
+  readonly eventIds?: readonly string[]
+  readonly rejected?: readonly { readonly index: number; readonly error: string }[]
+}
+
+/** Returns null for answers of other programs, such as the page of a proxy. */
+function answerOf(text: string): Accepted | null {
+  const answer = parseObject(text)
+  return answer?.received === true ? (answer as Accepted) : null
+}
+
+function itemsOf(body: unknown): number {
+  const { alerts } = (body ?? {}) as { alerts?: unknown }
+  return Array.isArray(alerts) ? alerts.length : 1
 }

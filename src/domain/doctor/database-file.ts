@@ -1,7 +1,6 @@
 /** Checks the file, its directory, the permissions and the free disk space. */
 
-import { judgeDiskSpace } from './disk-space.ts'
-import { type DoctorFacts, type FileEntry, type Finding, fail, formatBytes, ok, warn } from './facts.ts'
+import { type DoctorFacts, type FileEntry, type Finding, fail, formatBytes, judgeDiskSpace, ok, warn } from './facts.ts'
 
 const MB = 1_000_000
 const LEAST_ENTRIES = 100

@@ -1,8 +1,7 @@
 /** The facts from which a diagnosis is made, and its findings. */
-
 import { formatSeconds } from '../postmortem/words.ts'
 import type { Scope } from '../token.ts'
-import type { Certificate } from './certificate-life.ts'
+import type { Certificate } from './certificate.ts'
 
 /** `remedy` is one line, or null if there is nothing to do. */
 export type Finding = {
@@ -148,4 +147,28 @@ export function formatBytes(bytes: number): string {
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   const value = bytes / 1000 ** step
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
+}
+
+const MEBIBYTE = 1_048_576
+/** In bytes. With less free space, one alert storm could fill the disk. */
+const USUAL = 1_000_000_000
+const TIMES_THE_LEAST = 4
+
+/** `short`: the server is not ready. `scarce`: a person should check. */
+export type DiskSpace = 'short' | 'scarce' | 'enough'
+
+/**
+ * Judges the free disk space.
+ * @param free bytes
+ * @param minFree the minimum in MiB
+ */
+export function judgeDiskSpace(free: number, minFree: number): DiskSpace {
+  const least = minFree * MEBIBYTE
+  if (free < least) return 'short'
+  return free < Math.max(USUAL, TIMES_THE_LEAST * least) ? 'scarce' : 'enough'
+}
+
+/** Returns whole MiB, the unit of the setting. */
+export function wholeMebibytes(bytes: number): number {
+  return Math.floor(bytes / MEBIBYTE)
 }

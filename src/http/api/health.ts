@@ -1,9 +1,11 @@
-/** /healthz and /readyz: is the process running, and can it store events? */
+/** /healthz, /readyz and /metrics: is the process running, can it store events, and what has it counted? */
 import * as v from 'valibot'
 import { type Check, checkStore } from '../../operations/readiness.ts'
+import { organizationText } from '../../server/metrics.ts'
+import { findFigures } from '../../store/views.ts'
 import { problem } from '../middleware/problem.ts'
-import { json } from '../middleware/reply.ts'
-import type { Route } from '../route.ts'
+import { json, text } from '../middleware/reply.ts'
+import { type Route, rest } from '../route.ts'
 import { described, success } from './shapes.ts'
 
 const okShape = v.object({ status: v.literal('ok') })
@@ -45,3 +47,20 @@ export const healthRoutes: readonly Route[] = [
 function showCheck({ name, detail }: Check): v.InferInput<typeof checkShape> {
   return detail === null ? { name, state: 'ok' } : { name, state: 'failing', detail }
 }
+
+const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+export const metricsRoutes: readonly Route[] = [
+  rest({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Metrics for Prometheus',
+    scope: 'read',
+    answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
+    handle: async ({ store, server: { metrics, engine }, identity }) => {
+      const { sizes, openIncidents, senders, channels } = await store.read(findFigures, identity.organizationId)
+      const ofProcess = await metrics.text({ ...sizes, waiting: engine.pending() })
+      return text(`${ofProcess}${await organizationText(openIncidents, senders, channels)}`, TYPE)
+    },
+  }),
+]

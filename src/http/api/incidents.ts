@@ -7,7 +7,7 @@ import { findIncident, type IncidentRecord, listIncidents } from '../../store/in
 import { findTimeline } from '../../store/incident/timeline-facts.ts'
 import { findIncidentRecords } from '../../store/views.ts'
 import { instantField, textField } from '../middleware/body.ts'
-import { originOf } from '../middleware/caller.ts'
+import { originOf } from '../middleware/header.ts'
 import { notFound } from '../middleware/problem.ts'
 import { idParameter, pageParameters, severityParameter, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'

@@ -1,6 +1,8 @@
 /** Reads request headers from Node's request, because building a web Headers object is expensive. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
+import { type Client, clientOf } from '../../domain/forwarded.ts'
+import type { ServerContext } from '../../server/context.ts'
 
 /** Returns Node's request, or null if the request did not come through Node. */
 export function incomingOf(c: Context): HttpBindings['incoming'] | null {
@@ -23,4 +25,22 @@ export const MAX_KEY = 200
 export function idempotencyKeyOf(c: Context): string | null {
   const key = headerOf(c, 'idempotency-key')
   return key && key.length <= MAX_KEY ? key : null
+}
+
+export function callerOf(c: Context, { isTrusted }: Pick<ServerContext, 'isTrusted'>): Client {
+  const header = (name: string) => headerOf(c, name) ?? ''
+  const said = {
+    forwarded: header('forwarded'),
+    xForwardedFor: header('x-forwarded-for'),
+    xForwardedProto: header('x-forwarded-proto'),
+    xForwardedHost: header('x-forwarded-host'),
+  }
+  return clientOf(incomingOf(c)?.socket.remoteAddress ?? '', said, isTrusted)
+}
+
+/**
+ * Returns the public address of this server, for example https://incmon.example.com. Returns '' if it is not certain.
+ */
+export function originOf(c: Context, server: Pick<ServerContext, 'isTrusted'>): string {
+  return callerOf(c, server).origin
 }

@@ -1,7 +1,7 @@
 /** Refuses misspelled parameters and fields of REST requests. Ignoring them would not do what the caller wanted. */
 import type * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
-import { misspelled } from '../../domain/misspelling.ts'
+import { misspelled } from '../../domain/suggestion.ts'
 
 type Schema = v.GenericSchema<unknown, unknown>
 /** The internals of valibot's schemas that contain field names. */

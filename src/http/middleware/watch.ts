@@ -2,8 +2,7 @@
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import type { ServerContext } from '../../server/context.ts'
-import { callerOf } from './caller.ts'
-import { headerOf } from './header.ts'
+import { callerOf, headerOf } from './header.ts'
 import { problemOf } from './problem.ts'
 import type { Reply } from './reply.ts'
 

@@ -1,4 +1,6 @@
 /** The steps of pruning for events and alerts. Each is one short transaction that checks a few rows. */
+
+import type { Notice } from '../../domain/notice.ts'
 import {
   type Cutoffs,
   type IncidentReferences,
@@ -24,6 +26,7 @@ import {
 import { dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../../store/retention/pruning.ts'
 import { listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
 import type { Db } from '../../store/sqlite/open.ts'
+import type { Deps } from '../deps.ts'
 
 /** The pruning of one organization, with its limits at the start. */
 export type Pass = {
@@ -142,4 +145,19 @@ export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): Expi
 
 export function keysOf(rows: readonly { readonly id: number }[]): number[] {
   return rows.map(({ id }) => id)
+}
+
+/**
+ * Runs work in a transaction. Inside another transaction it is a savepoint, and its notices wait for that commit.
+ * The work gets deps that collect its notices.
+ */
+export function inTransaction<Result>(
+  deps: Deps,
+  work: (inside: Deps) => Result,
+  transaction = deps.db.transaction,
+): Result {
+  const notices: Notice[] = []
+  const result = transaction(() => work({ ...deps, announce: (notice) => notices.push(notice) }))
+  for (const notice of notices) deps.announce(notice)
+  return result
 }

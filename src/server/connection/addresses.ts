@@ -1,5 +1,5 @@
-/** Limits the connections of one address, so that one client cannot use all of them. */
-import type { Server, Socket } from 'node:net'
+/** Addresses of clients: the connections of each address, trusted proxies and allowed networks. */
+import { BlockList, isIP, type Server, type Socket } from 'node:net'
 import { plainAddress } from '../../domain/forwarded.ts'
 import type { Log } from '../log.ts'
 import { networkOf } from './wrong-tokens.ts'
@@ -47,4 +47,41 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
     dropped = 0
   }
   return { tell }
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128']
+
+/** Returns whether a text is a network such as 10.0.0.0/8, or the name of a host such as localhost. */
+export function isNetworkOrHost(text: string): boolean {
+  return isCidr(text) || /^(?!-)(?=.*[a-z])[a-z\d-]{1,63}(\.[a-z\d-]{1,63})*$/i.test(text)
+}
+
+/**
+ * Returns a function that tells whether the address of a host belongs to one of the networks, or the host is listed by
+ * its name. `localhost` stands for all loopback addresses.
+ */
+export function allowing(entries: readonly string[]): (address: string, host: string) => boolean {
+  const names = entries.filter((entry) => !isCidr(entry)).map((name) => name.toLowerCase())
+  const networks = [...entries.filter(isCidr), ...(names.includes('localhost') ? LOOPBACK : [])]
+  const isInNetwork = trusting(networks)
+  return (address, host) => isInNetwork(address) || names.includes(host.toLowerCase().replace(/\.$/, ''))
+}
+
+/** Returns whether a text is a network such as 10.0.0.0/8 or fd00::/8. A single address is a network too. */
+export function isCidr(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const most = isIP(address) === 4 ? 32 : 128
+  return isIP(address) !== 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= most))
+}
+
+/** Returns a function that tells whether an address belongs to one of the networks. */
+export function trusting(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }

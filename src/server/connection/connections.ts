@@ -1,4 +1,6 @@
 /** Manages connections from accepting to closing: limits, timeouts and graceful shutdown. */
+
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
@@ -145,4 +147,23 @@ function allOf(open: Open): ServerResponse[] {
 /** Returns whether a response is a stream. Other responses are written at once and never stay open. */
 function isStream(response: ServerResponse): boolean {
   return response.headersSent && !response.writableEnded
+}
+
+/** Reserved for the database, its threads, the log and outgoing requests. */
+const RESERVED = 64
+
+/** Returns the system's limit of open files for this process (`ulimit -n`); null if it is unknown. */
+export function descriptorLimit(): number | null {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return soft === undefined ? null : Number(soft)
+  } catch {
+    return null
+  }
+}
+
+/** Returns how many connections fit into a limit of descriptors, at most `wanted`. */
+export function fittingConnections(wanted: number, limit: number | null): number {
+  if (limit === null) return wanted
+  return Math.min(wanted, Math.max(limit - RESERVED, Math.floor(limit / 4), 1))
 }

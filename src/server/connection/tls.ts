@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { type Certificate, certificateFaultOf } from '../../domain/doctor/certificate-life.ts'
+import { type Certificate, certificateFaultOf } from '../../domain/doctor/certificate.ts'
 
 /** The options of node:https. */
 export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }

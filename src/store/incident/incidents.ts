@@ -1,9 +1,8 @@
 /** Incidents of services. */
-
 import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
-import { readPage } from '../list.ts'
+import { readPage } from '../read.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -171,4 +170,19 @@ function toRecord(row: IncidentRow): IncidentRecord {
     recoveredAt: row.firing_alerts > 0 ? null : row.last_ends_at,
     hasPostmortem: row.has_postmortem === 1,
   }
+}
+
+/**
+ * Moves the alerts and the timeline of one incident to another. Call it in a transaction.
+ * @param own the kinds of timeline entries that stay
+ */
+export function moveIncidentRecords(db: Db, from: number, into: number, own: readonly string[]): void {
+  db.run(db.sql.updateTable('alerts').set({ incident_id: into }).where('incident_id', '=', from))
+  db.run(
+    db.sql
+      .updateTable('timeline')
+      .set({ incident_id: into })
+      .where('incident_id', '=', from)
+      .where('kind', 'not in', [...own, 'merged']),
+  )
 }

@@ -5,8 +5,7 @@ import { cacheLast } from '../../domain/memoize.ts'
 import type { AlertTexts, LiveAlert } from '../../domain/state/live.ts'
 import { countAlerts } from '../history/alert-counts.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
-import { insertRows } from '../sqlite/rows.ts'
+import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
 /** The changes of one alert in a batch. `before`: null if it is new; `texts`: null if they are unchanged. */

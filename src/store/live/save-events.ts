@@ -1,8 +1,7 @@
 /** Saves the events of a batch with their payloads. */
 import type { StoredEvent } from '../../domain/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
-import { insertRows } from '../sqlite/rows.ts'
+import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
 export function saveEvents(db: Db, events: readonly StoredEvent[]): void {

@@ -1,8 +1,7 @@
 /** Saves the senders and groups of a batch. */
 import type { LiveGroup, LiveSender } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
-import { insertRows } from '../sqlite/rows.ts'
+import { insertRows, query } from '../sqlite/query.ts'
 import type { SavedRecord } from './save.ts'
 
 export function saveSenders(db: Db, senders: readonly SavedRecord<LiveSender>[]): void {

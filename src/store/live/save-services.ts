@@ -1,8 +1,7 @@
 /** Saves the services of a batch. */
 import type { LiveService } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
-import { insertRows } from '../sqlite/rows.ts'
+import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 import type { SavedChange } from './save.ts'
 

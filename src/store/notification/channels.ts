@@ -3,7 +3,7 @@
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
-import { readPage } from '../list.ts'
+import { readPage } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'

@@ -5,8 +5,7 @@ import type { MessageItem } from '../../domain/notification/words.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { firingAlerts } from '../incident/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
-import { listed, query } from '../sqlite/query.ts'
-import { insertRows } from '../sqlite/rows.ts'
+import { insertRows, listed, query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** A notification to send. Times in milliseconds UTC. */

@@ -4,7 +4,20 @@ import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { AGED_COLUMNS, toAged } from './expired-incidents.ts'
+
+/** The columns of an `AgedIncident` for any query that uses `incidents`. `hasPostmortem` is 0 or 1. */
+export const AGED_COLUMNS = [
+  ...(['incidents.status', 'incidents.created_at as createdAt', 'incidents.started_at as startedAt'] as const),
+  ...(['incidents.resolved_at as resolvedAt', 'incidents.touched_at as touchedAt'] as const),
+  sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('hasPostmortem'),
+] as const
+
+/** Converts a row with these columns. */
+export function toAged<Row extends { readonly hasPostmortem: 0 | 1 }>(
+  row: Row,
+): Omit<Row, 'hasPostmortem'> & { readonly hasPostmortem: boolean } {
+  return { ...row, hasPostmortem: row.hasPostmortem === 1 }
+}
 
 /** Times in ms UTC. */
 export type ExpiredAlert = {

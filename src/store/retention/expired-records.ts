@@ -4,7 +4,7 @@ import type { AgedIncident, Cursor } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { AGED_COLUMNS, toAged } from './expired-incidents.ts'
+import { AGED_COLUMNS, toAged } from './expired-alerts.ts'
 
 type ExpiredIncident = AgedIncident & { readonly id: number; readonly uuid: string }
 

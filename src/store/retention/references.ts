@@ -2,7 +2,7 @@
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
-import { AGED_COLUMNS, toAged } from './expired-incidents.ts'
+import { AGED_COLUMNS, toAged } from './expired-alerts.ts'
 
 const byRecords = query<{ ids: string }>()((builder, hole) =>
   builder

@@ -1,13 +1,16 @@
 /** Builds and compiles frequent queries once, and runs them with named arguments. */
+
 import {
   type Compilable,
   DummyDriver,
+  type Insertable,
   Kysely,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
+import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
 
 /** Kysely only builds queries here. `open.ts` runs them. */
@@ -72,4 +75,37 @@ class Hole {
   constructor(name: string) {
     this.name = name
   }
+}
+
+type TableName = keyof Schema & string
+type NewRow<Table extends TableName> = Insertable<Schema[Table]>
+
+const queries = new Map<string, Query<object, never>>()
+
+/**
+ * Inserts rows with the same columns, in order. Statements with several rows are not faster, because SQLite keeps a
+ * journal for each, so that it can undo one that fails halfway.
+ */
+export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly NewRow<Table>[]): void {
+  const [first] = rows
+  if (!first) return
+  const query = insertion(table, Object.keys(first))
+  for (const row of rows) db.run(query, row)
+}
+
+function insertion(table: TableName, columns: readonly string[]): Query<object, never> {
+  const key = `${table} ${columns}`
+  const known = queries.get(key)
+  if (known) return known
+  const sample = Object.fromEntries(columns.map((column) => [column, 0]))
+  const made: Query<object, never> = {
+    text: builder
+      .insertInto(table)
+      .values(sample as never)
+      .compile().sql,
+    // Rows of one call may list their columns in different orders.
+    parameters: (row) => columns.map((column) => (row as Record<string, unknown>)[column]),
+  }
+  queries.set(key, made)
+  return made
 }

@@ -35,7 +35,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'unseen-damage',
-    file: 'src/server/damage.ts',
+    file: 'src/server/checks.ts',
     from: 'if (isDamage(error)) remember',
     to: 'if (!isDamage(error)) remember',
     test: 'tests/server/damage.test.ts',
@@ -165,7 +165,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'open-loopback',
-    file: 'src/notify/addresses.ts',
+    file: 'src/notify/post.ts',
     from: "'127.0.0.0/8', ",
     to: '',
     test: 'tests/notify/post.test.ts',

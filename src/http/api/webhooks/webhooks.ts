@@ -12,8 +12,7 @@ import { flagParameter, readQuery } from '../../middleware/query.ts'
 import { json, type Reply } from '../../middleware/reply.ts'
 import type { HandlerParts, Route } from '../../route.ts'
 import { countShape, described, success, uuidShape } from '../shapes.ts'
-import { WEBHOOK_BODIES } from './bodies.ts'
-import { isLong, read, readLong } from './reading.ts'
+import { isLong, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
 
 /**
  * A dry run is one transaction that is rolled back and blocks all other requests, so the number of items is limited.

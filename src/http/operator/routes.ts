@@ -1,0 +1,98 @@
+/** What only operators may do: organizations, setup links, imports, pruning, and finding records by a part of an id. */
+import * as v from 'valibot'
+import { programVersion } from '../../assets.ts'
+import { importSilences } from '../../domain/decide/silences.ts'
+import { IncmonError } from '../../domain/error.ts'
+import { PLANS, type Plan } from '../../domain/organization.ts'
+import { readSilences } from '../../intake/silences.ts'
+import { changeOrganization, createOrganization } from '../../operations/organizations.ts'
+import { createSetupLink } from '../../operations/sessions.ts'
+import { findIdMatches } from '../../store/id-matches.ts'
+import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
+import { instantText } from '../api/shapes.ts'
+import { textField } from '../middleware/body.ts'
+import { operatorIdentity } from '../middleware/operator.ts'
+import { notFound } from '../middleware/problem.ts'
+import { wordParameter } from '../middleware/query.ts'
+import { json } from '../middleware/reply.ts'
+import { operator } from '../route.ts'
+import { importRoute } from './import.ts'
+import { pruneRoute } from './prune.ts'
+
+const PATH = '/operator/organizations'
+const MAX_NAME = 100
+const FREE: Plan = 'Free'
+
+/** The routes for operators. They exist only over the Unix socket and inside the program. */
+export const operatorRoutes = [
+  operator({
+    method: 'GET',
+    path: PATH,
+    handle: async ({ store }) => json((await store.read(listOrganizations)).map(showTenant)),
+  }),
+  operator({
+    method: 'POST',
+    path: PATH,
+    body: v.object({ name: textField(MAX_NAME), plan: v.optional(wordParameter(PLANS), FREE) }),
+    handle: async ({ store, body }) => json(showTenant(await store.run(createOrganization, body)), 201),
+  }),
+  operator({
+    method: 'PATCH',
+    path: `${PATH}/:id`,
+    body: v.object({ name: v.optional(textField(MAX_NAME)), plan: v.optional(wordParameter(PLANS)) }),
+    handle: async ({ store, id, body }) => {
+      const found = (await store.read(listOrganizations)).find((one) => one.id === id)
+      if (!found) throw notFound('organization', 'GET /operator/organizations')
+      return json(showTenant(await store.run(changeOrganization, found.rowId, body)))
+    },
+  }),
+  // Commands compare the version with theirs.
+  operator({
+    method: 'GET',
+    path: '/operator/server',
+    handle: ({ store, server }) =>
+      json({ program: 'incmon', version: programVersion(), database: store.file, listening: server.listening() }),
+  }),
+  operator({
+    method: 'POST',
+    path: '/operator/setup-links',
+    handle: async ({ c, store }) => {
+      const { organizationId } = await operatorIdentity(c, store)
+      return json(await store.run(createSetupLink, organizationId), 201)
+    },
+  }),
+  // In the format of `amtool silence query -o json`. A second import of a silence changes nothing.
+  operator({
+    method: 'POST',
+    path: '/operator/silences',
+    body: v.object({ silences: v.array(v.unknown(), 'expected a list of silences') }),
+    handle: async ({ c, deps, store, body }) => {
+      const { organizationId } = await operatorIdentity(c, store)
+      const silences = read(body.silences).map((silence) => ({ ...silence, schedule: null }))
+      return json(await deps.engine.run(organizationId, (ctx, now) => importSilences(ctx, silences, now)))
+    },
+  }),
+  // Each finds a record and returns `[{ id, number, organization: { id, name } }]`.
+  ...(['incidents', 'alerts', 'silences'] as const).map((table) =>
+    operator({
+      method: 'GET',
+      path: `/operator/${table}/:id`,
+      handle: async ({ store, id }) => json(await store.read(findIdMatches, table, id)),
+    }),
+  ),
+  pruneRoute,
+  importRoute,
+]
+
+function showTenant({ id, name, plan, settings, createdAt }: OrganizationRecord) {
+  return { id, name, plan, settings, createdAt: instantText(createdAt) }
+}
+
+function read(silences: unknown): ReturnType<typeof readSilences> {
+  try {
+    return readSilences(silences)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new IncmonError('invalid', `body: silences: ${error.message}`)
+    throw error
+  }
+}
