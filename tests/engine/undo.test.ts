@@ -9,9 +9,9 @@ import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline, watchdog } from '../helpers/senders.ts'
 
 const TABLES = ['services', 'alerts', 'incidents', 'senders', 'groups'] as const
-const KEYS = ['serviceByKey', 'aliases', 'incidentById'] as const
+const KEYS = ['serviceByKey', 'aliases', 'incidentById', 'namesakes'] as const
 const NAMES = ['alertByFingerprint', 'alertByLogicalKey'] as const
-const INDEXES = ['servicesByName', 'alertsOfService', 'alertsOfGroup', 'namesakes', 'incidentsOfService'] as const
+const INDEXES = ['servicesByName', 'alertsOfService', 'alertsOfGroup', 'incidentsOfService'] as const
 
 type Keyed<Found> = { readonly keys: () => Iterable<unknown>; readonly get: (key: never) => Found }
 

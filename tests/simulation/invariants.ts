@@ -52,8 +52,10 @@ export function checkIndexes(state: OrganizationState): void {
   same('dueAlerts', indexOf(state.dueAlerts), stepsOf(alerts.map((one) => [dueStep(one.dueAt), one.rowId])))
   same(
     'namesakes',
-    indexOf(state.namesakes),
-    firing.map((one) => [namesakeKey(one.serviceId, one.alert, one.alert.severity), one.rowId]),
+    tableOf(state.namesakes),
+    [...Map.groupBy(firing, (one) => namesakeKey(one.serviceId, one.alert, one.alert.severity))].map(
+      ([key, { length }]) => [key, length],
+    ),
   )
   same(
     'incidentById',

@@ -5,10 +5,10 @@ type Keyed<Found> = { readonly keys: () => Iterable<unknown>; readonly get: (key
 
 const TABLES = [
   ...(['settings', 'plan', 'services', 'serviceById', 'serviceByKey', 'aliases', 'alerts', 'incidents'] as const),
-  ...(['incidentById', 'silences', 'senders', 'groups', 'groupKeys'] as const),
+  ...(['incidentById', 'silences', 'senders', 'groups', 'groupKeys', 'namesakes'] as const),
 ] as const
 const INDEXES = [
-  ...(['servicesByName', 'servicesByNamespace', 'projects', 'alertsOfService', 'alertsOfGroup', 'namesakes'] as const),
+  ...(['servicesByName', 'servicesByNamespace', 'projects', 'alertsOfService', 'alertsOfGroup'] as const),
   ...(['incidentsOfService', 'dueServices'] as const),
 ] as const
 

@@ -78,12 +78,12 @@ export function hasFiringMetrics(state: OrganizationState, serviceId: number, st
   return false
 }
 
-/** Returns whether another alert with the same name fires with the same severity or a higher one. */
-export function hasNamesake(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): boolean {
+/** Returns whether another alert than this firing one has its name and fires with its severity or a higher one. */
+export function hasNamesake(state: OrganizationState, { serviceId, alert }: LiveAlert): boolean {
   return SEVERITIES.some((severity) => {
     if (rank(severity) < rank(alert.severity)) return false
-    const firing = state.namesakes.get(namesakeKey(serviceId, alert, severity))
-    return firing.size > (firing.has(rowId) ? 1 : 0)
+    const firing = state.namesakes.get(namesakeKey(serviceId, alert, severity)) ?? 0
+    return firing > (severity === alert.severity ? 1 : 0)
   })
 }
 

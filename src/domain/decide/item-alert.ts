@@ -40,19 +40,21 @@ export function decideAlert(ctx: Context, item: Item, condition: Condition): Dec
 }
 
 const NO_SILENCES: readonly number[] = []
-const shareName = shareEqual((name: string) => name)
+const shareText = shareEqual((text: string) => text)
 const shareRules = shareEqual(
   ({ service, severity, identity }: Signal['rules']) => `${service}\0${severity}\0${identity}`,
 )
 
-/** Shares equal names and rules, because alerts stay in memory. */
+/** Shares equal texts and rules, because alerts stay in memory. */
 function withShared(signal: Signal): Signal {
-  return { ...signal, name: shareName(signal.name), rules: shareRules(signal.rules) }
+  const { name, summary, rules } = signal
+  return { ...signal, name: shareText(name), summary: shareText(summary), rules: shareRules(rules) }
 }
 
 function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condition): Decided {
   const { fingerprint, startsAt, status, labels, annotations, links } = signal
   const first: Fingerprint = { fingerprint, startedAt: startsAt, ended: status === 'resolved' }
+  const { alert, dueAt } = settleWithin(ctx, service, item, open(withShared(signal), item.receivedAt), signal)
   const live: LiveAlert = {
     rowId: ctx.rowId('alerts'),
     id: ctx.newId(),
@@ -61,7 +63,9 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condit
     incidentId: null,
     groupId: item.groupId,
     cluster: item.cluster,
-    ...settleWithin(ctx, service, item, open(withShared(signal), item.receivedAt), signal),
+    // Written one by one, because V8 would store fields of a spread in a second object.
+    dueAt,
+    alert,
     fingerprints: [first],
     lastEvent: stored(),
     part: partOf(item.draft),

@@ -21,14 +21,21 @@ function nameAlert(state: OrganizationState, { rowId, cluster, alert, fingerprin
   for (const { fingerprint } of fingerprints) state.alertByFingerprint.add(scope, fingerprint, rowId)
 }
 
-function putFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
-  state.firing.add(alert.startsAt, rowId)
-  state.namesakes.add(namesakeKey(serviceId, alert, alert.severity), rowId)
+function putFiring(state: OrganizationState, one: LiveAlert): void {
+  state.firing.add(one.alert.startsAt, one.rowId)
+  countNamesakes(state, one, 1)
 }
 
-function dropFiring(state: OrganizationState, { rowId, serviceId, alert }: LiveAlert): void {
-  state.firing.remove(alert.startsAt, rowId)
-  state.namesakes.remove(namesakeKey(serviceId, alert, alert.severity), rowId)
+function dropFiring(state: OrganizationState, one: LiveAlert): void {
+  state.firing.remove(one.alert.startsAt, one.rowId)
+  countNamesakes(state, one, -1)
+}
+
+function countNamesakes({ namesakes }: OrganizationState, { serviceId, alert }: LiveAlert, more: number): void {
+  const key = namesakeKey(serviceId, alert, alert.severity)
+  const count = (namesakes.get(key) ?? 0) + more
+  if (count > 0) namesakes.set(key, count)
+  else namesakes.delete(key)
 }
 
 /** Replaces an alert. Most changes are repeats, which change no index. */

@@ -58,8 +58,8 @@ export type OrganizationState = {
   readonly alertByLogicalKey: Names
   readonly alertsOfService: Index<number, number>
   readonly alertsOfGroup: Index<number, number>
-  /** Firing alerts of one name and severity, by `namesakeKey`. */
-  readonly namesakes: Index<string, number>
+  /** The number of firing alerts of one name and severity, by `namesakeKey`. */
+  readonly namesakes: Table<string, number>
   readonly firing: Timeline
   readonly incidents: Table<number, LiveIncident>
   readonly incidentById: Table<string, number>
@@ -109,7 +109,7 @@ export function createOrganizationState(
     alertByLogicalKey: createNames(journal, (one, other) => one > other),
     alertsOfService: createIndex(journal),
     alertsOfGroup: createIndex(journal),
-    namesakes: createIndex(journal),
+    namesakes: createTable(journal),
     firing: createTimeline(journal),
     incidents: createTable(journal),
     incidentById: createTable(journal),
