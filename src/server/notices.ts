@@ -9,6 +9,8 @@ const PAUSE = 500
 const HEARTBEAT = 15_000
 /** The number of deliveries that are stored for streams that reconnect. */
 const KEPT = 256
+/** The most that a stream gets when it reconnects, in bytes: less than a client may leave unread. */
+const MAX_MISSED = 524_288
 /** If a delivery has more records of one kind, `*` is sent instead of their UUIDs. */
 const MAX_IDS = 50
 
@@ -82,10 +84,11 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     },
     subscribe: (subscriber, after) => {
       subscribers.add(subscriber)
-      subscriber.send(encoder.encode(`retry: 2000\nid: ${run}-${number}\n\n`))
       const missed = missedBy(subscriber.organizationId, after)
-      if (missed === null) subscriber.send(encoder.encode(`event: reset\nid: ${run}-${number}\ndata: *\n\n`))
-      else for (const { bytes } of missed) subscriber.send(bytes)
+      const now = `id: ${run}-${number}\n`
+      subscriber.send(encoder.encode(`retry: 2000\n\n${missed === null ? `${now}event: reset\ndata: *\n\n` : ''}`))
+      for (const { bytes } of missed ?? []) subscriber.send(bytes)
+      if (missed !== null) subscriber.send(encoder.encode(`${now}\n`))
       return () => void subscribers.delete(subscriber)
     },
     count: () => subscribers.size,
@@ -97,20 +100,23 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     },
   }
 
-  /** Returns the deliveries after this id, or null if some are no longer stored. */
+  /** Returns the deliveries after this id, or null if some are no longer stored or they are too large together. */
   function missedBy(organizationId: number, after: string): readonly Delivery[] | null {
     if (after === '') return []
     const digits = after.startsWith(`${run}-`) ? after.slice(run.length + 1) : ''
     const last = /^\d+$/.test(digits) ? Number(digits) : Number.NaN
     const oldest = kept[0]?.number ?? number + 1
     if (!(last >= oldest - 1 && last <= number)) return null
-    return kept.filter((one) => one.organizationId === organizationId && one.number > last)
+    const missed = kept.filter((one) => one.organizationId === organizationId && one.number > last)
+    return missed.reduce((size, { bytes }) => size + bytes.length, 0) > MAX_MISSED ? null : missed
   }
 }
 
+/** The last event has the id: if a connection breaks within a delivery, the client gets the whole delivery again. */
 function textOf(kinds: ReadonlyMap<string, ReadonlySet<string>>, id: string): string {
   const events = [...kinds].flatMap(([kind, ids]) =>
     (ids.size > MAX_IDS ? ['*'] : [...ids]).map((one) => `event: ${kind}\ndata: ${one}\n\n`),
   )
-  return `id: ${id}\n${events.join('')}`
+  const last = events.pop() ?? ''
+  return `${events.join('')}id: ${id}\n${last}`
 }

@@ -11,8 +11,8 @@ import { makeCertificate } from '../helpers/certificates.ts'
 
 /** Far more than the system takes from us before the caller does. */
 const LARGE = 'x'.repeat(64_000_000)
-/** What would wait for ever, or for the server's own two looks of 30 seconds each, if it were not so. */
-const ENDS = { timeout: 55_000 }
+/** What would wait for ever, or for the server's own five looks of 10 seconds each, if it were not so. */
+const ENDS = { timeout: 35_000 }
 
 /** A server whose answers the test gives, and a way to ask it; connections are kept. */
 async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeof createConnections>[1] = null) {
@@ -113,6 +113,16 @@ for (const isSecure of [false, true]) {
     },
   )
 }
+
+test('a stream that nobody reads is given up before a response that nobody reads', ENDS, async (t) => {
+  const { askOnly } = await serving(t, 20)
+  const [page, stream] = [await askOnly(), await askOnly()]
+  const ended: string[] = []
+  page.response.on('close', () => ended.push('page')).end(LARGE)
+  stream.response.on('close', () => ended.push('stream')).write(LARGE)
+  await once(page.response, 'close')
+  assert.deepEqual(ended, ['stream', 'page'])
+})
 
 test('a slow response is not an abandoned one', ENDS, async (t) => {
   const { ask, askOnly } = await serving(t, 20)

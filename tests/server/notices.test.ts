@@ -51,7 +51,7 @@ test('several changes of one record in a moment are one notice', async (t) => {
   const { seen } = follow(ACME)
   for (const _ of [1, 2, 3]) notices.announce({ kind: 'incident', id: 'i1', organizationId: ACME })
   await tell('a1')
-  assert.equal(seen.text, 'id: run-1\nevent: incident\ndata: i1\n\nevent: alert\ndata: a1\n\n')
+  assert.equal(seen.text, 'event: incident\ndata: i1\n\nid: run-1\nevent: alert\ndata: a1\n\n')
 })
 
 test('a storm of alerts is one notice for all', async (t) => {
@@ -59,7 +59,7 @@ test('a storm of alerts is one notice for all', async (t) => {
   const { seen } = follow(ACME)
   for (let n = 0; n < 10_000; n++) notices.announce({ kind: 'alert', id: `a${n}`, organizationId: ACME })
   await tell('s1', 'service')
-  assert.equal(seen.text, 'id: run-1\nevent: alert\ndata: *\n\nevent: service\ndata: s1\n\n')
+  assert.equal(seen.text, 'event: alert\ndata: *\n\nid: run-1\nevent: service\ndata: s1\n\n')
 })
 
 test('a reconnected stream gets the missed notices', async (t) => {
@@ -70,7 +70,7 @@ test('a reconnected stream gets the missed notices', async (t) => {
   await tell('a2')
   await tell('c1', 'alert', CHARLIE)
   const { seen } = follow(ACME, 'run-1')
-  assert.match(seen.text, /^retry: 2000\nid: run-3\n\nid: run-2\nevent: alert\ndata: a2\n\n$/)
+  assert.match(seen.text, /^retry: 2000\n\nid: run-2\nevent: alert\ndata: a2\n\nid: run-3\n\n$/)
 })
 
 for (const after of ['other-1', 'run-99', 'run-', 'nonsense', '-1']) {
@@ -85,6 +85,27 @@ test('a stream that missed too many notices gets a reset', async (t) => {
   const { follow, tell } = start(t)
   for (let n = 0; n < 300; n++) await tell(`a${n}`)
   assert.match(follow(ACME, 'run-1').seen.text, /event: reset\n/)
+})
+
+test('a stream that missed more than a client may leave unread gets a reset', async (t) => {
+  const { notices, follow, tell } = start(t)
+  await tell('a1')
+  for (let delivery = 0; delivery < 250; delivery++) {
+    for (let n = 0; n < 49; n++) notices.announce({ kind: 'alert', id: `a${n}`.padEnd(36), organizationId: ACME })
+    await tell('s1', 'service')
+  }
+  const { text } = follow(ACME, 'run-1').seen
+  assert.deepEqual([/event: reset\n/.test(text), text.length < 100, text.includes('id: run-251\n')], [true, true, true])
+})
+
+test('a stream that is cut within a notice gets the whole notice again', async (t) => {
+  const { notices, follow, tell } = start(t)
+  const { seen } = follow(ACME)
+  notices.announce({ kind: 'incident', id: 'i1', organizationId: ACME })
+  await tell('a1')
+  const cut = seen.text.slice(0, seen.text.indexOf('\n\n'))
+  assert.doesNotMatch(cut, /^id:/m)
+  assert.match(follow(ACME, 'run-0').seen.text, /data: i1\n\nid: run-1\nevent: alert\ndata: a1/)
 })
 
 test('a stream whose session has ended gets nothing more', async (t) => {
