@@ -5,10 +5,10 @@ import { openStore } from '../../src/store/sqlite/open.ts'
 import { alert, alertmanager, pipeline } from '../helpers/senders.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { figure } from './generator.ts'
-import { deliver, fromClients, request } from './load.ts'
-import { makeDatabase, startServer } from './server.ts'
+import { deliver, fromClients, request, type Target } from './load.ts'
+import { addOrganization, makeDatabase, startServer } from './server.ts'
 
-type Table = 'alerts' | 'events' | 'incidents' | 'postmortems'
+type Table = 'alerts' | 'events' | 'incidents'
 
 function counts(file: string, ...tables: Table[]): number[] {
   const db = openStore(file)
@@ -49,30 +49,52 @@ suite('effects', { concurrency: 2 }, () => {
     assert.deepEqual([ids.size, counts(file, 'events')], [1, [1]])
   })
 
-  test('50 who resolve an incident at once get one postmortem, and 20 kill -9 add none', async (t) => {
+  test('50 who resolve an incident at once, and 20 kill -9, make one postmortem for Team and Pro, and none for Free', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))
+    const db = openStore(file)
+    const tokens = [token, addOrganization(db, 'Basil', 'Team'), addOrganization(db, 'Charlie', 'Free')]
+    db.close()
     let server = await startServer(t, file)
-    await deliver({ url: server.url, token }, 1)
-    const [{ id: serviceId }] = (await request({ url: server.url, token }, 'GET', '/api/services')).body
-    const opened = await request({ url: server.url, token }, 'POST', '/api/incidents', {
-      title: 'X',
-      serviceId,
-      severity: 'error',
-    })
-    const resolve = () =>
-      request({ url: server.url, token }, 'PATCH', `/api/incidents/${opened.body.id}`, { status: 'resolved' }).catch(
-        () => null,
+    const incidents = await Promise.all(tokens.map((own) => openIncident({ url: server.url, token: own })))
+    const resolveAll = () =>
+      incidents.map(({ id, token }) =>
+        request({ url: server.url, token }, 'PATCH', `/api/incidents/${id}`, { status: 'resolved' }).catch(() => null),
       )
     for (let kills = 0; kills < 20; kills += 1) {
-      const resolving = [resolve(), resolve()]
+      const resolving = [...resolveAll(), ...resolveAll()]
       await (kills % 2 === 0 ? server.kill() : Promise.race(resolving))
       await server.kill()
       await Promise.all(resolving)
       server = await startServer(t, file)
     }
     const statuses: (number | undefined)[] = []
-    await fromClients(50, 50, async () => statuses.push((await resolve())?.status))
-    figure(t, 13, `${counts(file, 'postmortems')[0]} postmortem after 50 requests and 20 kills`)
-    assert.deepEqual([counts(file, 'postmortems'), statuses.every((status) => status === 200)], [[1], true])
+    await fromClients(50, 50, async () => {
+      for (const answer of await Promise.all(resolveAll())) statuses.push(answer?.status)
+    })
+    const counts = postmortems(file)
+    figure(t, 13, `${counts} postmortems of Pro, Team and Free after 50 requests each and 20 kills`)
+    assert.deepEqual([counts, statuses.every((status) => status === 200)], ['1, 1 and 0', true])
   })
 })
+
+/** Opens an incident of a new service by hand. */
+async function openIncident(target: Target): Promise<Target & { readonly id: string }> {
+  await deliver(target, 1)
+  const [{ id: serviceId }] = (await request(target, 'GET', '/api/services')).body
+  const { body } = await request(target, 'POST', '/api/incidents', { title: 'X', serviceId, severity: 'error' })
+  return { ...target, id: body.id }
+}
+
+/** How many each organization has, in the order in which the organizations were created. */
+function postmortems(file: string): string {
+  const db = openStore(file)
+  try {
+    const query = db.sql.selectFrom('postmortems').innerJoin('incidents', 'incidents.id', 'incident_id')
+    const of = db.all(query.select('organization_id')).map((row) => row.organization_id)
+    const organizations = db.all(db.sql.selectFrom('organizations').select('id').orderBy('id'))
+    const [pro, team, free] = organizations.map(({ id }) => of.filter((one) => one === id).length)
+    return `${pro}, ${team} and ${free}`
+  } finally {
+    db.close()
+  }
+}

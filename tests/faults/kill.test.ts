@@ -35,9 +35,10 @@ test('kill -9 under 16 clients that retry', async (t) => {
   retrying.sendTo(last.url)
   const sent = await retrying.end()
   lost.push(...missing(file, [...retrying.stored]))
-  const median = Math.round(quantile(ready, 0.5))
-  figure(t, 4, `${retrying.stored.size} acknowledged, ${lost.length} lost, ready after ${median} ms (median)`)
-  judge(median <= 1_000, `ready after ${median} ms`)
+  const [median, slowest] = [quantile(ready, 0.5), Math.max(...ready)].map(Math.round)
+  const words = `ready after ${median} ms (median) and at most ${slowest} ms`
+  figure(t, 4, `${retrying.stored.size} acknowledged, ${lost.length} lost, ${words}`)
+  judge((slowest ?? 0) <= 1_000, words)
 
   await t.test('every acknowledged event is there after every kill, and the file is whole', () => {
     assert.deepEqual(lost, [])

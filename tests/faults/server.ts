@@ -5,9 +5,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemDeps } from '../../src/deps.ts'
+import type { Plan } from '../../src/domain/organization.ts'
 import { createOrganization } from '../../src/operations/organizations.ts'
 import { createToken } from '../../src/operations/tokens.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
+import { type Db, openStore } from '../../src/store/sqlite/open.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { bundle } from '../bench/bundle.ts'
 import { AS_BUILT } from '../bench/servers.ts'
@@ -66,15 +67,20 @@ export function makeDatabase(directory: string): { readonly file: string; readon
   const file = join(directory, 'incmon.db')
   const db = openStore(file)
   try {
-    const deps = systemDeps(db)
-    migrate(db, deps.now())
-    const { rowId: key } = createOrganization(deps, { name: 'Acme', plan: 'Pro' })
+    migrate(db, Date.now())
+    const token = addOrganization(db, 'Acme', 'Pro')
     pruneOnce(db)
-    const scopes = ['ingest', 'read', 'write'] as const
-    return { file, token: createToken(deps, { organizationId: key, name: 'faults', scopes }).token }
+    return { file, token }
   } finally {
     db.close()
   }
+}
+
+/** Adds an organization and returns a token of it for everything but administration. */
+export function addOrganization(db: Db, name: string, plan: Plan): string {
+  const deps = systemDeps(db)
+  const { rowId: organizationId } = createOrganization(deps, { name, plan })
+  return createToken(deps, { organizationId, name: 'faults', scopes: ['ingest', 'read', 'write'] }).token
 }
 
 /** Starts it on a free port of loopback; `under` is a command that runs the server below itself. */

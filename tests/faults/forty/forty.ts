@@ -37,7 +37,7 @@ export const FORTY: readonly Row[] = [
   row(
     4,
     'kill -9 ×50 under 16 clients',
-    'lost 0, ready ≤ 1 s (median)',
+    'lost 0, ready in ≤ 1 s after each kill',
     [{ file: KILL }],
     'mutant: answer-before-commit',
   ),
@@ -100,7 +100,7 @@ export const FORTY: readonly Row[] = [
   row(
     13,
     'Resolved 50 times at once, 20 kills',
-    '1 postmortem',
+    '1 postmortem for Pro and Team, 0 for Free',
     [{ file: EFFECTS, name: /resolve/ }],
     'mutant: two-postmortems',
   ),

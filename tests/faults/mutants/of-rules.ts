@@ -14,8 +14,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'unlimited-bodies',
     file: 'src/server/connection/pending-bodies.ts',
-    from: 'total + bytes <= most',
-    to: 'total + bytes > 0 || most > 0',
+    from: 'total + bytes <= (bytes',
+    to: 'total + bytes <= 1e12 + (bytes',
     test: 'tests/server/pending-bodies.test.ts',
   },
   {

@@ -29,6 +29,9 @@ const wanted = process.argv.slice(2)
 const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
 if (chosen.length === 0) throw new Error(`no such mutant: there are ${MUTANTS.map(({ name }) => name).join(', ')}`)
 const survivors = chosen.filter((mutant) => !isCaught(mutant))
+console.log(
+  `${chosen.length - survivors.length} of ${chosen.length} caught, ${Math.round(performance.now() / 60_000)} min`,
+)
 process.exitCode = survivors.length === 0 ? 0 : 1
 
 function isCaught(mutant: Mutant): boolean {
@@ -39,8 +42,10 @@ function isCaught(mutant: Mutant): boolean {
     for (const name of ['package.json', 'tsconfig.json', 'README.md']) cpSync(join(ROOT, name), join(copy, name))
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
     const parts = readFileSync(join(copy, mutant.file), 'utf8').split(mutant.from)
-    if (parts.length !== 2)
-      throw new Error(`${mutant.name}: ${mutant.file} holds that text ${parts.length - 1} times: mend the mutant`)
+    if (parts.length !== 2) {
+      console.log(`MEND IT  ${mutant.name}  ${mutant.file} contains its text ${parts.length - 1} times`)
+      return false
+    }
     writeFileSync(join(copy, mutant.file), parts.join(mutant.to))
     const only = mutant.only === undefined ? [] : [`--test-name-pattern=${mutant.only}`]
     const flags = ['--import', 'tsx', '--test', '--test-timeout=240000', '--test-reporter=spec', ...only, mutant.test]
