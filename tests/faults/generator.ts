@@ -1,5 +1,5 @@
 /** A load generator over kept connections: how many answers of each status came, and how long they took. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { queuedBy } from '../bench/children.ts'
@@ -77,6 +77,18 @@ export function memoryOf(pid: number): { readonly now: number; readonly highest:
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const field = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1000)
   return { now: field('VmRSS'), highest: field('VmHWM') }
+}
+
+/** What the open descriptors of a process point to: a path, or `socket:[…]`. */
+export function descriptorsOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${name}`)]
+    } catch {
+      // It was closed in the meantime.
+      return []
+    }
+  })
 }
 
 /** Says for the table what was measured for this of the forty, with separated thousands. */

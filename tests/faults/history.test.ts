@@ -187,7 +187,7 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     const gigabytes = Math.max(1, statSync(copy).size / 1e9)
     const words = `${gigabytes.toFixed(1)} GB in ${result.ms} ms, p99 of a webhook ${webhook} ms, restored and ready in ${startedMs} ms`
     figure(t, 24, words)
-    assert.deepEqual(lostOf(restored, result.promised), [])
+    assert.deepEqual(lostOf(restored, result.promised).slice(0, 9), [])
     judge(result.ms <= 30_000 && webhook <= 300 && startedMs <= 10_000 * gigabytes, words)
   })
 

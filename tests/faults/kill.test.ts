@@ -41,7 +41,8 @@ test('kill -9 under 16 clients that retry', async (t) => {
   judge((slowest ?? 0) <= 1_000, words)
 
   await t.test('every acknowledged event is there after every kill, and the file is whole', () => {
-    assert.deepEqual(lost, [])
+    // Node takes gigabytes to explain the difference between nothing and a long list.
+    assert.deepEqual(lost.slice(0, 9), [])
   })
 
   await t.test('each delivery is one alert, however often it was tried', (t) => {

@@ -7,7 +7,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   row(
     26,
     'Event streams',
-    '1,000 told in ≤ 500 ms, ≤ 150 MB, gone in ≤ 2 s, nothing missed, nothing of others',
+    '1,000 told in ≤ 500 ms, ≤ 150 MB, gone in ≤ 2 s, nothing missed or told twice, nothing of others; whoever never reads is cut off in ≤ 30 s with ≤ 1 MB unread',
     [{ file: 'tests/faults/streams.test.ts' }, { file: 'tests/http/stream.test.ts' }],
     'mutant: stream-of-all',
   ),

@@ -2,7 +2,8 @@
  * Negative controls: each mutant removes one thing that the promise rests on, in a copy of the program, and the tests that
  * prove it must fail. `npm run test:mutants` runs all, `npm run test:mutants -- no-sync` the named ones.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,18 +24,21 @@ export type Mutant = {
 }
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+/** Milliseconds. */
+const MAX_TESTS = 300_000
 const MUTANTS = [...STORAGE_MUTANTS, ...RULE_MUTANTS]
 
 const wanted = process.argv.slice(2)
 const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
 if (chosen.length === 0) throw new Error(`no such mutant: there are ${MUTANTS.map(({ name }) => name).join(', ')}`)
-const survivors = chosen.filter((mutant) => !isCaught(mutant))
+const survivors: Mutant[] = []
+for (const mutant of chosen) if (!(await isCaught(mutant))) survivors.push(mutant)
 console.log(
   `${chosen.length - survivors.length} of ${chosen.length} caught, ${Math.round(performance.now() / 60_000)} min`,
 )
 process.exitCode = survivors.length === 0 ? 0 : 1
 
-function isCaught(mutant: Mutant): boolean {
+async function isCaught(mutant: Mutant): Promise<boolean> {
   const copy = mkdtempSync(join(tmpdir(), 'incmon-mutant-'))
   try {
     for (const name of ['src', 'sql', 'tests', 'docs', 'examples'])
@@ -48,15 +52,40 @@ function isCaught(mutant: Mutant): boolean {
     }
     writeFileSync(join(copy, mutant.file), parts.join(mutant.to))
     const only = mutant.only === undefined ? [] : [`--test-name-pattern=${mutant.only}`]
-    const flags = ['--import', 'tsx', '--test', '--test-timeout=240000', '--test-reporter=spec', ...only, mutant.test]
-    const { status, stdout } = spawnSync(process.execPath, flags, {
-      ...{ cwd: copy, encoding: 'utf8', timeout: 300_000 },
-      env: { ...process.env, FAULTS: 'short' },
-    })
-    const [, first = ''] = /^ *✖ (?!failing)(.*?) \(/m.exec(stdout) ?? []
-    console.log(`${status === 0 ? 'SURVIVED' : 'caught'}  ${mutant.name}  ${status === 0 ? mutant.test : first}`)
-    return status !== 0 && first !== ''
+    const { status, said } = await runTests(copy, [...only, mutant.test])
+    const [, first = ''] = /^ *✖ (?!failing)(.*?) \(/m.exec(said) ?? []
+    const isFound = status !== 0 && first !== ''
+    const outcome = isFound ? 'caught  ' : status === 0 ? 'SURVIVED' : 'NO TEST '
+    console.log(`${outcome}  ${mutant.name}  ${isFound ? first : mutant.test}`)
+    return isFound
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
+}
+
+/** Runs the tests in a process group, which is killed after the last test, or after `MAX_TESTS`, with its servers. */
+async function runTests(cwd: string, chosen: readonly string[]) {
+  const flags = ['--import', 'tsx', '--test', '--test-isolation=none', '--test-timeout=240000', '--test-reporter=spec']
+  const child = spawn(process.execPath, [...flags, ...chosen], {
+    ...{ cwd, detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+    env: { ...process.env, FAULTS: 'short' },
+  })
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${process.execPath} cannot be started`)
+  const endGroup = () => {
+    try {
+      process.kill(-pid, 'SIGKILL')
+    } catch {
+      // Every process of the group has ended.
+    }
+  }
+  const timer = setTimeout(endGroup, MAX_TESTS)
+  let said = ''
+  child.stdout.on('data', (chunk) => {
+    said += chunk
+  })
+  const [status] = await once(child, 'exit')
+  clearTimeout(timer)
+  endGroup()
+  return { status, said }
 }
