@@ -168,7 +168,7 @@ function shown(value: unknown): string {
 function wrongItems(found: unknown, accepts: (value: never) => boolean): string {
   if (!Array.isArray(found) || found.length < 2) return ''
   const wrong = found.filter((item) => !accepts([item] as never)).map((item) => JSON.stringify(item))
-  return wrong.length > 0 && wrong.length < found.length ? `; wrong is ${wrong.join(', ')}` : ''
+  return wrong.length > 0 && wrong.length < found.length ? `; not allowed: ${wrong.join(', ')}` : ''
 }
 
 function fromText(text: string, fallback: Value): Value {

@@ -1,10 +1,10 @@
-/** Caches answers of pure functions. */
+/** Caches results of pure functions. */
 
-/** Limits: of cached names, and of the length of one. Senders use a few hundred names. */
+/** The maximum number of cached names, and the maximum length of a name. Senders use a few hundred names. */
 const MAX_ENTRIES = 1_000
 const MAX_LENGTH = 64
 
-/** Caches the answer of `find` for the last object. */
+/** Caches the result of `find` for the last object. */
 export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => Answer): (asked: Asked) => Answer {
   let last: { readonly asked: Asked; readonly answer: Answer } | null = null
   return (asked) => {
@@ -26,7 +26,7 @@ export function shareEqual<Value>(textOf: (value: Value) => string): (value: Val
   }
 }
 
-/** Caches the answers of `find` for names that occur in every alert. */
+/** Caches the results of `find` for names that occur in every alert. */
 export function cacheByName<Answer>(find: (name: string) => Answer): (name: string) => Answer {
   const answers = new Map<string, Answer>()
   return (name) => {

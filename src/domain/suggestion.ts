@@ -26,7 +26,7 @@ export function editDistance(a: string, b: string): number {
   return row.at(-1) ?? 0
 }
 
-/** Allows one mistake for each so many letters of the shorter name. */
+/** The shorter name needs this many letters for each allowed mistake. */
 const LETTERS_PER_MISTAKE = 3
 const MOST_MISTAKES = 2
 
@@ -45,7 +45,7 @@ export function misspelled(name: string, known: readonly string[]): string | nul
   return near[0]?.one ?? null
 }
 
-/** Returns how many letters may be wrong. Of a name of three letters, one may be missing. */
+/** Returns how many letters may be wrong. If the longer name has three letters, one may be missing. */
 function mistakesIn(one: string, other: string): number {
   const [shorter, longer] = [Math.min(one.length, other.length), Math.max(one.length, other.length)]
   return longer === LETTERS_PER_MISTAKE ? 1 : Math.min(Math.floor(shorter / LETTERS_PER_MISTAKE), MOST_MISTAKES)

@@ -12,7 +12,7 @@ export type Recent = {
 type Entry = { readonly bytes: Uint8Array; readonly intake: Intake }
 
 /**
- * Limits in bytes: of all cached bodies, and of one body. Drafts use about five times as much memory, at most twenty
+ * The limits of all cached bodies, and of one body. Drafts use about five times as much memory, at most twenty
  * times.
  */
 const CACHE_LIMIT_BYTES = 2 * 1024 * 1024

@@ -135,8 +135,8 @@ function replaceSecrets(text: string): string {
 }
 
 /**
- * Returns whether a text has a word of at least 16 characters, like every token in the rules of gitleaks. Reads few
- * characters.
+ * Returns whether a text has a word of at least 16 characters, like every token in the rules of gitleaks. Checks every
+ * 16th character, and reads the others only next to a character of a word.
  */
 function hasLongWord(text: string): boolean {
   for (let i = WORD - 1; i < text.length; i += WORD) {

@@ -109,7 +109,7 @@ export function helpersOf({
         return { refusal: null, warning: null }
       } catch (error) {
         if (error instanceof PrivateAddress) return { refusal: error.message, warning: null }
-        // DNS may know the name later.
+        // The name may resolve later.
         if (error instanceof SendError) return { refusal: null, warning: error.message }
         throw error
       }

@@ -13,7 +13,7 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   if (!hasPostmortems(plan))
     return `no postmortem: the plan ${plan} has none; change the plan to ${POSTMORTEM_PLANS.join(' or ')}`
   if (resolvedAt === null) return `no postmortem yet: it is written when the incident is resolved, ${BY_HAND}`
-  return 'no postmortem: none was written when this incident was resolved; reopen it and resolve it again to have one written'
+  return 'no postmortem: none was written when this incident was resolved; reopen it and resolve it again to create one'
 }
 
 /** The error if another person has changed the text in the meantime. */

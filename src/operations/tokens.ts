@@ -37,7 +37,7 @@ export function createToken(
   return { id, token }
 }
 
-/** Revokes a token. The next request with it is refused. @throws IncmonError `not-found` */
+/** Revokes a token. The next request with this token is refused. @throws IncmonError `not-found` */
 export function revokeToken(deps: Deps, organizationId: number, id: string): void {
   inThisTurn.delete(deps.db)
   if (!revokeTokenRow(deps.db, organizationId, id, deps.now())) throw new IncmonError('not-found', 'no such token')

@@ -14,7 +14,7 @@ const MAX_MISSED = 524_288
 /** If a delivery has more records of one kind, `*` is sent instead of their UUIDs. */
 const MAX_IDS = 50
 
-/** A reader of an event stream. `isAllowed` is asked before each delivery; false ends the stream. */
+/** A reader of an event stream. `isAllowed` is called before each delivery; if it returns false, the stream ends. */
 type Subscriber = {
   readonly organizationId: number
   readonly send: (text: Uint8Array) => void

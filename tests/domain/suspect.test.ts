@@ -282,7 +282,7 @@ const CONNECTIONS: [string, Partial<SuspectFacts>, string][] = [
     { alerts: [alert('pay', 'HighLatency', 0, { labels: { upstream: 'web' } }), alert('pay', 'PayDown', 0)] },
     'its alerts name web',
   ],
-  ['nothing', { alerts: [alert('pay', 'HighLatency', 0)] }, 'only the time connects it with web'],
+  ['nothing', { alerts: [alert('pay', 'HighLatency', 0)] }, 'the only connection with web is the time'],
 ]
 for (const [name, given, expected] of CONNECTIONS) {
   test(`a suspect of another service says that ${name} connects it`, () => {
@@ -305,7 +305,7 @@ test('a node with a problem is connected with the service whose pods were assign
     return ranked.find(({ kind }) => kind === 'node')?.reasons.at(-1)?.text
   }
   assert.equal(said(['worker-1']), 'pods of web run on it')
-  assert.equal(said(['worker-2']), 'only the time connects it with web')
+  assert.equal(said(['worker-2']), 'the only connection with web is the time')
 })
 
 test('for the incident of a node, the pods on it are connected and the deploys of others are not', () => {
@@ -314,7 +314,7 @@ test('for the incident of a node, the pods on it are connected and the deploys o
   const ranked = rankSuspects(facts({ events: [down], alerts, of: 'n1' }))
   const last = (id: string) => ranked.find(({ serviceId }) => serviceId === id)?.reasons.at(-1)?.text
   assert.equal(last('cart'), 'its pods run on node/worker-1')
-  assert.equal(last('pay'), 'only the time connects it with node/worker-1')
+  assert.equal(last('pay'), 'the only connection with node/worker-1 is the time')
 })
 
 test('an error message that names the host of another service connects the two', () => {

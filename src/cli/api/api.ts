@@ -51,9 +51,9 @@ export class ErrorResponse extends CommandError {
 export type Api = {
   /** Returns the API for an organization. @param organization its id */
   readonly of: (organization: string) => Api
-  /** Returns the text of a success. @throws ErrorResponse */
+  /** Returns the body of a successful response as text. @throws ErrorResponse */
   readonly text: (method: string, path: string, asked?: RequestOptions) => Promise<string>
-  /** Returns the JSON of a success; null if it has no body. @throws ErrorResponse */
+  /** Returns the JSON of a successful response; null if it has no body. @throws ErrorResponse */
   readonly json: <Body>(method: string, path: string, asked?: RequestOptions) => Promise<Body>
   /** Returns the records of every page, newest first. @throws ErrorResponse */
   readonly all: <Item>(path: string, asked?: RequestOptions) => Promise<Item[]>

@@ -51,7 +51,9 @@ export function addSend(program: Command, now: () => number): void {
     .argument('<file>', 'a file with one { "t", "endpoint", "headers", "body" } in each line, - for standard input')
     .option('--url <url>', URL_HELP)
     .option('--token <token>', 'replaces {{token}} in the headers (default: INCMON_TOKEN)')
-    .addOption(new Option('--shift <to>', 'move all times so that the last request happens then').choices(['now']))
+    .addOption(
+      new Option('--shift <to>', 'move all times so that the last request happens at this time').choices(['now']),
+    )
     .option('--speed <times>', '60 is sixty times as fast as recorded, 0 as fast as possible', parseSpeed, 0)
     .action((file, options) => replayFile(file, options, now))
 }

@@ -69,7 +69,7 @@ export function open(signal: Signal, receivedAt: number): Alert {
   const { source, name, said, status, summary, fingerprint, logicalKey, failure, node, rules, startsAt } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
-  // A copy of all fields but a few takes several times as long. The order is that of a loaded alert.
+  // Lists every field, because a spread takes several times as long. The order of the fields is that of a loaded alert.
   return {
     source,
     name,

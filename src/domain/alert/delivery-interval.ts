@@ -14,8 +14,8 @@ const GAPS_WANTED = 2
 export const MISSED_REPEATS = 3
 /**
  * The part of the difference by which a shorter interval lowers the longest one. After an outage of a day, the normal
- * interval returns within some dozens of repeats. An interval that returns every ninth time stays above a third, below
- * which it would end alerts.
+ * interval returns within some dozens of repeats. If every ninth interval is long, the longest one never
+ * falls below a third of it. Below a third, alerts would end between two repeats.
  */
 const FADING = 1 / 8
 
@@ -51,9 +51,9 @@ function withFadingGap(interval: DeliveryInterval, gap: number | null): Delivery
 }
 
 /**
- * Adds an interval to a receiver, whose groups may have different intervals. The longest stays; otherwise a new slow
- * group would end too early. An interval above Alertmanager's default may come from an outage, so it decreases with its
- * group down to the default.
+ * Adds an interval to a receiver, whose groups may have different intervals. The longest interval is
+ * kept, because the alerts of a new group with a longer interval would otherwise end too early. An interval above
+ * Alertmanager's default may come from an outage, so it decreases with its group down to the default.
  */
 export function withReceiverInterval(
   receiver: DeliveryInterval,
@@ -77,7 +77,7 @@ export function usualInterval({ longestGap, gaps }: DeliveryInterval): number | 
 
 /**
  * Returns the time in ms without a repeat after which an alert is inferred to have ended: three missed deliveries, at least
- * five minutes. The interval of the group counts, else that of its receiver. If neither is known, it is `unknown`.
+ * five minutes. The interval of the group counts, else that of its receiver. If neither is known, returns `unknown`.
  */
 export function repeatTimeoutOf(
   group: DeliveryInterval | null,

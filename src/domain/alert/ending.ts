@@ -53,7 +53,7 @@ function endOf(alert: Alert, context: ServerContext, now: number): { at: number;
   if (alert.source === 'cluster') return clusterEnd(alert, context, now)
   if (alert.source === 'ci') return expiry(alert, CI_EXPIRES, now)
   if (context.repeatTimeout === null || now < alert.receivedAt + context.repeatTimeout) return null
-  // Its last sign of life is the last moment at which it certainly was.
+  // The alert certainly fired until it was last seen.
   return { at: alert.lastSeenAt, resolution: 'inferred' }
 }
 

@@ -7,8 +7,8 @@ export type Fingerprint = { readonly fingerprint: string; readonly startedAt: nu
 const KEPT = 64
 
 /**
- * Adds a start. While another fingerprint of the alert fires, a repeat of an ended start is a late copy and has no
- * effect.
+ * Adds a start. While another fingerprint of the alert fires, a signal with a start that has already ended is a late copy
+ * and has no effect.
  */
 export function withStart(
   fingerprints: readonly Fingerprint[],

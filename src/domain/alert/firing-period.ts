@@ -95,7 +95,7 @@ function continues(
 ): boolean {
   if (ends.recovered.some((end) => end >= period.lastAt && end < at)) return false
   if (ends.gone.some((end) => end >= period.since && end + SHUTDOWN < at)) return false
-  // Of a series that was counted before, the new repeats lie between its last count and this one.
+  // If the series was counted before, its new repeats happened after the last observation.
   const from = counted.has(since) ? period.lastAt : since
   const repeats = counted.has(since) ? count - (counted.get(since) ?? 0) : count - 1
   const gap = (at - from) / Math.max(1, repeats)

@@ -2,7 +2,7 @@
 import type { Source } from '../event/event.ts'
 
 /**
- * Returns the alert that started first. An alert of CI tells that a change failed, not that a service is ill, so it
+ * Returns the alert that started first. An alert from CI means that a change failed, not that a service is ill, so it
  * counts only without other alerts. Of alerts that started together, the first one in the list counts.
  */
 export function firstSymptom<A extends { readonly source: Source; readonly startsAt: number }>(

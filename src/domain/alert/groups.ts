@@ -37,7 +37,7 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly lastStartsAt: number
   /** When the last of them ended; null while one of them fires. */
   readonly endsAt: number | null
-  /** The summary of the newest member, with what varies between the members. */
+  /** The summary of the newest member, with the labels that differ between the members. */
   readonly summary: string
 }
 

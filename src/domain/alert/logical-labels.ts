@@ -11,7 +11,7 @@ const VOLATILE = new Set([
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** The rule of an attribution by label: of the rules or of an alias, for example `label pod: deployment pod`. */
+/** The rule of an attribution by a label, with or without an alias, for example `label pod: deployment pod`. */
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 
 /**

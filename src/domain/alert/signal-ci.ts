@@ -48,8 +48,8 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJud
   const failedDeploy = draft.jobs.some((job) => isDeploy(job) && job.status === 'failed' && !job.allowFailure)
   const severity: Severity = failed && counts && failedDeploy ? 'warning' : 'info'
   const summary = oneLine(`pipeline ${draft.pipelineId ? `#${draft.pipelineId} ` : ''}on ${draft.ref}: ${draft.status}`)
-  // A success ends the alert of its ref, whatever made the failed pipeline count.
-  const speaks = failed ? counts : draft.status === 'success' && !draft.mergeRequest
+  // A success ends the alert of its ref, even if the successful pipeline neither deploys nor is on the default branch.
+  const isSignal = failed ? counts : draft.status === 'success' && !draft.mergeRequest
   return {
     event: {
       kind: failed ? 'failure' : draft.status === 'success' ? 'success' : 'pipeline',
@@ -60,7 +60,7 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJud
     },
     tellsOfEnds: false,
     evidenceOf: null,
-    signal: speaks ? pipelineSignal(draft, { attribution, severity, summary, failed, failedDeploy }) : null,
+    signal: isSignal ? pipelineSignal(draft, { attribution, severity, summary, failed, failedDeploy }) : null,
   }
 }
 

@@ -203,7 +203,7 @@ function dryRunReceipt(
     const decision = explain(intake.accepted[position]?.index ?? position, item, sent)
     if (!found) return decision
     const { status, score } = found
-    // Every item would have them, and the response would be too large.
+    // With all penalties for every item, the response would be too large.
     return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MAX_PENALTIES) } }
   })
   return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }

@@ -99,7 +99,7 @@ function changed(before: LiveIncident, change: IncidentChange, now: number): Liv
   }
   return {
     ...wanted,
-    // The incident was opened by a clock that was ahead. When a person changes it, it has already begun.
+    // If the clock was ahead when the incident opened, its start is in the future.
     startedAt: Math.min(wanted.startedAt, now),
     acknowledgedAt: before.acknowledgedAt ?? (status === before.status || status === 'open' ? null : now),
     resolvedAt: status === 'resolved' ? (before.resolvedAt ?? now) : null,

@@ -206,7 +206,7 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
 function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
   if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
   if (live.alert.severity === 'info') return false
-  // One of them may be silenced and the other may not.
+  // While a silence is active, the new alert may be silenced and the other one not, so the service is evaluated.
   const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)
   if (isOwn || !hasNamesake(ctx.state, live)) return true
   joinOpenIncident(ctx, live)

@@ -88,7 +88,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   if (!live) return null
   if (live.alert.status === 'resolved') {
     const { startsAt, lastSeenAt, endsAt } = live.alert
-    // The retention of the alert counts from this time, so it is not earlier than any of its times.
+    // The retention of the alert is counted from `at`, which must not be earlier than any time of the alert.
     ctx.emit({ kind: 'alert-settled', alert: live, at: Math.max(now, startsAt, lastSeenAt, endsAt ?? now) })
     return null
   }

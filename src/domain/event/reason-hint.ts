@@ -67,7 +67,7 @@ const BY_GROUP: ReadonlyMap<string, string> = new Map([
   ['NodeShutdown', 'The node is shutting down: check whether it was planned.'],
   ['NodeNotSchedulable', 'The node was cordoned: check whether somebody is working on it.'],
   ['BackoffLimitExceeded', JOB],
-  ['DeadlineExceeded', 'The job took longer than its deadline: find out where it waits.'],
+  ['DeadlineExceeded', 'The job took longer than its deadline: find out what it waits for.'],
   ['ProgressDeadlineExceeded', 'The rollout does not progress: look at the events of its newest pods.'],
   ['NetworkNotReady', 'The network of the node is not ready: look at the pods of the network plugin there.'],
   ['FailedCreatePodSandBox', 'The sandbox of the pod could not be created: check the network plugin and the runtime.'],

@@ -17,7 +17,7 @@ export type ReasonJudgement = {
   readonly rule: string
 }
 
-/** The scheduler passes over a pod that is being deleted, and records that as a failure: it is none. */
+/** The scheduler skips a pod that is being deleted. It records a failure, although nothing failed. */
 export const DELETED = 'message subtype: deleted pod'
 
 const COMBINED = '(combined from similar events): '
@@ -38,7 +38,7 @@ export function reasonOf(reason: string, message: string): string {
 
 /**
  * Distinguishes conditions with the same reason by the message of the kubelet. Returns null if the table of reasons
- * says enough.
+ * is specific enough.
  */
 export function subtypeOf(reason: string, message: string, kind: string): ReasonJudgement | null {
   switch (reason) {
@@ -97,8 +97,8 @@ function killing(message: string): ReasonJudgement | null {
   return { group: `Unhealthy (${which})`, severity: 'warning', failure: 'probe', rule: `message subtype: ${which}` }
 }
 
-// No event reports that the node of a pod is back, so this condition of a pod must end earlier than the condition of
-// the node.
+// No event of a pod reports that its node is ready again, so the condition of the pod ends earlier than the condition
+// of the node.
 function podOfNode(message: string, kind: string): ReasonJudgement | null {
   if (kind !== 'Pod' || /\bstatus is now\b/.test(message)) return null
   return { group: 'NodeNotReady (pod)', severity: 'critical', failure: 'node', rule: 'reason table' }

@@ -87,7 +87,7 @@ export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['ContainerCannotRun', 'RunContainerError'],
 ])
 
-/** States of a node: its controller and its kubelet report the change to them once, and the way back. */
+/** States of a node. The node controller or the kubelet reports the start once and the end once. */
 export const REPORTED_ONCE: ReadonlySet<string> = words(
   `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID
   KubeletSetupFailed`,

@@ -207,7 +207,7 @@ function bodyOf({ kind, incident, service }: MessageItem, { cause }: MessageCont
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
-/** A lock screen cuts the end, so what people need first comes first. */
+/** A lock screen cuts off the end, so the most important words come first. */
 function sentencesOf(
   kind: MessageKind,
   { title, alertCount, hasPostmortem }: MessageItem['incident'],

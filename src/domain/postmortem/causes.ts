@@ -22,8 +22,8 @@ import {
 const DAY = 24 * 3_600_000
 
 /**
- * Returns the suspected changes, in the order in which the suspects of the incident are ranked. Linked changes that are
- * no suspects come last. Rejected links are only counted. The probable fix is omitted.
+ * Returns the suspected changes, in the order in which the suspects of the incident are ranked. Linked changes that
+ * are not suspects come last. Rejected links are only counted. The probable fix is omitted.
  */
 export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
   const { correlations, changes, searched, suspects } = facts
@@ -53,7 +53,7 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
   }
 }
 
-/** Returns the place of a change among the suspects; the number of suspects if it is none. */
+/** Returns the rank of a change among the suspects, from 0; the number of suspects if it is not a suspect. */
 function placeOf(change: Parameters<typeof changeName>[0], { suspects }: GroupedFacts): number {
   const place = suspects.findIndex((one) => changeName(one) === changeName(change))
   return place === -1 ? suspects.length : place

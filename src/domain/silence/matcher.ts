@@ -20,7 +20,7 @@ export type MatchedAlert = {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Names that match incmon's own value in addition to the label. */
+/** Matchers with these names compare incmon's own value of the alert as well as the label. */
 export const OWN_NAMES = ['service', 'namespace', 'cluster', 'source', 'severity', 'alertname'] as const
 type OwnName = (typeof OWN_NAMES)[number]
 

@@ -37,8 +37,8 @@ const DETECTION = 30_000
 /** The clocks of CI, cluster and monitoring may differ by this much. */
 const SKEW = 15_000
 /**
- * At this distance from the expected time, a symptom is half as likely to be an effect: of the changed service, or of
- * another one.
+ * At this distance from the expected time, a symptom is half as likely to be an effect of the change: a symptom of the
+ * changed service, or of another service.
  */
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000

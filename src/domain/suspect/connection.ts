@@ -115,7 +115,7 @@ function byNamespace({ component: own, name }: Own, symptoms: readonly Symptom[]
 }
 
 function byTime({ name, service: own }: Own, other: SuspectService | undefined, component: string): Connection {
-  const only = `only the time connects it with ${name}`
+  const only = `the only connection with ${name} is the time`
   const namespace = other?.namespace ?? (component.startsWith(NAMESPACE) ? component.slice(NAMESPACE.length) : null)
   if (other && areApart(other.cluster, own.cluster))
     return { code: 'only_time', value: FOREIGN, text: `${only}; it is in another cluster`, kind: 'time' }

@@ -16,8 +16,8 @@ export type Judged<Link extends SuspectLink> = Suspect &
   JudgedSuspect & { readonly change: Change | null; readonly links: readonly Link[] }
 
 /**
- * Returns the suspects with the verdicts on their links, in the order of the suspects. A confirmed change that is no
- * suspect is added, because a person knows better.
+ * Returns the suspects with the verdicts on their links, in the order of the suspects. A confirmed change that is not
+ * a suspect is added, because a person knows better.
  */
 export function judgeSuspects<Link extends SuspectLink>(
   suspects: readonly Suspect[],
@@ -41,7 +41,7 @@ export function judgeSuspects<Link extends SuspectLink>(
   })
 }
 
-/** A change with a confirmed link is confirmed, also if a person rejected another of its links. */
+/** A change with a confirmed link is confirmed, even if a person rejected another of its links. */
 function verdictOf(links: readonly SuspectLink[]): Verdict {
   if (links.some(({ verdict }) => verdict === 'confirmed')) return 'confirmed'
   return links.some(({ verdict }) => verdict === 'rejected') ? 'rejected' : null

@@ -101,7 +101,7 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
   }
 }
 
-/** The weight depends on the last observation of any symptom, `end`. The text depends on the end of the incident. */
+/** Computes the weight from `end`, the last observation of any symptom, and the text from the end of the incident. */
 function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {
   const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
   const minutes = Math.round(((endedAt ?? end) - lastAt) / 60_000)
@@ -150,7 +150,7 @@ function alertSighting(alert: SuspectAlert, facts: SuspectFacts, components: Com
     factors: [gravity(alert), ...(accused ? [accusation()] : []), ...propagated(alert), ...lasting(alert)],
     node: alert.node,
     evidence: [{ alertId: alert.id }],
-    // An alert from before counts twice: before the incident and in it.
+    // An alert that began before the incident counts twice: before the incident and during it.
     seen: 1 + before,
     seenBefore: before,
   }

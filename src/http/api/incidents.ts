@@ -152,7 +152,7 @@ export const incidentRoutes: readonly Route[] = [
       '{"status":"resolved"} resolves the incident and generates its postmortem on the plans Team and Pro. Any status ' +
       'can change to any other status, and a resolved incident can be reopened. The first change from open sets ' +
       'acknowledgedAt. firingAlerts in the answer says how many alerts still fire: if an incident is resolved while one does, ' +
-      'its channels are told after 30 minutes. Omitted fields stay unchanged.',
+      'its channels are notified after 30 minutes. Omitted fields stay unchanged.',
     scope: 'write',
     body: described(
       v.object({

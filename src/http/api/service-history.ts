@@ -35,7 +35,7 @@ const PAGE = 'https://gitlab.example.com/shop/checkout/-/pipelines/4711'
 const pipelineShape = v.object({
   kind: v.literal('pipeline'),
   ref: described(v.string(), 'The project and the number of the pipeline', 'shop/checkout#4711'),
-  outcome: described(v.picklist(OUTCOMES), 'What it did to the running system', 'deployed'),
+  outcome: described(v.picklist(OUTCOMES), 'The effect on the running system', 'deployed'),
   branch: described(v.string(), 'The branch or tag', 'main'),
   sha: described(v.nullable(v.string()), 'The commit; null if the sender names none', '9b1c3d5e'),
   url: described(v.nullable(v.string()), 'Its page in GitLab; null if the sender names none', PAGE),

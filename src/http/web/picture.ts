@@ -138,7 +138,7 @@ function groupBar({
 /** The maximum number of ticks on one bar. More would overlap. */
 const MAX_TICKS = 120
 
-/** Selects times evenly: at most one in each part of their span. */
+/** Selects times evenly: divides their span into equal parts, and keeps at most one time in each. */
 function ticksOf(times: readonly number[]): readonly number[] {
   if (times.length <= MAX_TICKS) return times
   const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]

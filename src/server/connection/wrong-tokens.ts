@@ -3,7 +3,7 @@
 /** Number of invalid tokens per address without a delay. After that, one per second is free. */
 const AT_ONCE = 100
 const PAUSE = 1_000
-/** Limits: of remembered addresses, and of delayed responses, because each keeps a connection open. */
+/** The maximum number of remembered addresses, and of delayed responses. Each delayed response keeps a connection open. */
 const MAX_ADDRESSES = 10_000
 const MAX_WAITING = 100
 

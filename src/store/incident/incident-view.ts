@@ -13,7 +13,7 @@ import { findTimelineFacts } from './timeline-facts.ts'
 /** A group of alike alerts of an incident, with its newest members, and the silences of each silenced member. */
 export type IncidentGroup = AlertGroup & { readonly silencedBy: readonly (readonly string[])[] }
 
-/** So many members of each group are returned. */
+/** The maximum number of members returned for each group. */
 const MAX_MEMBERS = 20
 
 /**

@@ -55,7 +55,7 @@ export function query<Args extends Record<string, Value>>() {
  */
 function withConstants(text: string, parameters: readonly unknown[]): string {
   const parts = text.split('?')
-  if (parts.length !== parameters.length + 1) throw new TypeError(`a question mark that is no parameter: ${text}`)
+  if (parts.length !== parameters.length + 1) throw new TypeError(`a question mark that is not a parameter: ${text}`)
   return parts.reduce((before, part, index) => `${before}${literal(parameters[index - 1])}${part}`)
 }
 

@@ -39,7 +39,7 @@ export function requireRestorable(copy: string, name: string): void {
 }
 
 /**
- * Refuses what is no database of incmon.
+ * Refuses a file that is not a database of incmon.
  * @param application from the header of the file
  * @param name the name of the file in messages
  * @throws StoreError

@@ -36,6 +36,6 @@ export const NoPostmortemPage: FC<Props> = ({ incident, hasPlan }) => (
 
 function whyNone({ resolved }: Props['incident']): string {
   return resolved
-    ? 'None was written when this incident was resolved. Reopen the incident and resolve it again to have one written.'
+    ? 'None was written when this incident was resolved. Reopen the incident and resolve it again to create one.'
     : 'It is written when the incident is resolved. Choose “Resolve…” on the page of the incident when the problem is over.'
 }
