@@ -1,6 +1,7 @@
 /** Routes: the definition of an endpoint. It is used to serve, document and test the endpoint. */
 import type { Context } from 'hono'
 import type * as v from 'valibot'
+import type { Context as Decision } from '../domain/state/context.ts'
 import type { Scope } from '../domain/token.ts'
 import type { Recent } from '../intake/recent.ts'
 import type { Deps, Store } from '../operations/deps.ts'
@@ -72,6 +73,14 @@ export type Call<Query, Body> = {
   readonly id: string
   readonly query: Query
   readonly body: Body
+}
+
+/** Decides about a change of the caller, and resolves with the outcome once it is on disk. Rejects with what `decide` throws. */
+export function change<Outcome>(
+  { deps, identity }: Pick<Call<unknown, unknown>, 'deps' | 'identity'>,
+  decide: (ctx: Decision, now: number, actor: string) => Outcome,
+): Promise<Outcome> {
+  return deps.engine.run(identity.organizationId, (ctx, now) => decide(ctx, now, identity.tokenName))
 }
 
 type RestSpec<Query, Body> = {

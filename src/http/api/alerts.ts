@@ -8,7 +8,7 @@ import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
 import { listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { AlertOnNode } from '../../store/node-troubles.ts'
 import { findAlertView } from '../../store/views.ts'
-import { notFound } from '../middleware/problem.ts'
+import { required } from '../middleware/problem.ts'
 import {
   flagParameter,
   idParameter,
@@ -20,7 +20,7 @@ import {
   wordParameter,
 } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
-import { type Call, type Route, rest } from '../route.ts'
+import { type Call, change, type Route, rest } from '../route.ts'
 import { eventShape, showEvent } from './events.ts'
 import {
   answerList,
@@ -28,10 +28,10 @@ import {
   described,
   idShape,
   instantShape,
-  instantText,
   listShape,
   refusals,
   severityShape,
+  shower,
   success,
   textsShape,
   uuidShape,
@@ -71,6 +71,9 @@ export const alertShape = v.object({
   links: described(textsShape, 'URLs at the sender, by their purpose', {}),
   silencedBy: described(v.array(uuidShape), 'The silences that apply to it, or applied when it ended', []),
 })
+
+/** Returns an alert for a response. */
+export const showAlert = shower(alertShape)
 
 const alertWithEventsShape = v.object({
   ...alertShape.entries,
@@ -150,41 +153,12 @@ export const alertRoutes: readonly Route[] = [
     body: v.object({ status: described(wordParameter(['resolved']), 'The only possible change') }),
     answers: success(alertWithEventsShape, 'The resolved alert'),
     handle: async (call) => {
-      const { deps, identity } = call
       const { alert } = await requireAlert(call)
-      if (alert.status === 'firing') {
-        await deps.engine.run(identity.organizationId, (ctx, now) =>
-          resolveAlert(ctx, alert.id, identity.tokenName, now),
-        )
-      }
+      if (alert.status === 'firing') await change(call, (ctx, now, actor) => resolveAlert(ctx, alert.id, actor, now))
       return answerAlert(call)
     },
   }),
 ]
-
-/** Returns an alert for a response. */
-export function showAlert(alert: AlertRecord): v.InferInput<typeof alertShape> {
-  return {
-    id: alert.id,
-    serviceId: alert.serviceId,
-    source: alert.source,
-    name: alert.name,
-    severity: alert.severity,
-    status: alert.status,
-    resolution: alert.resolution,
-    summary: alert.summary,
-    labels: alert.labels,
-    annotations: alert.annotations,
-    fingerprint: alert.fingerprint,
-    startsAt: instantText(alert.startsAt),
-    endsAt: instantText(alert.endsAt),
-    lastSeenAt: instantText(alert.lastSeenAt),
-    occurrences: alert.occurrences,
-    incidentId: alert.incidentId,
-    links: alert.links,
-    silencedBy: [...alert.silencedBy],
-  }
-}
 
 async function answerAlert(call: Call<unknown, unknown>): Promise<Reply> {
   const { alert, events, onNode } = await requireAlert(call)
@@ -201,8 +175,7 @@ function suspectedCauseOf(onNode: AlertOnNode | null, { id }: AlertRecord) {
   return { kind: 'node' as const, ref: `node/${onNode.alert.node}`, serviceId: onNode.nodeServiceId }
 }
 
-async function requireAlert({ store, identity, id }: Call<unknown, unknown>) {
-  const found = await store.read(findAlertView, identity.organizationId, id, RECENT_EVENTS)
-  if (!found) throw notFound('alert', 'GET /api/alerts')
-  return found
+function requireAlert({ store, identity, id }: Call<unknown, unknown>) {
+  const found = store.read(findAlertView, identity.organizationId, id, RECENT_EVENTS)
+  return required(found, 'alert', 'GET /api/alerts')
 }

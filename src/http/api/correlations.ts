@@ -1,8 +1,8 @@
 /** /api/correlations: links between changes and conditions, and verdicts of people. */
 import * as v from 'valibot'
 import { setVerdict } from '../../operations/correlations.ts'
-import { type CorrelationRecord, findCorrelation, listCorrelations } from '../../store/correlation/correlations.ts'
-import { notFound } from '../middleware/problem.ts'
+import { findCorrelation, listCorrelations } from '../../store/correlation/correlations.ts'
+import { required } from '../middleware/problem.ts'
 import { idParameter, numberParameter, pageParameters, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
@@ -12,10 +12,10 @@ import {
   described,
   idShape,
   instantShape,
-  instantText,
   listShape,
   reasonsShape,
   refusals,
+  shower,
   success,
   uuidShape,
 } from './shapes.ts'
@@ -65,6 +65,9 @@ export const correlationShape = v.object({
   createdAt: described(instantShape, 'When the link was created'),
 })
 
+/** Returns a link for a response. */
+export const showCorrelation = shower(correlationShape)
+
 export const correlationRoutes: readonly Route[] = [
   rest({
     method: 'GET',
@@ -107,24 +110,6 @@ export const correlationRoutes: readonly Route[] = [
   }),
 ]
 
-/** Returns a link for a response. */
-export function showCorrelation(link: CorrelationRecord): v.InferInput<typeof correlationShape> {
-  return {
-    id: link.id,
-    serviceId: link.serviceId,
-    change: link.change,
-    evidence: link.evidence,
-    score: link.score,
-    band: link.band,
-    reasons: [...link.reasons],
-    lagSeconds: link.lagSeconds,
-    verdict: link.verdict,
-    createdAt: instantText(link.createdAt),
-  }
-}
-
-async function requireCorrelation({ store, identity, id }: Call<unknown, unknown>): Promise<CorrelationRecord> {
-  const link = await store.read(findCorrelation, identity.organizationId, id)
-  if (!link) throw notFound('correlation', 'GET /api/correlations')
-  return link
+function requireCorrelation({ store, identity, id }: Call<unknown, unknown>) {
+  return required(store.read(findCorrelation, identity.organizationId, id), 'correlation', 'GET /api/correlations')
 }

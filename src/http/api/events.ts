@@ -1,7 +1,7 @@
 /** /api/events: the stored items of all senders. */
 import * as v from 'valibot'
-import { type EventRecord, findEvent, listEvents } from '../../store/events.ts'
-import { notFound } from '../middleware/problem.ts'
+import { findEvent, listEvents } from '../../store/events.ts'
+import { required } from '../middleware/problem.ts'
 import { idParameter, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
@@ -10,10 +10,10 @@ import {
   described,
   idShape,
   instantShape,
-  instantText,
   listShape,
   refusals,
   severityShape,
+  shower,
   sourceShape,
   success,
   uuidShape,
@@ -33,6 +33,9 @@ export const eventShape = v.object({
   at: described(instantShape, 'The time from the sender'),
   receivedAt: described(instantShape, 'When it arrived'),
 })
+
+/** Returns an event for a response, without its payload. */
+export const showEvent = shower(eventShape)
 
 const eventWithPayloadShape = v.object({
   ...eventShape.entries,
@@ -59,26 +62,9 @@ export const eventRoutes: readonly Route[] = [
     scope: 'read',
     answers: success(eventWithPayloadShape, 'The event with the item as received, secrets replaced'),
     handle: async ({ store, identity, id }) => {
-      const event = await store.read(findEvent, identity.organizationId, id)
-      if (!event) throw notFound('event', 'GET /api/events')
+      const found = store.read(findEvent, identity.organizationId, id)
+      const event = await required(found, 'event', 'GET /api/events')
       return json({ ...showEvent(event), payload: event.payload })
     },
   }),
 ]
-
-/** Returns an event for a response, without its payload. */
-export function showEvent(event: EventRecord): v.InferInput<typeof eventShape> {
-  return {
-    id: event.id,
-    source: event.source,
-    kind: event.kind,
-    name: event.name,
-    object: event.object,
-    severity: event.severity,
-    text: event.text,
-    serviceId: event.serviceId,
-    alertId: event.alertId,
-    at: instantText(event.at),
-    receivedAt: instantText(event.receivedAt),
-  }
-}

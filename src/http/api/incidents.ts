@@ -8,10 +8,10 @@ import { findTimeline } from '../../store/incident/timeline-facts.ts'
 import { findIncidentRecords } from '../../store/views.ts'
 import { instantField, textField } from '../middleware/body.ts'
 import { originOf } from '../middleware/header.ts'
-import { notFound } from '../middleware/problem.ts'
+import { required } from '../middleware/problem.ts'
 import { idParameter, pageParameters, severityParameter, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
-import { type Call, type Route, rest } from '../route.ts'
+import { type Call, change, type Route, rest } from '../route.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { correlationShape, showCorrelation } from './correlations.ts'
 import {
@@ -25,6 +25,7 @@ import {
   listShape,
   refusals,
   severityShape,
+  shower,
   sourceShape,
   success,
   uuidShape,
@@ -59,6 +60,9 @@ export const incidentShape = v.object({
   ),
   hasPostmortem: described(v.boolean(), 'Whether a postmortem exists', false),
 })
+
+/** Returns an incident for a response. */
+export const showIncident = shower(incidentShape)
 
 const timelineShape = described(
   v.array(
@@ -123,11 +127,8 @@ export const incidentRoutes: readonly Route[] = [
     }),
     answers: { ...success(incidentShape, 'The incident; Location is its URL', 201), ...refusals(422) },
     handle: async (call) => {
-      const { c, deps, server, identity, body } = call
-      const id = await deps.engine.run(identity.organizationId, (ctx, now) =>
-        createIncident(ctx, body, identity.tokenName, now),
-      )
-      const location = `${originOf(c, server)}/api/incidents/${id}`
+      const id = await change(call, (ctx, now, actor) => createIncident(ctx, call.body, actor, now))
+      const location = `${originOf(call.c, call.server)}/api/incidents/${id}`
       return json(showIncident(await requireIncident({ ...call, id })), 201, { location })
     },
   }),
@@ -166,11 +167,8 @@ export const incidentRoutes: readonly Route[] = [
     ),
     answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
     handle: async (call) => {
-      const { deps, identity, body } = call
       const { id } = await requireIncident(call)
-      await deps.engine.run(identity.organizationId, (ctx, now) =>
-        changeIncident(ctx, id, body, identity.tokenName, now),
-      )
+      await change(call, (ctx, now, actor) => changeIncident(ctx, id, call.body, actor, now))
       return json(showIncident(await requireIncident(call)))
     },
   }),
@@ -183,11 +181,8 @@ export const incidentRoutes: readonly Route[] = [
     body: v.object({ text: described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
     answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
     handle: async (call) => {
-      const { deps, identity, body } = call
-      const incident = await requireIncident(call)
-      await deps.engine.run(identity.organizationId, (ctx, now) =>
-        addNote(ctx, incident.id, body.text, identity.tokenName, now),
-      )
+      const { id } = await requireIncident(call)
+      await change(call, (ctx, now, actor) => addNote(ctx, id, call.body.text, actor, now))
       return json({ timeline: await showTimeline(call) }, 201)
     },
   }),
@@ -203,40 +198,16 @@ export const incidentRoutes: readonly Route[] = [
     }),
     answers: { ...success(incidentShape, 'The remaining incident'), ...refusals(409, 422) },
     handle: async (call) => {
-      const { deps, identity, body } = call
-      const ids = { from: (await requireIncident(call)).id, into: body.into }
-      await deps.engine.run(identity.organizationId, (ctx, now) => mergeIncidents(ctx, ids, identity.tokenName, now))
-      return json(showIncident(await requireIncident({ ...call, id: body.into })))
+      const ids = { from: (await requireIncident(call)).id, into: call.body.into }
+      await change(call, (ctx, now, actor) => mergeIncidents(ctx, ids, actor, now))
+      return json(showIncident(await requireIncident({ ...call, id: ids.into })))
     },
   }),
 ]
 
-/** Returns an incident for a response. */
-export function showIncident(incident: IncidentRecord): v.InferInput<typeof incidentShape> {
-  return {
-    id: incident.id,
-    number: incident.number,
-    title: incident.title,
-    serviceId: incident.serviceId,
-    severity: incident.severity,
-    status: incident.status,
-    origin: incident.origin,
-    createdAt: instantText(incident.createdAt),
-    startedAt: instantText(incident.startedAt),
-    acknowledgedAt: instantText(incident.acknowledgedAt),
-    resolvedAt: instantText(incident.resolvedAt),
-    alertCount: incident.alertCount,
-    firingAlerts: incident.firingAlerts,
-    recoveredAt: instantText(incident.recoveredAt),
-    hasPostmortem: incident.hasPostmortem,
-  }
-}
-
 /** Returns the incident of the path. @throws IncmonError `not-found` */
-export async function requireIncident({ store, identity, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
-  const incident = await store.read(findIncident, identity.organizationId, id)
-  if (!incident) throw notFound('incident', 'GET /api/incidents')
-  return incident
+export function requireIncident({ store, identity, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
+  return required(store.read(findIncident, identity.organizationId, id), 'incident', 'GET /api/incidents')
 }
 
 async function showRelated({ store, identity }: Call<unknown, unknown>, incident: IncidentRecord) {
@@ -245,7 +216,7 @@ async function showRelated({ store, identity }: Call<unknown, unknown>, incident
 }
 
 async function showTimeline({ deps, store, identity, id }: Call<unknown, unknown>) {
-  const rows = await store.read(findTimeline, identity.organizationId, id, deps.now())
-  if (!rows) throw notFound('incident', 'GET /api/incidents')
+  const found = store.read(findTimeline, identity.organizationId, id, deps.now())
+  const rows = await required(found, 'incident', 'GET /api/incidents')
   return rows.map((row) => ({ ...row, at: instantText(row.at), until: instantText(row.until) }))
 }

@@ -5,7 +5,7 @@ import { isTimeZone } from '../../domain/time-zone.ts'
 import { changeOrganization } from '../../operations/organizations.ts'
 import { findOrganizationView } from '../../store/views.ts'
 import { textField } from '../middleware/body.ts'
-import { notFound } from '../middleware/problem.ts'
+import { required } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
@@ -122,10 +122,9 @@ export const organizationRoutes: readonly Route[] = [
 ]
 
 async function answerOrganization({ store, identity }: Call<unknown, unknown>): Promise<Reply> {
-  const found = await store.read(findOrganizationView, identity.organizationId)
-  if (!found) throw notFound('organization', 'incmon org list')
-  const { id, name, plan, settings, createdAt } = found.organization
-  const { waiting } = found
+  const found = store.read(findOrganizationView, identity.organizationId)
+  const { organization, waiting } = await required(found, 'organization', 'incmon org list')
+  const { id, name, plan, settings, createdAt } = organization
   const pruningWaits = waiting && { since: instantText(waiting.since), events: waiting.events, alerts: waiting.alerts }
   return json({ id, name, plan, settings, pruningWaits, createdAt: instantText(createdAt) } satisfies Shown)
 }

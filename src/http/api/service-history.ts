@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { type Change, type Outcome, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
 import { listStates, type ServiceState } from '../../store/service/states.ts'
 import { findServiceChanges } from '../../store/views.ts'
-import { notFound } from '../middleware/problem.ts'
+import { required } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
@@ -86,8 +86,8 @@ export const serviceHistoryRoutes: readonly Route[] = [
     handle: async ({ deps, store, identity, id, query }) => {
       const to = query.to ?? deps.now()
       const from = query.from ?? to - DAY
-      const states = await store.read(listStates, identity.organizationId, id, from)
-      if (!states) throw notFound('service', 'GET /api/services')
+      const found = store.read(listStates, identity.organizationId, id, from)
+      const states = await required(found, 'service', 'GET /api/services')
       const within = states.filter(({ at }) => at < to)
       return json({ from: instantText(from), to: instantText(to), states: within.map(showState) })
     },
@@ -102,9 +102,8 @@ export const serviceHistoryRoutes: readonly Route[] = [
     handle: async ({ deps, store, identity, id, query }) => {
       const to = query.to ?? deps.now()
       const from = query.from ?? to - DAY
-      const found = await store.read(findServiceChanges, identity.organizationId, id, { from, to })
-      if (!found) throw notFound('service', 'GET /api/services')
-      const { changes, lastGoodDeploy } = found
+      const found = store.read(findServiceChanges, identity.organizationId, id, { from, to })
+      const { changes, lastGoodDeploy } = await required(found, 'service', 'GET /api/services')
       return json({
         ...{ from: instantText(from), to: instantText(to), changes: changes.map(showChange) },
         lastGoodDeploy: lastGoodDeploy && showPipeline(lastGoodDeploy),

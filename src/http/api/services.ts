@@ -2,14 +2,14 @@
 import * as v from 'valibot'
 import { createService, mergeServices, updateService } from '../../domain/decide/services.ts'
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
-import { listServices, type ServiceRecord } from '../../store/service/services.ts'
+import { listServices } from '../../store/service/services.ts'
 import { findServiceRecords } from '../../store/views.ts'
 import { optionalTextField, textField } from '../middleware/body.ts'
 import { originOf } from '../middleware/header.ts'
-import { notFound } from '../middleware/problem.ts'
+import { required } from '../middleware/problem.ts'
 import { flagParameter, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
-import { type Call, type Route, rest } from '../route.ts'
+import { type Call, change, type Route, rest } from '../route.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { incidentShape, showIncident } from './incidents.ts'
 import {
@@ -18,8 +18,8 @@ import {
   EXAMPLE_ID,
   idShape,
   instantShape,
-  instantText,
   refusals,
+  shower,
   success,
   uuidShape,
 } from './shapes.ts'
@@ -43,6 +43,8 @@ export const serviceShape = v.object({
   lastAlertAt: described(v.nullable(instantShape), 'The start of the newest alert; null before the first alert'),
   archived: described(v.boolean(), 'Healthy and without events for 14 days; the next event restores it', false),
 })
+
+const showService = shower(serviceShape)
 
 const wholeServiceShape = v.object({
   ...serviceShape.entries,
@@ -114,10 +116,9 @@ export const serviceRoutes: readonly Route[] = [
     ),
     answers: { ...success(wholeServiceShape, 'The service; Location is its URL', 201), ...refusals(409) },
     handle: async (call) => {
-      const { c, deps, server, identity, body } = call
-      const { cluster, organizationId } = identity
-      const wanted = { ...body, cluster, aliases: body.aliases ?? [] }
-      const id = await deps.engine.run(organizationId, (ctx, now) => createService(ctx, wanted, now))
+      const { c, server, identity, body } = call
+      const wanted = { ...body, cluster: identity.cluster, aliases: body.aliases ?? [] }
+      const id = await change(call, (ctx, now) => createService(ctx, wanted, now))
       const location = `${originOf(c, server)}/api/services/${id}`
       return json(await showWhole({ ...call, id }), 201, { location })
     },
@@ -142,9 +143,8 @@ export const serviceRoutes: readonly Route[] = [
     }),
     answers: { ...success(wholeServiceShape, 'The service'), ...refusals(409) },
     handle: async (call) => {
-      const { deps, identity, body } = call
       const { id } = (await requireService(call)).service
-      await deps.engine.run(identity.organizationId, (ctx, now) => updateService(ctx, id, body, now))
+      await change(call, (ctx, now) => updateService(ctx, id, call.body, now))
       return json(await showWhole(call))
     },
   }),
@@ -161,12 +161,10 @@ export const serviceRoutes: readonly Route[] = [
     }),
     answers: { ...success(wholeServiceShape, 'The service that remains'), ...refusals(409, 422) },
     handle: async (call) => {
-      const { deps, identity, body } = call
       const { id } = (await requireService(call)).service
-      await deps.engine.run(identity.organizationId, (ctx, now) =>
-        mergeServices(ctx, id, body.into, now, identity.tokenName),
-      )
-      return json(await showWhole({ ...call, id: body.into }))
+      const { into } = call.body
+      await change(call, (ctx, now, actor) => mergeServices(ctx, id, into, now, actor))
+      return json(await showWhole({ ...call, id: into }))
     },
   }),
 ]
@@ -182,21 +180,7 @@ async function showWhole(call: Call<unknown, unknown>) {
   }
 }
 
-function showService(service: ServiceRecord): v.InferInput<typeof serviceShape> {
-  return {
-    id: service.id,
-    name: service.name,
-    namespace: service.namespace,
-    cluster: service.cluster,
-    status: service.status,
-    score: service.score,
-    lastAlertAt: instantText(service.lastAlertAt),
-    archived: service.archived,
-  }
-}
-
-async function requireService({ deps, store, identity, id }: Call<unknown, unknown>) {
-  const found = await store.read(findServiceRecords, identity.organizationId, id, deps.now(), RECENT_ALERTS)
-  if (!found) throw notFound('service', 'GET /api/services')
-  return found
+function requireService({ deps, store, identity, id }: Call<unknown, unknown>) {
+  const found = store.read(findServiceRecords, identity.organizationId, id, deps.now(), RECENT_ALERTS)
+  return required(found, 'service', 'GET /api/services')
 }

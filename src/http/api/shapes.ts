@@ -105,6 +105,29 @@ export function answerList<Item>(
   return json({ data: items.map(show), pagination }, 200, { link })
 }
 
+/** The fields of a record for a response. A time is in milliseconds UTC. */
+type Fields<Shown> = { readonly [Name in keyof Shown]: Field<Shown[Name]> }
+type Field<Shown> = Shown extends (infer Item)[] ? readonly Item[] : string extends Shown ? Shown | number : Shown
+
+/** Returns a function that shows a record: exactly the fields of the shape, with times in ISO 8601 UTC. */
+export function shower<Entries extends v.ObjectEntries>(shape: v.ObjectSchema<Entries, undefined>) {
+  type Shown = v.InferInput<typeof shape>
+  const fields = Object.entries(shape.entries).map(([name, field]) => ({ name, isTime: isInstant(field) }))
+  return (record: Fields<Shown>): Shown => {
+    const shown: Record<string, unknown> = {}
+    for (const { name, isTime } of fields) {
+      const value: unknown = record[name as keyof Shown]
+      shown[name] = isTime && typeof value === 'number' ? formatInstant(value) : value
+    }
+    return shown as Shown
+  }
+}
+
+function isInstant(schema: object): boolean {
+  if ('wrapped' in schema) return isInstant(schema.wrapped as object)
+  return 'pipe' in schema && (schema.pipe as { type: string }[]).some(({ type }) => type === 'iso_timestamp')
+}
+
 /** Returns a time in ISO 8601 UTC; null stays null. */
 export function instantText<Ms extends number | null>(ms: Ms): string | (null & Ms) {
   return ms === null ? (ms as null & Ms) : formatInstant(ms)

@@ -9,19 +9,19 @@ import { WEEKDAYS } from '../../domain/time-zone.ts'
 import { findSilencePreview } from '../../store/silence-preview.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import { instantField, textField } from '../middleware/body.ts'
-import { notFound } from '../middleware/problem.ts'
+import { required } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
-import { type Call, type HandlerParts, type Route, rest } from '../route.ts'
+import { type Call, change, type HandlerParts, type Route, rest } from '../route.ts'
 import {
   answerList,
   countShape,
   described,
   idShape,
   instantShape,
-  instantText,
   listShape,
   refusals,
+  shower,
   success,
 } from './shapes.ts'
 
@@ -62,6 +62,8 @@ const silenceShape = v.object({
   status: described(v.picklist(SILENCE_STATUSES), 'A weekly silence is pending between its spans'),
   matching: described(countShape, 'How many firing alerts it silences now', 12),
 })
+
+const showFields = shower(silenceShape)
 
 const previewShape = v.object({
   matching: described(countShape, 'How many firing alerts match', 12),
@@ -153,9 +155,7 @@ export const silenceRoutes: readonly Route[] = [
       const startsAt = body.startsAt ?? deps.now()
       const wanted = { ...body, startsAt, schedule: body.schedule ?? null }
       if (query.dryRun) return json(await previewSilence(call, identity.organizationId, wanted.matchers))
-      const id = await deps.engine.run(identity.organizationId, (ctx, now) =>
-        createSilence(ctx, wanted, identity.tokenName, now),
-      )
+      const id = await change(call, (ctx, now, actor) => createSilence(ctx, wanted, actor, now))
       return answerSilence({ ...call, id }, 201)
     },
   }),
@@ -175,9 +175,8 @@ export const silenceRoutes: readonly Route[] = [
     body: silenceChangeBody,
     answers: { ...success(silenceShape, 'The silence'), ...refusals(409) },
     handle: async (call) => {
-      const { deps, identity, body } = call
       const { id } = await requireSilence(call)
-      await deps.engine.run(identity.organizationId, (ctx, now) => changeSilence(ctx, id, body, now))
+      await change(call, (ctx, now) => changeSilence(ctx, id, call.body, now))
       return answerSilence(call)
     },
   }),
@@ -190,7 +189,7 @@ export const silenceRoutes: readonly Route[] = [
     answers: { 204: { description: 'It has ended. Repeating the request changes nothing', body: null } },
     handle: async (call) => {
       const { id } = await requireSilence(call)
-      await call.deps.engine.run(call.identity.organizationId, (ctx, now) => expireSilence(ctx, id, now))
+      await change(call, (ctx, now) => expireSilence(ctx, id, now))
       return DONE
     },
   }),
@@ -219,25 +218,10 @@ async function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 2
   return json(showSilence(await requireSilence(call), call.deps.now()), status)
 }
 
-async function requireSilence({ store, identity, id }: Call<unknown, unknown>): Promise<CountedSilence> {
-  const silence = await store.read(findCountedSilence, identity.organizationId, id)
-  if (!silence) throw notFound('silence', `GET ${PATH}`)
-  return silence
+function requireSilence({ store, identity, id }: Call<unknown, unknown>): Promise<CountedSilence> {
+  return required(store.read(findCountedSilence, identity.organizationId, id), 'silence', `GET ${PATH}`)
 }
 
-function showSilence(silence: CountedSilence, now: number): v.InferInput<typeof silenceShape> {
-  const { id, matchers, startsAt, endsAt, schedule, comment, createdBy, createdAt, revision, matching } = silence
-  return {
-    id,
-    matchers: [...matchers],
-    startsAt: instantText(startsAt),
-    endsAt: instantText(endsAt),
-    schedule,
-    comment,
-    createdBy,
-    createdAt: instantText(createdAt),
-    revision,
-    status: statusOf(silence, now),
-    matching,
-  }
+function showSilence(silence: CountedSilence, now: number) {
+  return showFields({ ...silence, status: statusOf(silence, now) })
 }

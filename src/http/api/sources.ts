@@ -1,7 +1,7 @@
 /** /api/sources and /api/rejections: the senders, when each was last seen, and their rejected items. */
 import * as v from 'valibot'
 import { hoursUntil } from '../../domain/event/hours.ts'
-import { listRejections, type RejectionRecord } from '../../store/rejections.ts'
+import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
@@ -15,6 +15,7 @@ import {
   instantText,
   listShape,
   refusals,
+  shower,
   sourceShape,
   success,
 } from './shapes.ts'
@@ -101,6 +102,8 @@ const rejectionShape = v.object({
   receivedAt: described(instantShape, 'When it arrived'),
 })
 
+const showRejection = shower(rejectionShape)
+
 export const rejectionRoutes: readonly Route[] = [
   rest({
     method: 'GET',
@@ -115,8 +118,3 @@ export const rejectionRoutes: readonly Route[] = [
     handle: (call) => answerPage(call, listRejections, showRejection),
   }),
 ]
-
-function showRejection(rejection: RejectionRecord): v.InferInput<typeof rejectionShape> {
-  const { id, source, index, error, payload, receivedAt } = rejection
-  return { id, source, index, error, payload, receivedAt: instantText(receivedAt) }
-}

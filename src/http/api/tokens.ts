@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'
 import { createToken, revokeToken } from '../../operations/tokens.ts'
-import { listTokens, type TokenRecord } from '../../store/tokens.ts'
+import { listTokens } from '../../store/tokens.ts'
 import { instantField, optionalTextField, textField } from '../middleware/body.ts'
 import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
-import { answerList, described, idShape, instantShape, instantText, listShape, success } from './shapes.ts'
+import { answerList, described, idShape, instantShape, listShape, shower, success } from './shapes.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
@@ -27,6 +27,8 @@ const tokenShape = v.object({
   revokedAt: described(v.nullable(instantShape), 'Null while the token is valid', null),
   lastUsedAt: described(v.nullable(instantShape), 'Rounded to the minute; null before the first use'),
 })
+
+const showToken = shower(tokenShape)
 
 const createdShape = v.object({
   id: idShape,
@@ -93,18 +95,4 @@ function refusePast(expiresAt: number | null, now: number): void {
   if (expiresAt === null || expiresAt > now) return
   const message = 'is in the past; send a later time, or null for never'
   throw new IncmonError('invalid', `body: expiresAt: ${message}`, [{ path: 'expiresAt', message }])
-}
-
-function showToken(token: TokenRecord): v.InferInput<typeof tokenShape> {
-  const { id, name, scopes, cluster, createdAt, expiresAt, revokedAt, lastUsedAt } = token
-  return {
-    id,
-    name,
-    scopes: [...scopes],
-    cluster,
-    createdAt: instantText(createdAt),
-    expiresAt: instantText(expiresAt),
-    revokedAt: instantText(revokedAt),
-    lastUsedAt: instantText(lastUsedAt),
-  }
 }

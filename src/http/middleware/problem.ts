@@ -81,6 +81,13 @@ export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists all of them`)
 }
 
+/** Returns the record that a query finds. @throws IncmonError `not-found`, which says where all are listed */
+export async function required<Found>(query: Promise<Found>, noun: string, list: string): Promise<NonNullable<Found>> {
+  const found = await query
+  if (found === null || found === undefined) throw notFound(noun, list)
+  return found
+}
+
 /** Returns the response for any thrown error. An error that is not an `IncmonError` is a bug; its text is not shown. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)

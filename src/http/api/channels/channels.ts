@@ -5,7 +5,7 @@ import { MESSAGE_STATUSES } from '../../../domain/notification/schedule.ts'
 import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
 import { listMessages, type MessageRecord } from '../../../store/notification/messages.ts'
-import { notFound } from '../../middleware/problem.ts'
+import { required } from '../../middleware/problem.ts'
 import { pageOf, pageParameters, wordParameter } from '../../middleware/query.ts'
 import { DONE, json, type Reply } from '../../middleware/reply.ts'
 import { type Call, type Route, rest } from '../../route.ts'
@@ -16,9 +16,9 @@ import {
   described,
   idShape,
   instantShape,
-  instantText,
   listShape,
   refusals,
+  shower,
   success,
   uuidShape,
 } from '../shapes.ts'
@@ -43,6 +43,7 @@ const channelShape = v.object({
   createdAt: described(instantShape, 'When it was created'),
   warnings: described(v.array(v.string()), 'What may be wrong with its rules or its address', []),
 })
+const showFields = shower(channelShape)
 const secretShape = described(
   v.nullable(v.string()),
   'For a webhook: the secret that signs messages (Standard Webhooks), shown this once; otherwise null',
@@ -153,10 +154,8 @@ async function answerChannel(call: Call<unknown, unknown>): Promise<Reply> {
   return json(await showChannel(call, await requireChannel(call)))
 }
 
-async function requireChannel({ store, identity, id }: Call<unknown, unknown>): Promise<ChannelRecord> {
-  const channel = await store.read(findChannel, identity.organizationId, id)
-  if (!channel) throw notFound('channel', `GET ${PATH}`)
-  return channel
+function requireChannel({ store, identity, id }: Call<unknown, unknown>): Promise<ChannelRecord> {
+  return required(store.read(findChannel, identity.organizationId, id), 'channel', `GET ${PATH}`)
 }
 
 /** @param more warnings besides those about the rules */
@@ -165,18 +164,15 @@ async function showChannel(
   channel: ChannelRecord,
   more: readonly string[] = [],
 ): Promise<v.InferInput<typeof channelShape>> {
-  const { id, name, kind, target, enabled, settings: set, failing, failingSince, deliveredAt, createdAt } = channel
-  const { rules, ...rest } = set
-  return {
-    ...{ id, name, kind, target, enabled },
-    rules: rules.map((one) => ({ ...one })),
-    ...rest,
-    lastDelivery: instantText(deliveredAt),
-    failing,
-    failingSince: instantText(failingSince),
-    createdAt: instantText(createdAt),
-    warnings: [...more, ...(await listChannelWarnings(call, call.identity.organizationId, set))],
-  }
+  const { settings, deliveredAt: lastDelivery } = channel
+  const warnings = [...more, ...(await listChannelWarnings(call, call.identity.organizationId, settings))]
+  return showFields({
+    ...channel,
+    ...settings,
+    rules: settings.rules.map((one) => ({ ...one })),
+    lastDelivery,
+    warnings,
+  })
 }
 
 const deliveryShape = v.object({
@@ -195,6 +191,8 @@ const deliveryShape = v.object({
   detail: described(v.nullable(v.string()), 'Why the last attempt failed', null),
 })
 
+const showDelivery = shower(deliveryShape)
+
 export const deliveryRoutes: readonly Route[] = [
   rest({
     method: 'GET',
@@ -211,7 +209,6 @@ export const deliveryRoutes: readonly Route[] = [
   }),
 ]
 
-function showMessage({ dueAt, createdAt, endedAt, ...message }: MessageRecord): v.InferInput<typeof deliveryShape> {
-  const nextAttemptAt = instantText(dueAt)
-  return { ...message, createdAt: instantText(createdAt), nextAttemptAt, endedAt: instantText(endedAt) }
+function showMessage(message: MessageRecord) {
+  return showDelivery({ ...message, nextAttemptAt: message.dueAt })
 }
