@@ -1,6 +1,6 @@
 /** The process around the interface, for a test: nothing stalls, nobody is trusted, and faults go to standard error. */
 import { webTexts } from '../../src/assets.ts'
-import { exampleOf } from '../../src/cli/demo/example.ts'
+import { exampleOf } from '../../src/cli/demo/week.ts'
 import { TAB_ICONS } from '../../src/http/pages/kit/symbols.ts'
 import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
 import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'

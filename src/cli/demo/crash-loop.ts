@@ -14,7 +14,7 @@ import {
 } from './senders.ts'
 import { repeated, type Trouble } from './troubles.ts'
 
-const CHECKOUT: Workload = { namespace: 'shop', name: 'checkout' }
+export const CHECKOUT: Workload = { namespace: 'shop', name: 'checkout' }
 
 /** Alertmanager sends the storm in groups. */
 const GROUP_SIZE = 110
@@ -37,22 +37,12 @@ export function crashLoop(now: number): Trouble {
   const looping = pods.map((pod): Firing => {
     const labels = { namespace: 'shop', pod, container: 'checkout' }
     const summary = 'Pod is crash looping.'
-    return {
-      name: 'KubePodCrashLooping',
-      severity: 'warning',
-      summary,
-      labels,
-      startsAt: now - 11 * MINUTE,
-      endsAt: end,
-    }
+    const period = { startsAt: now - 11 * MINUTE, endsAt: end }
+    return { name: 'KubePodCrashLooping', severity: 'warning', summary, labels, ...period }
   })
   const storm = Array.from({ length: 440 }, (_, n): Firing => {
-    const labels = {
-      namespace: 'shop',
-      deployment: 'checkout',
-      route: `/checkout/step-${n % 11}`,
-      pod: `edge-${n % 40}`,
-    }
+    const where = { route: `/checkout/step-${n % 11}`, pod: `edge-${n % 40}` }
+    const labels = { namespace: 'shop', deployment: 'checkout', ...where }
     const startsAt = now - 9 * MINUTE + (n % 12) * 20 * SECOND
     const summary = 'More than 5 % of requests fail'
     return { name: 'HighErrorRate', severity: 'warning', summary, labels, startsAt, endsAt: end }
@@ -65,18 +55,10 @@ export function crashLoop(now: number): Trouble {
     store('HighErrorRate', 'error', 'More than 10 % of requests fail: POST /order', 10),
     store('SlowRequests', 'warning', 'p95 above 800 ms for 2 minutes', 8),
   ]
-  const revert = { project: 'shop/checkout', id: 4712, from: now + 9 * MINUTE, until: now + 12 * MINUTE }
+  const revert = { id: 4712, from: now + 9 * MINUTE, until: now + 12 * MINUTE }
   return {
     requests: [
-      ...pipeline({
-        project: 'shop/checkout',
-        id: 4711,
-        from: deploy,
-        until: now - 11 * MINUTE,
-        sha,
-        end: 'deployed',
-        title: 'Ask for the tax number',
-      }),
+      ...pipeline(CHECKOUT, { id: 4711, from: deploy, until: now - 11 * MINUTE, sha, title: 'Ask for the tax number' }),
       ...rollout(deploy + 90 * SECOND, CHECKOUT, 12, sha),
       ...crashes,
       ...repeated('crash', looping, now - 11 * MINUTE, end),
@@ -84,7 +66,7 @@ export function crashLoop(now: number): Trouble {
         alertmanager(now - 9 * MINUTE + n * SECOND, `storm ${n}`, storm.slice(n, n + GROUP_SIZE)),
       ),
       ...repeated('shopfront', shopfront, now - 8 * MINUTE, end),
-      ...pipeline({ ...revert, sha: back, end: 'deployed', title: 'Revert "Ask for the tax number"' }),
+      ...pipeline(CHECKOUT, { ...revert, sha: back, title: 'Revert "Ask for the tax number"' }),
       ...rollout(now + 10 * MINUTE, CHECKOUT, 13, back),
       ...GROUP_STARTS.map((n) => alertmanager(end, `storm ${n}`, storm.slice(n, n + GROUP_SIZE))),
     ],

@@ -2,7 +2,7 @@
 import type { Source } from '../../domain/event/event.ts'
 
 /** One request to a webhook. `at` in milliseconds UTC. */
-export type Request = { readonly at: number; readonly source: Source; readonly body: unknown }
+export type Request = { readonly at: number; readonly source: Source; readonly body: object }
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
@@ -13,7 +13,7 @@ export const DAY = 24 * HOUR
 export type Workload = { readonly namespace: string; readonly name: string }
 
 /** Returns the ReplicaSet hash of a workload after its `n`-th release, with the characters that Kubernetes uses. */
-export function hashOf(name: string, n: number): string {
+function hashOf(name: string, n: number): string {
   const letters = '456789bcdf'
   let value = [...`${name}/${n}`].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7)
   return Array.from({ length: 9 }, () => {
@@ -87,19 +87,20 @@ export function alertmanager(at: number, group: string, alerts: readonly Firing[
   return { at, source: 'metrics', body }
 }
 
-export type Pipeline = {
-  readonly project: string
+type Pipeline = {
   readonly id: number
   /** The start and the end of the deploy job. The tests run for three minutes before it. */
   readonly from: number
   readonly until: number
   readonly sha: string
-  readonly end: 'deployed' | 'tests failed' | 'no deploy'
+  readonly end?: 'deployed' | 'tests failed' | 'no deploy'
   readonly title?: string
 }
 
 /** Returns the two webhooks of a pipeline: one while it runs, and one at its end. */
-export function pipeline({ project, id, from, until, sha, end, title = 'Release' }: Pipeline): Request[] {
+export function pipeline({ namespace, name }: Workload, run: Pipeline): Request[] {
+  const { id, from, until, sha, end = 'deployed', title = 'Release' } = run
+  const project = `${namespace}/${name}`
   const createdAt = from - 3 * MINUTE
   const test = job(1, 'test', end === 'tests failed' ? 'failed' : 'success', createdAt, from)
   const jobs = end === 'deployed' ? [test, job(2, 'deploy', 'success', from, until)] : [test]

@@ -52,12 +52,8 @@ export function memoryLeak(from: number): Trouble {
     [0, 6, 13, 21].map((minutes, index) => {
       const message = 'Memory cgroup out of memory: Killed process 4121 (gateway)'
       const since = first + n * 20 * SECOND
-      return event(since + minutes * MINUTE, 'payments', pod, 'OOMKilled', {
-        message,
-        count: index + 1,
-        since,
-        node: nodeOf(n),
-      })
+      const more = { message, count: index + 1, since, node: nodeOf(n) }
+      return event(since + minutes * MINUTE, 'payments', pod, 'OOMKilled', more)
     }),
   )
   const slow: Firing = {
@@ -65,41 +61,29 @@ export function memoryLeak(from: number): Trouble {
     labels: { namespace: 'payments', deployment: 'gateway' },
     ...{ startsAt: from + 10 * MINUTE, endsAt: end },
   }
-  const act = (minutes: number, person: string, what: PersonAction['do']): PersonAction => ({
-    ...{ at: from + minutes * MINUTE, person, service: 'gateway', do: what },
-  })
+  const act = (minutes: number, what: PersonAction['do']) => actOf(from, minutes, 'Ada', 'gateway', what)
   return {
     requests: [
-      ...pipeline({
-        project: 'payments/gateway',
-        id: 3308,
-        from,
-        until: from + 5 * MINUTE,
-        sha,
-        end: 'deployed',
-        title: 'Check each body for fraud',
-      }),
+      ...pipeline(GATEWAY, { id: 3308, from, until: from + 5 * MINUTE, sha, title: 'Check each body for fraud' }),
       ...rollout(from + 2 * MINUTE, GATEWAY, 4, sha),
       ...kills,
       ...repeated('gateway', [slow], from + 10 * MINUTE, end),
-      ...pipeline({
-        project: 'payments/gateway',
+      ...pipeline(GATEWAY, {
         id: 3309,
         from: from + 31 * MINUTE,
         until: from + 36 * MINUTE,
         sha: back,
-        end: 'deployed',
         title: 'Revert "Check each body for fraud"',
       }),
       ...rollout(from + 32 * MINUTE, GATEWAY, 5, back),
     ],
     acts: [
-      act(12, 'Ada', { status: 'investigating' }),
-      act(26, 'Ada', { note: 'Memory grows with every request since the deploy. Reverting it.' }),
-      act(27, 'Ada', { status: 'identified' }),
-      act(28, 'Ada', { confirm: 'payments/gateway#3308' }),
-      act(54, 'Ada', { status: 'resolved' }),
-      act(140, 'Ada', {
+      act(12, { status: 'investigating' }),
+      act(26, { note: 'Memory grows with every request since the deploy. Reverting it.' }),
+      act(27, { status: 'identified' }),
+      act(28, { confirm: 'payments/gateway#3308' }),
+      act(54, { status: 'resolved' }),
+      act(140, {
         postmortem: {
           summary:
             'The new fraud rules keep every request body in memory. Rolled back; the fix streams the body instead.',
@@ -154,6 +138,7 @@ export function wrongTag(from: number): Trouble {
       event(since + minutes * MINUTE, 'shop', pod, 'Failed', { message, since, count: index + 1, node: nodeOf(n) }),
     )
   })
+  const act = (minutes: number, what: PersonAction['do']) => actOf(from, minutes, 'Kim', 'catalog', what)
   const mismatch: Firing = {
     ...{ name: 'KubeDeploymentReplicasMismatch', severity: 'warning' },
     summary: 'Deployment has not matched the expected number of replicas.',
@@ -162,40 +147,29 @@ export function wrongTag(from: number): Trouble {
   }
   return {
     requests: [
-      ...pipeline({
-        project: 'shop/catalog',
-        id: 877,
-        from,
-        until: from + 3 * MINUTE,
-        sha,
-        end: 'deployed',
-        title: 'Name the newest image',
-      }),
+      ...pipeline(CATALOG, { id: 877, from, until: from + 3 * MINUTE, sha, title: 'Name the newest image' }),
       ...rollout(from + MINUTE, CATALOG, 7, 'latst', false),
       ...failures,
       ...repeated('catalog', [mismatch], from + 5 * MINUTE, end),
-      ...pipeline({
-        project: 'shop/catalog',
+      ...pipeline(CATALOG, {
         id: 878,
         from: from + 17 * MINUTE,
         until: from + 21 * MINUTE,
         sha: good,
-        end: 'deployed',
         title: 'Name the right image',
       }),
       ...rollout(from + 18 * MINUTE, CATALOG, 8, good),
     ],
     acts: [
-      { at: from + 6 * MINUTE, person: 'Kim', service: 'catalog', do: { status: 'identified' } },
-      {
-        at: from + 8 * MINUTE,
-        person: 'Kim',
-        service: 'catalog',
-        do: { note: 'The tag has a typing error. I am releasing a corrected tag.' },
-      },
-      { at: from + 40 * MINUTE, person: 'Kim', service: 'catalog', do: { status: 'resolved' } },
+      act(6, { status: 'identified' }),
+      act(8, { note: 'The tag has a typing error. I am releasing a corrected tag.' }),
+      act(40, { status: 'resolved' }),
     ],
   }
+}
+
+function actOf(from: number, minutes: number, person: string, service: string, what: PersonAction['do']): PersonAction {
+  return { at: from + minutes * MINUTE, person, service, do: what }
 }
 
 /** A warning from one time until another. */

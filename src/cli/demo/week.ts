@@ -1,13 +1,13 @@
 /** The week of the demo shop: releases, small warnings and larger problems, from seven days ago until tomorrow. */
 
-import { crashLoop } from './crash-loop.ts'
+import { CHECKOUT, crashLoop } from './crash-loop.ts'
 import { alertmanager, DAY, HOUR, MINUTE, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
 import { memoryLeak, nodeFailure, type PersonAction, type Trouble, warning, wrongTag } from './troubles.ts'
 
 export type Story = { readonly requests: readonly Request[]; readonly acts: readonly PersonAction[] }
 
 /** The workloads of the shop, by namespace. */
-export const WORKLOADS: readonly Workload[] = Object.entries({
+const WORKLOADS: readonly Workload[] = Object.entries({
   shop: ['checkout', 'storefront', 'cart', 'catalog', 'search', 'recommendations'],
   payments: ['gateway', 'ledger', 'payouts', 'fraud-check'],
   platform: ['auth', 'ingress-nginx', 'mailer', 'postgres', 'rabbitmq'],
@@ -30,13 +30,7 @@ export function weekOf(now: number, seed: number): Story {
     nodeFailure(now - 3 * DAY - 5 * HOUR, 18),
     wrongTag(now - 2 * DAY - HOUR),
     nodeFailure(now - 113 * MINUTE, 31),
-    warning(
-      { namespace: 'payments', name: 'ledger' },
-      'KubeDeploymentReplicasMismatch',
-      MISMATCH,
-      now - 98 * MINUTE,
-      now + 5 * HOUR,
-    ),
+    warning(LEDGER, 'KubeDeploymentReplicasMismatch', MISMATCH, now - 98 * MINUTE, now + 5 * HOUR),
     warning({ namespace: 'shop', name: 'search' }, 'KubeHpaMaxedOut', MAXED, now - 4 * HOUR, now + 9 * HOUR),
     crashLoop(now),
   ]
@@ -47,6 +41,7 @@ export function weekOf(now: number, seed: number): Story {
   }
 }
 
+const LEDGER: Workload = { namespace: 'payments', name: 'ledger' }
 const MISMATCH = 'Deployment has not matched the expected number of replicas.'
 const MAXED = 'HPA has been running at max replicas for longer than 15 minutes.'
 
@@ -83,15 +78,14 @@ function routine(from: number, to: number, now: number, chance: () => number): T
         troubles.push(warning(pick(WORKLOADS, chance), name, summary, at, until))
     }
   }
-  const good = { project: 'shop/checkout', id: 4702, from: now - 11 * HOUR, until: now - 11 * HOUR + 4 * MINUTE }
-  const requests = pipeline({ ...good, sha: shaOf('checkout', 11), end: 'deployed' })
-  return [
-    ...troubles,
-    {
-      requests: [...requests, ...rollout(good.from + MINUTE, WORKLOADS[0] as Workload, 11, shaOf('checkout', 11))],
-      acts: [],
-    },
-  ]
+  return [...troubles, { requests: goodDeploy(now), acts: [] }]
+}
+
+/** The last deploy of the checkout before the open incident. */
+function goodDeploy(now: number): Request[] {
+  const [from, sha] = [now - 11 * HOUR, shaOf('checkout', 11)]
+  const run = { id: 4702, from, until: from + 4 * MINUTE, sha }
+  return [...pipeline(CHECKOUT, run), ...rollout(from + MINUTE, CHECKOUT, 11, sha)]
 }
 
 function release(
@@ -102,7 +96,7 @@ function release(
 ): Trouble {
   const sha = shaOf(workload.name, id)
   const until = from + 4 * MINUTE
-  const requests = pipeline({ project: `${workload.namespace}/${workload.name}`, id, from, until, sha, end })
+  const requests = pipeline(workload, { id, from, until, sha, end })
   return {
     requests: end === 'deployed' ? [...requests, ...rollout(from + MINUTE, workload, id, sha)] : requests,
     acts: [],
@@ -124,4 +118,23 @@ function random(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
+}
+
+/**
+ * Returns the example that fills an empty installation: six workloads, a bad deploy of one, and its crash loop. The
+ * requests are of the last day before `now`, in order of time. The storm does not end.
+ */
+export function exampleOf(now: number): readonly Request[] {
+  const shop = WORKLOADS.filter(({ namespace }) => namespace === 'shop')
+  const started = shop.flatMap((workload, n) => rollout(now - DAY + n * MINUTE, workload, 1, shaOf(workload.name, 1)))
+  const requests = [...started, ...goodDeploy(now), ...crashLoop(now).requests]
+  return requests
+    .filter(({ at }) => at <= now)
+    .sort((a, b) => a.at - b.at)
+    .map((request) => ({ ...request, body: renamed(request.body) }))
+}
+
+/** Gives the shop a unique namespace, so that its services never match those of another cluster. */
+function renamed(body: object): object {
+  return JSON.parse(JSON.stringify(body).replaceAll(/\bshop\b/g, 'example-shop'))
 }
