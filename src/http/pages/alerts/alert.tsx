@@ -4,6 +4,7 @@ import { formatCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/action.tsx'
 import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
+import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -14,12 +15,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
   const { alert, reader, csrf, canWrite, labels, annotations, rules, links, changes } = view
   return (
     <>
-      <ul class="crumbs">
-        <li>
-          <a href="/alerts">Alerts</a>
-        </li>
-        <li>{alert.source}</li>
-      </ul>
+      <Crumbs path={[['Alerts', '/alerts'], [alert.source]]} />
       <div class="title">
         <div class="incident-title">
           <h1>
@@ -64,33 +60,23 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
         </div>
         <div>
           <Pairs title="How incmon decided" pairs={rules} />
-          <section aria-labelledby="changes">
-            <div class="head">
-              <h2 id="changes">Linked changes</h2>
-            </div>
-            <div class="card">
-              {changes.length === 0 ? (
-                <p class="empty">No change is linked to this alert.</p>
-              ) : (
-                <ul class="rows">
-                  {changes.map(({ ref, text }) => (
-                    <li class="group">
-                      <Icon name="link" class="change" />
-                      <div class="group-body">
-                        <b class="break">{ref}</b>
-                        <p class="second break">{text}</p>
-                      </div>
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </div>
-          </section>
+          <Section id="changes" title="Linked changes">
+            <Card empty={changes.length === 0 ? 'No change is linked to this alert.' : null}>
+              <ul class="rows">
+                {changes.map(({ ref, text }) => (
+                  <li class="group">
+                    <Icon name="link" class="change" />
+                    <div class="group-body">
+                      <b class="break">{ref}</b>
+                      <p class="second break">{text}</p>
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          </Section>
           {links.length === 0 ? null : (
-            <section aria-labelledby="links">
-              <div class="head">
-                <h2 id="links">Links of the sender</h2>
-              </div>
+            <Section id="links" title="Links of the sender">
               <ul class="card rows">
                 {links.map(({ name, address }) => (
                   <li class="break">
@@ -98,7 +84,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
                   </li>
                 ))}
               </ul>
-            </section>
+            </Section>
           )}
         </div>
       </div>
@@ -136,36 +122,32 @@ const Pairs: FC<{ title: string; pairs: readonly (readonly [string, string])[] }
   )
 
 const Events: FC<{ view: AlertPageView }> = ({ view: { events, reader } }) => (
-  <section aria-labelledby="events">
-    <div class="head">
-      <h2 id="events">Events</h2>
-      <span class="second">newest {formatCount(events.reduce((sum, { count }) => sum + count, 0))}</span>
-    </div>
-    <div class="card">
-      {events.length === 0 ? (
-        <p class="empty">The events of this alert have expired.</p>
-      ) : (
-        <ol class="entries">
-          {events.map(({ at, name, text, object, count, firstAt }) => (
-            <li class="entry">
-              <Time at={at} reader={reader} style="moment" />
-              <span class="entry-icon">
-                <Icon name="pulse" />
-              </span>
-              <p class="break">
-                {text === name ? name : `${name}: ${text}`} <span class="quiet">{object}</span>{' '}
-                <RepeatCount count={count} />
-                {count === 1 ? null : (
-                  <span class="quiet">
-                    {' '}
-                    since <Time at={firstAt} reader={reader} style="moment" />
-                  </span>
-                )}
-              </p>
-            </li>
-          ))}
-        </ol>
-      )}
-    </div>
-  </section>
+  <Section
+    id="events"
+    title="Events"
+    second={`newest ${formatCount(events.reduce((sum, { count }) => sum + count, 0))}`}
+  >
+    <Card empty={events.length === 0 ? 'The events of this alert have expired.' : null}>
+      <ol class="entries">
+        {events.map(({ at, name, text, object, count, firstAt }) => (
+          <li class="entry">
+            <Time at={at} reader={reader} style="moment" />
+            <span class="entry-icon">
+              <Icon name="pulse" />
+            </span>
+            <p class="break">
+              {text === name ? name : `${name}: ${text}`} <span class="quiet">{object}</span>{' '}
+              <RepeatCount count={count} />
+              {count === 1 ? null : (
+                <span class="quiet">
+                  {' '}
+                  since <Time at={firstAt} reader={reader} style="moment" />
+                </span>
+              )}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  </Section>
 )

@@ -5,6 +5,7 @@ import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/action.tsx'
 import { Hidden, Secret } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
+import { Card, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { LastSent } from './list.tsx'
 import { type ChannelView, type DeliveryView, KINDS } from './view.ts'
@@ -121,43 +122,35 @@ const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, acti
 )
 
 const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = ({ deliveries, reader }) => (
-  <section aria-labelledby="messages">
-    <div class="head">
-      <h2 id="messages">Last messages</h2>
-      <span class="second">of the last 30 days, without tests</span>
-    </div>
-    <div class="card">
-      {deliveries.length === 0 ? (
-        <p class="empty">No message was sent to this channel yet.</p>
-      ) : (
-        <table class="cards">
-          <thead>
+  <Section id="messages" title="Last messages" second="of the last 30 days, without tests">
+    <Card empty={deliveries.length === 0 ? 'No message was sent to this channel yet.' : null}>
+      <table class="cards">
+        <thead>
+          <tr>
+            <th>Notification</th>
+            <th>Written</th>
+            <th>Outcome</th>
+          </tr>
+        </thead>
+        <tbody>
+          {deliveries.map((delivery) => (
             <tr>
-              <th>Notification</th>
-              <th>Written</th>
-              <th>Outcome</th>
+              <td>
+                <b>{delivery.kind}</b>
+                {delivery.count > 1 ? ` and ${delivery.count - 1} more` : ''}
+              </td>
+              <td data-label="Written" class="nowrap">
+                <Time at={delivery.createdAt} reader={reader} style="moment" />
+              </td>
+              <td data-label="Outcome">
+                <Outcome delivery={delivery} reader={reader} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {deliveries.map((delivery) => (
-              <tr>
-                <td>
-                  <b>{delivery.kind}</b>
-                  {delivery.count > 1 ? ` and ${delivery.count - 1} more` : ''}
-                </td>
-                <td data-label="Written" class="nowrap">
-                  <Time at={delivery.createdAt} reader={reader} style="moment" />
-                </td>
-                <td data-label="Outcome">
-                  <Outcome delivery={delivery} reader={reader} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </div>
-  </section>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  </Section>
 )
 
 const Outcome: FC<{ delivery: DeliveryView; reader: Reader }> = ({ delivery, reader }) => {

@@ -7,6 +7,7 @@ import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/action.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { Cause } from './cause.tsx'
 import { Groups } from './groups.tsx'
@@ -32,26 +33,11 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     <div class="columns">
       <div>
         <Suspects {...view} />
-        <section aria-labelledby="alerts">
-          <div class="head">
-            <h2 id="alerts">Alerts</h2>
-            <span class="second">{alertsText(view)}</span>
-            <a class="end plain" href={view.alertsHref}>
-              All in the history
-            </a>
-          </div>
-          <div class="card">
-            {view.groups.length === 0 ? (
-              <p class="empty">This incident has no alerts.</p>
-            ) : (
-              <Groups
-                groups={view.groups}
-                reader={view.reader}
-                service={view.canWrite ? view.incident.service : null}
-              />
-            )}
-          </div>
-        </section>
+        <Section id="alerts" title="Alerts" second={alertsText(view)} end={[view.alertsHref, 'All in the history']}>
+          <Card empty={view.groups.length === 0 ? 'This incident has no alerts.' : null}>
+            <Groups groups={view.groups} reader={view.reader} service={view.canWrite ? view.incident.service : null} />
+          </Card>
+        </Section>
       </div>
       <Timeline {...view} />
     </div>
@@ -69,12 +55,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const until = endedAt ?? resolvedAt
   return (
     <>
-      <ul class="crumbs">
-        <li>
-          <a href="/incidents">Incidents</a>
-        </li>
-        <li>{number}</li>
-      </ul>
+      <Crumbs path={[['Incidents', '/incidents'], [number]]} />
       <div class="title">
         <div class="incident-title">
           <h1>

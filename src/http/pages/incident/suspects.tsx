@@ -5,6 +5,7 @@ import { formatScore } from '../../../domain/postmortem/words.ts'
 import { likelihoodOf } from '../../../domain/suspect/likely-cause.ts'
 import { Meter } from '../drawing/strip.tsx'
 import { External } from '../kit/mark.tsx'
+import { Section } from '../kit/section.tsx'
 import { SuspectName, Verdict } from './cause.tsx'
 import type { IncidentView, ReasonView, SuspectView } from './view.ts'
 
@@ -19,11 +20,7 @@ export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
     <SuspectRow suspect={suspect} rank={index + 1} csrf={csrf} action={canWrite ? `${incident.href}/verdict` : null} />
   )
   return (
-    <section aria-labelledby="suspects">
-      <div class="head">
-        <h2 id="suspects">Suspects</h2>
-        <span class="second">over all services, the most probable first</span>
-      </div>
+    <Section id="suspects" title="Suspects" second="over all services, the most probable first">
       {suspects.length === 0 ? (
         <p class="card empty">No suspects. Nothing changed near the start of this incident.</p>
       ) : (
@@ -37,7 +34,7 @@ export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
           )}
         </div>
       )}
-    </section>
+    </Section>
   )
 }
 

@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../../domain/incident/timeline-rows.ts'
 import { formatMoment, type Reader } from '../../../domain/shown-time.ts'
 import { Icon } from '../kit/mark.tsx'
+import { Section } from '../kit/section.tsx'
 import type { IconName } from '../kit/symbols.ts'
 import { Time } from '../kit/time.tsx'
 import type { IncidentView, TimelineView } from './view.ts'
@@ -17,14 +18,12 @@ const ICONS: Readonly<Record<string, IconName>> = {
 export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident }) => {
   const order = newestFirst ? [...timeline].reverse() : timeline
   return (
-    <section aria-labelledby="timeline">
-      <div class="head">
-        <h2 id="timeline">Timeline</h2>
-        <span class="second">{newestFirst ? 'newest first' : 'oldest first'}</span>
-        <a class="end plain" href={turnHref}>
-          {newestFirst ? 'Oldest first' : 'Newest first'}
-        </a>
-      </div>
+    <Section
+      id="timeline"
+      title="Timeline"
+      second={newestFirst ? 'newest first' : 'oldest first'}
+      end={[turnHref, newestFirst ? 'Oldest first' : 'Newest first']}
+    >
       <div class="card timeline">
         {canWrite ? (
           <form method="post" action={`${incident.href}/notes`} class="note-form">
@@ -53,7 +52,7 @@ export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, c
           </ol>
         )}
       </div>
-    </section>
+    </Section>
   )
 }
 

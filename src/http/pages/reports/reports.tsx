@@ -6,6 +6,7 @@ import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Mark, ServiceName } from '../kit/mark.tsx'
+import { Card, Section } from '../kit/section.tsx'
 
 /** The maximum number of services in the table. */
 const MAX_SERVICES = 50
@@ -142,50 +143,43 @@ const Figure: FC<{ name: string; spread: Spread; earlier: Spread | undefined }> 
 }
 
 const Services: FC<{ report: Reliability }> = ({ report: { services, definitions } }) => (
-  <section aria-labelledby="services">
-    <div class="head">
-      <h2 id="services">Services with incidents</h2>
-    </div>
-    <div class="card">
-      {services.length === 0 ? (
-        <p class="empty">No service had an incident.</p>
-      ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              {['Service', 'Incidents', 'Came again', 'Time to acknowledge', 'Time to resolve'].map((name, index) => (
-                <th scope="col" class={index > 0 ? 'number' : ''}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {services.slice(0, MAX_SERVICES).map(({ service, incidents, recurrences, mtta, mttr }) => (
-              <tr>
-                <td>
-                  <a class="ink break" href={`/services/${service.uuid}`}>
-                    <ServiceName namespace={service.namespace} name={service.name} />
-                  </a>
-                </td>
-                <td class="number" data-label="Incidents">
-                  {incidents}
-                </td>
-                <td class="number" data-label="Came again">
-                  {recurrences === 0 ? 'no' : recurrences}
-                </td>
-                <td class="number nowrap" data-label="Time to acknowledge">
-                  {medianText(mtta)}
-                </td>
-                <td class="number nowrap" data-label="Time to resolve">
-                  {medianText(mttr)}
-                </td>
-              </tr>
+  <Section id="services" title="Services with incidents">
+    <Card empty={services.length === 0 ? 'No service had an incident.' : null}>
+      <table class="cards">
+        <thead>
+          <tr>
+            {['Service', 'Incidents', 'Came again', 'Time to acknowledge', 'Time to resolve'].map((name, index) => (
+              <th scope="col" class={index > 0 ? 'number' : ''}>
+                {name}
+              </th>
             ))}
-          </tbody>
-        </table>
-      )}
-    </div>
+          </tr>
+        </thead>
+        <tbody>
+          {services.slice(0, MAX_SERVICES).map(({ service, incidents, recurrences, mtta, mttr }) => (
+            <tr>
+              <td>
+                <a class="ink break" href={`/services/${service.uuid}`}>
+                  <ServiceName namespace={service.namespace} name={service.name} />
+                </a>
+              </td>
+              <td class="number" data-label="Incidents">
+                {incidents}
+              </td>
+              <td class="number" data-label="Came again">
+                {recurrences === 0 ? 'no' : recurrences}
+              </td>
+              <td class="number nowrap" data-label="Time to acknowledge">
+                {medianText(mtta)}
+              </td>
+              <td class="number nowrap" data-label="Time to resolve">
+                {medianText(mttr)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
     {services.length > MAX_SERVICES ? (
       <p class="second">
         The {MAX_SERVICES} services with the most incidents. The CSV has all {formatCount(services.length)}.
@@ -195,7 +189,7 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
       {[definitions.mttd, definitions.mtta, definitions.mttr].map((text) => `${capitalized(text)}. `)}A time that is not
       known is counted nowhere, never as 0.
     </p>
-  </section>
+  </Section>
 )
 
 function medianText({ median }: Spread): string {

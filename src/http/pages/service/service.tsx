@@ -7,6 +7,7 @@ import { LastGoodDeploy } from '../incident/cause.tsx'
 import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/incident.tsx'
 import { AlertName, External, Icon, Mark, Status } from '../kit/mark.tsx'
+import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilenceLink } from '../kit/silence-link.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -37,22 +38,17 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
   </>
 )
 
+const SERVICES = ['Services', '/'] as const
+
 const Head: FC<{ view: ServiceView }> = ({ view }) => {
   const { namespace, name, status, incident, reader } = view
   const lasting = status === 'critical' && incident?.head.endedAt === null
   const since = lasting ? ` for ${formatDuration(reader.now - incident.head.startedAt)}` : ''
   return (
     <>
-      <ul class="crumbs">
-        <li>
-          <a href="/">Services</a>
-        </li>
-        {namespace === '' ? null : (
-          <li>
-            <a href={`/?namespace=${encodeURIComponent(namespace)}`}>{namespace}</a>
-          </li>
-        )}
-      </ul>
+      <Crumbs
+        path={namespace === '' ? [SERVICES] : [SERVICES, [namespace, `/?namespace=${encodeURIComponent(namespace)}`]]}
+      />
       <div class="title">
         <div class="incident-title">
           <h1>
@@ -87,10 +83,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
   const { score, penalties, reader } = view
   const sum = penalties.reduce((total, { penalty }) => total + penalty, 0)
   return (
-    <section aria-labelledby="score">
-      <div class="head">
-        <h2 id="score">Why the score is {score}</h2>
-      </div>
+    <Section id="score" title={`Why the score is ${score}`}>
       <div class="card bill-card">
         <Bill score={score} lines={penalties} />
         {penalties.length === 0 ? (
@@ -123,112 +116,86 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
           <b>{sum > 100 ? `the minimum: the penalties add up to ${sum}` : statusText(view)}</b>
         </p>
       </div>
-    </section>
+    </Section>
   )
 }
 
 const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader, canWrite, name, namespace } }) => {
   const count = groups.reduce((total, group) => total + group.count, 0)
   return (
-    <section aria-labelledby="firing">
-      <div class="head">
-        <h2 id="firing">Firing now</h2>
-        <span class="second">
-          {count === 0 ? '' : `${countOf(count, 'alert')} in ${countOf(groups.length, 'group')}`}
-        </span>
-        <a class="end plain" href={alertsHref}>
-          All alerts
-        </a>
-      </div>
-      <div class="card">
-        {groups.length === 0 ? (
-          <p class="empty">Nothing fires.</p>
-        ) : (
-          <Groups groups={groups} reader={reader} service={canWrite ? { name, namespace } : null} />
-        )}
-      </div>
-    </section>
+    <Section
+      id="firing"
+      title="Firing now"
+      second={count === 0 ? '' : `${countOf(count, 'alert')} in ${countOf(groups.length, 'group')}`}
+      end={[alertsHref, 'All alerts']}
+    >
+      <Card empty={groups.length === 0 ? 'Nothing fires.' : null}>
+        <Groups groups={groups} reader={reader} service={canWrite ? { name, namespace } : null} />
+      </Card>
+    </Section>
   )
 }
 
 const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, reader } }) => (
-  <section aria-labelledby="earlier">
-    <div class="head">
-      <h2 id="earlier">Earlier incidents</h2>
-    </div>
-    <div class="card">
-      {earlier.length === 0 ? (
-        <p class="empty">This service has had no other incident.</p>
-      ) : (
-        <ul class="rows">
-          {earlier.map(({ title, href, startedAt, endedAt, resolvedAt, hasPostmortem, status }) => (
-            <li class="group">
-              {resolvedAt === null ? <Status status={status} word={false} /> : <Mark level="done" label="resolved" />}
-              <div class="group-body">
-                <a class="ink plain" href={href}>
-                  <b class="break">{title}</b>
-                </a>
-                <p class="second">
-                  {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(endedAt - startedAt)}.`}
-                  {hasPostmortem ? (
-                    <>
-                      {' '}
-                      <a href={`${href}/postmortem`}>Postmortem</a>
-                    </>
-                  ) : null}
-                </p>
-              </div>
-              <Time at={startedAt} reader={reader} style="moment" />
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  </section>
+  <Section id="earlier" title="Earlier incidents">
+    <Card empty={earlier.length === 0 ? 'This service has had no other incident.' : null}>
+      <ul class="rows">
+        {earlier.map(({ title, href, startedAt, endedAt, resolvedAt, hasPostmortem, status }) => (
+          <li class="group">
+            {resolvedAt === null ? <Status status={status} word={false} /> : <Mark level="done" label="resolved" />}
+            <div class="group-body">
+              <a class="ink plain" href={href}>
+                <b class="break">{title}</b>
+              </a>
+              <p class="second">
+                {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(endedAt - startedAt)}.`}
+                {hasPostmortem ? (
+                  <>
+                    {' '}
+                    <a href={`${href}/postmortem`}>Postmortem</a>
+                  </>
+                ) : null}
+              </p>
+            </div>
+            <Time at={startedAt} reader={reader} style="moment" />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  </Section>
 )
 
 const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, reader } }) => (
-  <section aria-labelledby="changes">
-    <div class="head">
-      <h2 id="changes">Changes</h2>
-      {lastGoodDeploy === null ? null : (
-        <span class="second">
-          <LastGoodDeploy deploy={lastGoodDeploy} reader={reader} />
-        </span>
-      )}
-    </div>
-    <div class="card">
-      {changes.length === 0 ? (
-        <p class="empty">No pipelines or rollouts in this period.</p>
-      ) : (
-        <ul class="rows">
-          {changes.map(({ kind, name, href, word, detail, linked, changed, at }) => (
-            <li class="group">
-              <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class={changed ? 'change' : ''} />
-              <div class="group-body">
-                <p class="break">
-                  <b>{href === null ? name : <External href={href} text={name} />}</b> {word}
-                </p>
-                <p class="second break">
-                  {detail} {linked === '' ? null : <span class="change">{linked}</span>}
-                </p>
-              </div>
-              <span class="group-time second">
-                <Time at={at} reader={reader} style="moment" />
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  </section>
+  <Section
+    id="changes"
+    title="Changes"
+    second={lastGoodDeploy && <LastGoodDeploy deploy={lastGoodDeploy} reader={reader} />}
+  >
+    <Card empty={changes.length === 0 ? 'No pipelines or rollouts in this period.' : null}>
+      <ul class="rows">
+        {changes.map(({ kind, name, href, word, detail, linked, changed, at }) => (
+          <li class="group">
+            <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class={changed ? 'change' : ''} />
+            <div class="group-body">
+              <p class="break">
+                <b>{href === null ? name : <External href={href} text={name} />}</b> {word}
+              </p>
+              <p class="second break">
+                {detail} {linked === '' ? null : <span class="change">{linked}</span>}
+              </p>
+            </div>
+            <span class="group-time second">
+              <Time at={at} reader={reader} style="moment" />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  </Section>
 )
 
 const Names: FC<{ view: ServiceView }> = ({ view: { aliases, cluster } }) => (
-  <section aria-labelledby="names">
-    <div class="head">
-      <h2 id="names">Aliases</h2>
-    </div>
+  <Section id="names" title="Aliases">
     <dl class="card pairs names">
       {aliases.map(({ kind, value }) => (
         <>
@@ -243,7 +210,7 @@ const Names: FC<{ view: ServiceView }> = ({ view: { aliases, cluster } }) => (
         </>
       )}
     </dl>
-  </section>
+  </Section>
 )
 
 function capitalized(text: string): string {

@@ -1,0 +1,41 @@
+/** The parts of a page: where it belongs, a section with its heading, and a card that may be empty. */
+import type { Child, FC } from 'hono/jsx'
+
+/** Links to the pages above this one. A name without an address is this page. */
+export const Crumbs: FC<{ path: readonly (readonly [name: string | number, href?: string])[] }> = ({ path }) => (
+  <ul class="crumbs">
+    {path.map(([name, href]) => (
+      <li>{href === undefined ? name : <a href={href}>{name}</a>}</li>
+    ))}
+  </ul>
+)
+
+type SectionProps = {
+  readonly id: string
+  readonly title: string
+  /** Text beside the heading. */
+  readonly second?: Child
+  /** A link at the end of the line. */
+  readonly end?: readonly [href: string, text: string]
+  readonly children?: Child
+}
+
+export const Section: FC<SectionProps> = ({ id, title, second = null, end, children }) => (
+  <section aria-labelledby={id}>
+    <div class="head">
+      <h2 id={id}>{title}</h2>
+      {second === null ? null : <span class="second">{second}</span>}
+      {end ? (
+        <a class="end plain" href={end[0]}>
+          {end[1]}
+        </a>
+      ) : null}
+    </div>
+    {children}
+  </section>
+)
+
+/** A card with the children, or with a sentence if there is nothing to show. */
+export const Card: FC<{ empty: string | null; children?: Child }> = ({ empty, children }) => (
+  <div class="card">{empty === null ? children : <p class="empty">{empty}</p>}</div>
+)
