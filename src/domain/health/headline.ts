@@ -1,5 +1,5 @@
 /** The headline of the pages: one sentence with the names of the services that have problems. */
-import { countOf, joinNames } from '../postmortem/words.ts'
+import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 
 export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
 
@@ -30,7 +30,7 @@ export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headl
     }
   }
   return {
-    lead: all === 1 ? 'The only service is healthy.' : `All ${all} services are healthy.`,
+    lead: all === 1 ? 'The only service is healthy.' : `All ${formatCount(all)} services are healthy.`,
     rest: '',
     state: 'healthy',
   }
@@ -56,7 +56,7 @@ function shortened(name: string): string {
 /** Returns `3 are degraded, 12 are healthy.` and omits states without a service. */
 function restOf(counts: HeadlineFacts['counts'], states: readonly ServiceState[]): string {
   const parts = states.flatMap((state) =>
-    counts[state] === 0 ? [] : [`${counts[state]} ${counts[state] === 1 ? 'is' : 'are'} ${state}`],
+    counts[state] === 0 ? [] : [`${formatCount(counts[state])} ${counts[state] === 1 ? 'is' : 'are'} ${state}`],
   )
   return parts.length === 0 ? '' : `${parts.join(', ')}.`
 }

@@ -4,7 +4,17 @@ import { variesText } from '../alert/groups.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
-import { distinct, formatPeriod, formatScore, formatTime, formatTimes, ordered, quoted, senderName } from './words.ts'
+import {
+  distinct,
+  formatCount,
+  formatPeriod,
+  formatScore,
+  formatTime,
+  formatTimes,
+  ordered,
+  quoted,
+  senderName,
+} from './words.ts'
 
 /** The order of the records by kind. They are numbered in this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']
@@ -52,7 +62,7 @@ function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> 
     : `began at ${formatTime(first.startsAt)}`
   const varies = variesText(alerts.map(({ labels }) => labels))
   const text = [
-    `${first.name}${many ? ` ×${alerts.length}` : ''} (${senderName(first.source)}, ${first.severity})`,
+    `${first.name}${many ? ` ×${formatCount(alerts.length)}` : ''} (${senderName(first.source)}, ${first.severity})`,
     began,
     ...(varies === '' ? [] : [varies]),
     `seen ${formatTimes(seen)}`,

@@ -77,7 +77,7 @@ export function countOf(count: number, noun: string): string {
 
 /** Returns `once`, `twice`, `3 times`. */
 export function formatTimes(count: number): string {
-  return count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
+  return count === 1 ? 'once' : count === 2 ? 'twice' : `${formatCount(count)} times`
 }
 
 /** Returns `a`, `a and b`, `a, b and c`; more than 8 names as `a, b, … and 12 more`. */

@@ -86,10 +86,10 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   }
   const names = (state: ServiceState) => of(state).map(({ name }) => name)
   const status = choiceOf(query('status'), FILTERS, 'all')
-  const q = query('q')
+  const [q, namespace] = [query('q'), query('namespace')]
   const usual = all.length > MAX_LISTED ? 'wall' : 'list'
   const view = choiceOf(query('view'), ['list', 'wall'] as const, usual)
-  const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, query('namespace')))
+  const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
   const incidents = await openIncidents(visit, reader)
   const deploys = await recentDeploys(visit, pipelines)
   const found = await store.run(listFiringAlerts, visitor.organizationId, { silenced: true }, MAX_SILENCED)
@@ -101,7 +101,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
     headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
     calm: calm ? await lastIncident(visit) : null,
-    addressOf: (change) => address({ status, view, usual, q, ...change }),
+    addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
     services: shown.map((service, index) => ({
       ...rowOf(service, now, index < MAX_DETAILED, { deploys, lastGoodDeploys, states, health }),
       silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
@@ -110,11 +110,12 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   }
 }
 
-function address(to: { status: Filter; view: string; usual: string; q: string }): string {
+function address(to: { status: Filter; view: string; usual: string; q: string; namespace: string }): string {
   const words = new URLSearchParams()
   if (to.status !== 'all') words.set('status', to.status)
   if (to.view !== to.usual) words.set('view', to.view)
   if (to.q !== '') words.set('q', to.q)
+  if (to.namespace !== '') words.set('namespace', to.namespace)
   return words.size === 0 ? '/' : `/?${words}`
 }
 

@@ -41,11 +41,13 @@ export function timelineAlertsOf(db: Db, incidentId: number) {
 
 /** Returns the alerts of an incident with all fields for a postmortem, oldest first. */
 export function alertsOf(db: Db, incidentId: number) {
-  return withService(db, db.all(alerts, { incidentId })).map((alert) => ({
-    ...alert,
-    links: JSON.parse(alert.links) as Record<string, string>,
-    objects: alert.source === 'cluster' ? objectsOf(db, alert.rowId) : [],
-  }))
+  const linksOf = parsedOnce()
+  return withService(db, db.all(alerts, { incidentId })).map((alert) =>
+    Object.assign(alert, {
+      links: linksOf(alert.links),
+      objects: alert.source === 'cluster' ? objectsOf(db, alert.rowId) : [],
+    }),
+  )
 }
 
 function withService<Row extends { readonly hex: string; readonly labels: string; readonly service_id: number }>(
@@ -53,17 +55,26 @@ function withService<Row extends { readonly hex: string; readonly labels: string
   rows: readonly Row[],
 ) {
   const services = new Map<number, ReturnType<typeof serviceOf>>()
-  return rows.map(({ hex, labels, service_id: rowId, ...alert }) => {
-    const service = services.get(rowId) ?? serviceOf(db, rowId)
-    services.set(rowId, service)
-    return {
-      ...alert,
-      uuid: uuidFromHex(hex),
+  return rows.map((row) => {
+    const service = services.get(row.service_id) ?? serviceOf(db, row.service_id)
+    services.set(row.service_id, service)
+    // The row is extended instead of copied, because a storm has thousands of rows.
+    return Object.assign(row, {
+      uuid: uuidFromHex(row.hex),
       serviceId: service.uuid,
       service,
-      labels: JSON.parse(labels) as Record<string, string>,
-    }
+      labels: JSON.parse(row.labels) as Record<string, string>,
+    })
   })
+}
+
+/** Parses a text once if it is repeated, because alike alerts often have the same links. */
+function parsedOnce(): (text: string) => Readonly<Record<string, string>> {
+  let known = { text: '{}', value: {} }
+  return (text) => {
+    if (text !== known.text) known = { text, value: JSON.parse(text) }
+    return known.value
+  }
 }
 
 const service = query<{ rowId: number }>()((builder, hole) =>

@@ -1,5 +1,7 @@
 /** Draws the histogram of alerts with stacked bins. Each bin with alerts links to the page for its period. */
+
 import type { FC } from 'hono/jsx'
+import { formatCount } from '../../../domain/postmortem/words.ts'
 import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
 import { formatClock } from '../../../domain/shown-time.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
@@ -39,7 +41,7 @@ export const Histogram: FC<Props> = ({ bins, span, zone, selected }) => {
           <>
             <line class="lanes-grid" x1="0" x2="100%" y1={BOTTOM - scale(count)} y2={BOTTOM - scale(count)} />
             <text class="histogram-count" x="0" y={BOTTOM - scale(count) - 3}>
-              {count}
+              {formatCount(count)}
             </text>
           </>
         ))}
@@ -102,7 +104,7 @@ const Bin: FC<{ bin: HistogramBin; span: Span; scale: (count: number) => number;
 
 function binText(bin: HistogramBin, zone: string): string {
   const parts = SEVERITIES.flatMap((severity) =>
-    bin.counts[severity] === 0 ? [] : [`${bin.counts[severity]} ${severity}`],
+    bin.counts[severity] === 0 ? [] : [`${formatCount(bin.counts[severity])} ${severity}`],
   )
   return `${formatClock(bin.from, zone)} to ${formatClock(bin.to, zone)}: ${parts.length === 0 ? 'none' : parts.join(', ')}`
 }
@@ -113,7 +115,7 @@ export function histogramText(bins: readonly HistogramBin[], { from, to }: Span,
   const range = `Alerts from ${formatClock(from, zone)} to ${formatClock(to, zone)}`
   if (total === 0) return `${range}: none`
   const highest = bins.reduce((best, bin) => (totalOf(bin) > totalOf(best) ? bin : best))
-  return `${range}: ${total}, at most ${totalOf(highest)} from ${formatClock(highest.from, zone)} to ${formatClock(highest.to, zone)}`
+  return `${range}: ${total}, at most ${formatCount(totalOf(highest))} from ${formatClock(highest.from, zone)} to ${formatClock(highest.to, zone)}`
 }
 
 function totalOf({ counts }: HistogramBin): number {

@@ -81,7 +81,7 @@ const Silence: FC<{ name: string; service: string; namespace: string }> = ({ nam
 
 /** Returns `2` if only two of several alerts are silenced. */
 function partOf({ silenced, firing }: GroupView): string {
-  return !silenced || silenced.count === firing ? '' : `${silenced.count}`
+  return !silenced || silenced.count === firing ? '' : formatCount(silenced.count)
 }
 
 function seenText({ seen, count }: GroupView): string {

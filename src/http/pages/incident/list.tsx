@@ -107,7 +107,7 @@ const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident,
         {endedAt === null ? `${formatDuration(reader.now - startedAt)} so far` : formatDuration(endedAt - startedAt)}
       </td>
       <td class="number" data-label="Alerts">
-        {alertCount}
+        {formatCount(alertCount)}
       </td>
     </tr>
   )

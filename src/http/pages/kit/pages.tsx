@@ -1,5 +1,7 @@
 /** Pagination links of a list. */
+
 import type { FC } from 'hono/jsx'
+import { formatCount } from '../../../domain/postmortem/words.ts'
 
 /** The number of page numbers before and after the current page. */
 const AROUND = 2
@@ -21,7 +23,7 @@ export const Pages: FC<Props> = ({ page, pages, addressOf, name = 'Page' }) => {
   return (
     <nav class="pages" aria-label={name}>
       <span class="quiet">
-        {name} {page} of {pages}
+        {name} {formatCount(page)} of {formatCount(pages)}
       </span>
       <span class="end">
         {page > 1 ? (

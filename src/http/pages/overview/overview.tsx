@@ -1,6 +1,6 @@
 /** The overview of the organization: problems, their start and cause, and who works on them. */
 import type { FC } from 'hono/jsx'
-import { countOf } from '../../../domain/postmortem/words.ts'
+import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
@@ -9,6 +9,8 @@ import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
 import type { Filter, OverviewView, ServiceRowView } from './view.ts'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
+/** The maximum number of services in the list. The wall shows all unhealthy ones. */
+const IN_LIST = 60
 /** The maximum number of rows below the wall. */
 const BELOW_WALL = 10
 
@@ -27,6 +29,9 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
   const well = services.filter(({ status }) => status === 'healthy' || status === 'unknown')
   const many = view.view === 'wall'
+  const shownIll = ill.slice(0, many ? BELOW_WALL : IN_LIST)
+  const shownWell = well.slice(0, many ? 0 : IN_LIST - shownIll.length)
+  const hidden = services.length - shownIll.length - shownWell.length
   const props = { reader, csrf, canWrite }
   return (
     <>
@@ -40,32 +45,37 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
       {services.length === 0 ? <Nothing view={view} /> : null}
       {many && services.length > 0 ? (
         <>
-          <Wall services={services} />
+          <Wall services={services} listOf={(namespace) => view.addressOf({ view: 'list', namespace })} />
           <WallLegend services={services} />
           {ill.length === 0 ? null : (
             <div class="head">
-              <h2>{ill.length === 1 ? '1 service needs' : `${ill.length} services need`} attention</h2>
+              <h2>{ill.length === 1 ? '1 service needs' : `${formatCount(ill.length)} services need`} attention</h2>
             </div>
           )}
         </>
       ) : null}
-      {ill.length > 0 || (!many && well.length > 0) ? (
+      {shownIll.length > 0 || shownWell.length > 0 ? (
         <div class="card">
-          {ill.length > 0 ? <UnhealthyRows services={many ? ill.slice(0, BELOW_WALL) : ill} reader={reader} /> : null}
+          {shownIll.length > 0 ? <UnhealthyRows services={shownIll} reader={reader} /> : null}
           {many && ill.length > BELOW_WALL ? (
             <p class="empty">
-              <a href={view.addressOf({ view: 'list' })}>{ill.length - BELOW_WALL} more need attention</a>
+              <a href={view.addressOf({ view: 'list' })}>{formatCount(ill.length - BELOW_WALL)} more need attention</a>
             </p>
           ) : null}
-          {!many && well.length > 0 ? (
+          {shownWell.length > 0 ? (
             <>
               {ill.length > 0 ? (
                 <p class="healthy-head">
-                  <Mark level="healthy" /> {well.length} healthy
+                  <Mark level="healthy" /> {formatCount(well.length)} healthy
                 </p>
               ) : null}
-              <HealthyGrid services={well} reader={reader} />
+              <HealthyGrid services={shownWell} reader={reader} />
             </>
+          ) : null}
+          {!many && hidden > 0 ? (
+            <p class="empty">
+              {countOf(hidden, 'more service')} on <a href={view.addressOf({ view: 'wall' })}>the wall</a>
+            </p>
           ) : null}
         </div>
       ) : null}
@@ -116,7 +126,7 @@ const Filters: FC<{ view: OverviewView }> = ({ view }) => {
             aria-current={one === status ? 'true' : undefined}
           >
             {one === 'all' ? null : <Mark level={one} />}
-            <strong>{one === 'all' ? all : counts[one]}</strong> {one}
+            <strong>{formatCount(one === 'all' ? all : counts[one])}</strong> {one}
           </a>
         ))}
       </nav>

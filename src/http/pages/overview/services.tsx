@@ -1,7 +1,7 @@
 /** Shows the services on the overview: unhealthy ones as rows, healthy ones as a grid, and many as a wall. */
 import type { FC } from 'hono/jsx'
 import type { ServiceState } from '../../../domain/health/headline.ts'
-import { countOf, ordered } from '../../../domain/postmortem/words.ts'
+import { countOf, formatCount, ordered } from '../../../domain/postmortem/words.ts'
 import { formatAgo, type Reader } from '../../../domain/shown-time.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
@@ -42,7 +42,11 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
               <a class="ink clip" href={service.href} title={`${service.namespace}/${service.name}`}>
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
-              <SilencedMark silenced={service.silenced ?? null} reader={reader} of={`${service.silenced?.count}`} />
+              <SilencedMark
+                silenced={service.silenced ?? null}
+                reader={reader}
+                of={formatCount(service.silenced?.count ?? 0)}
+              />
             </span>
           </td>
           <td class="number service-score">
@@ -117,8 +121,12 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
 const SIZES: Readonly<Record<ServiceState, number>> = { critical: 18, degraded: 14, unknown: 12, healthy: 8 }
 const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 
-/** Shows each service as one cell, grouped by namespace, worst first. */
-export const Wall: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => {
+/** The maximum number of cells of the wall. More healthy services of a namespace are a number with a link. */
+const MAX_CELLS = 600
+
+/** Shows each service as one cell, grouped by namespace, worst first. `listOf` returns the address of a namespace's list. */
+export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace: string) => string }> = (props) => {
+  const { services, listOf } = props
   const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({ namespace, of }))
   const worst = ({ of }: (typeof groups)[number]) => Math.min(...of.map(({ status }) => ORDER.indexOf(status)))
   const order = ordered(groups, (group) => [worst(group), -group.of.length, group.namespace])
@@ -130,7 +138,7 @@ export const Wall: FC<{ services: readonly ServiceRowView[] }> = ({ services }) 
             <b class="break">{namespace || 'no namespace'}</b> <span class="quiet">{countsText(of)}</span>
           </p>
           <ul class="wall-cells">
-            {ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name]).map((one) => (
+            {cellsOf(of, services.length).map((one) => (
               <li>
                 <a
                   class={`cell cell-${one.status}${one.silenced ? ' cell-silenced' : ''}`}
@@ -141,12 +149,29 @@ export const Wall: FC<{ services: readonly ServiceRowView[] }> = ({ services }) 
                 </a>
               </li>
             ))}
+            <Hidden count={of.length - cellsOf(of, services.length).length} href={listOf(namespace)} />
           </ul>
         </section>
       ))}
     </div>
   )
 }
+
+/** Returns the services of a namespace that get a cell, worst first: all unhealthy ones, and its share of the others. */
+function cellsOf(of: readonly ServiceRowView[], total: number): readonly ServiceRowView[] {
+  const inOrder = ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name])
+  const unhealthy = inOrder.filter(({ status }) => status !== 'healthy').length
+  return inOrder.slice(0, Math.max(unhealthy, Math.ceil((of.length * MAX_CELLS) / Math.max(MAX_CELLS, total))))
+}
+
+const Hidden: FC<{ count: number; href: string }> = ({ count, href }) =>
+  count === 0 ? null : (
+    <li>
+      <a class="cell-more second" href={href}>
+        {formatCount(count)} more
+      </a>
+    </li>
+  )
 
 function cellText({ namespace, name, status, score, silenced }: ServiceRowView): string {
   const quiet = silenced ? `, ${countOf(silenced.count, 'alert')} silenced` : ''
@@ -157,7 +182,7 @@ function cellText({ namespace, name, status, score, silenced }: ServiceRowView):
 function countsText(of: readonly ServiceRowView[]): string {
   const parts = (['critical', 'degraded', 'unknown'] as const).flatMap((status) => {
     const count = of.filter((one) => one.status === status).length
-    return count === 0 ? [] : [`${count} ${status}`]
+    return count === 0 ? [] : [`${formatCount(count)} ${status}`]
   })
-  return [`${of.length}`, ...parts].join(', ')
+  return [formatCount(of.length), ...parts].join(', ')
 }

@@ -83,8 +83,12 @@ export type OverviewView = {
   /** The search words of the list; '' if there are none. */
   readonly q: string
   readonly view: 'list' | 'wall'
-  /** Returns the address of this page with another status or view. */
-  readonly addressOf: (change: { readonly status?: Filter; readonly view?: 'list' | 'wall' }) => string
+  /** Returns the address of this page with another status, view or namespace. */
+  readonly addressOf: (change: {
+    readonly status?: Filter
+    readonly view?: 'list' | 'wall'
+    readonly namespace?: string
+  }) => string
   readonly incidents: readonly OpenIncidentView[]
   /** All services that match the filter, worst first. */
   readonly services: readonly ServiceRowView[]

@@ -1,5 +1,6 @@
 /** Lists the silences and maintenance windows: active, scheduled and expired. */
 import type { FC } from 'hono/jsx'
+import { formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { Matcher } from '../../../domain/silence/matcher.ts'
 import type { Schedule } from '../../../domain/silence/silence.ts'
@@ -60,7 +61,7 @@ type PartProps = Pick<Props, 'csrf' | 'reader' | 'canWrite'> & {
 const Part: FC<PartProps> = ({ id, title, silences, empty, csrf, reader, canWrite }) => (
   <section aria-labelledby={id} class="after-card">
     <h3 id={id} class="part">
-      {title} {silences.length > 0 && id !== 'ended' ? <span class="quiet">{silences.length}</span> : null}
+      {title} {silences.length > 0 && id !== 'ended' ? <span class="quiet">{formatCount(silences.length)}</span> : null}
     </h3>
     <div class="card">
       {silences.length === 0 ? (
@@ -167,7 +168,7 @@ const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) 
           <Hidden fields={{ csrf, do: 'end' }} />
           <p>
             {silence.matching > 0
-              ? `End it now? ${silence.matching === 1 ? '1 alert that it silences still fires and counts' : `${silence.matching} alerts that it silences still fire and count`} again.`
+              ? `End it now? ${silence.matching === 1 ? '1 alert that it silences still fires and counts' : `${formatCount(silence.matching)} alerts that it silences still fire and count`} again.`
               : 'End it now? It stays in this list as ended.'}
           </p>
           <button type="submit" class="button small">
