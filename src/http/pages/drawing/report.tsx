@@ -123,6 +123,9 @@ function highestOf(most: number): number {
   return Math.max(most, countTicks(most).at(-1) ?? 1)
 }
 
+/** More labels than this do not fit beside each other on a phone. */
+const MAX_TICKS = 4
+
 /**
  * Times to resolve on a logarithmic axis: a mark for each, or bars if there are fewer marks than durations. `median` in
  * milliseconds; null if there is none.
@@ -134,6 +137,7 @@ export const ResolutionChart: FC<{
 }> = ({ marks, durations, median }) => {
   const axis = durationAxis(durations)
   const hasBars = marks.length < durations.length
+  const crowded = axis.ticks.length > MAX_TICKS
   const placed = hasBars ? [] : stack(marks.map((mark) => ({ mark, x: axis.place(mark.resolveMs) })))
   const middle = median === null ? null : axis.place(median)
   const label = `Time to resolve of ${durations.length} incidents${median === null ? '' : `: median ${formatDuration(median)}`}`
@@ -143,7 +147,7 @@ export const ResolutionChart: FC<{
         {axis.ticks.map(({ x, label }, index) => (
           <>
             <line class="lanes-grid" x1={`${x}%`} x2={`${x}%`} y1="24" y2={BOTTOM} />
-            <text class={`lanes-tick ${index % 2 === 1 ? 'only-wide' : ''}`} x={`${x}%`} y={BOTTOM + 17}>
+            <text class={`lanes-tick ${crowded && index % 2 === 1 ? 'only-wide' : ''}`} x={`${x}%`} y={BOTTOM + 17}>
               {label}
             </text>
           </>

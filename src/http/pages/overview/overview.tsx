@@ -10,7 +10,7 @@ import type { Filter, OverviewView, ServiceRowView } from './view.ts'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
 /** The maximum number of services in the list. The wall shows all unhealthy ones. */
-const IN_LIST = 60
+const IN_LIST = 40
 /** The maximum number of rows below the wall. */
 const BELOW_WALL = 10
 

@@ -186,8 +186,10 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
       </p>
     ) : null}
     <p class="second quiet report-notes">
-      {[definitions.mttd, definitions.mtta, definitions.mttr].map((text) => `${capitalized(text)}. `)}A time that is not
-      known is counted nowhere, never as 0.
+      {[definitions.mttd, definitions.mtta, definitions.mttr].map(
+        (text) => `${capitalized(text).replace('TTD', 'the time to detect')}. `,
+      )}
+      Unknown times are not counted.
     </p>
   </Section>
 )

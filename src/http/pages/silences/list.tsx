@@ -39,9 +39,9 @@ export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended,
           </a>
         ) : null}
       </div>
-      <Part {...common} id="active" title="Active" silences={active} empty="Nothing is silenced now." />
-      <Part {...common} id="planned" title="Planned" silences={planned} empty="No silence is planned." />
-      <Part {...common} id="ended" title="Ended" silences={ended} empty="No silence has ended yet." />
+      <Part {...common} id="active" title="Active" silences={active} />
+      {planned.length === 0 ? null : <Part {...common} id="planned" title="Planned" silences={planned} />}
+      {ended.length === 0 ? null : <Part {...common} id="ended" title="Ended" silences={ended} />}
       <Pages
         page={page}
         pages={pages}
@@ -55,17 +55,16 @@ type PartProps = Pick<Props, 'csrf' | 'reader' | 'canWrite'> & {
   readonly id: string
   readonly title: string
   readonly silences: readonly SilenceView[]
-  readonly empty: string
 }
 
-const Part: FC<PartProps> = ({ id, title, silences, empty, csrf, reader, canWrite }) => (
+const Part: FC<PartProps> = ({ id, title, silences, csrf, reader, canWrite }) => (
   <section aria-labelledby={id} class="after-card">
     <h3 id={id} class="part">
       {title} {silences.length > 0 && id !== 'ended' ? <span class="quiet">{formatCount(silences.length)}</span> : null}
     </h3>
     <div class="card">
       {silences.length === 0 ? (
-        <p class="empty">{empty}</p>
+        <p class="empty">Nothing is silenced now.</p>
       ) : (
         <table class="cards">
           <thead>
@@ -96,7 +95,7 @@ const Part: FC<PartProps> = ({ id, title, silences, empty, csrf, reader, canWrit
                 </td>
                 {id === 'active' ? (
                   <td class="number" data-label="Silenced now">
-                    {silence.matching}
+                    {formatCount(silence.matching)}
                   </td>
                 ) : null}
                 <td class="shrink">{canWrite ? <Actions silence={silence} csrf={csrf} /> : null}</td>
