@@ -53,8 +53,15 @@ export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDepl
   const { text, href, at } = props.deploy
   return (
     <>
-      Last good deploy: {href === null ? text : <External href={href} text={text} />},{' '}
-      <Time at={at} reader={props.reader} style="moment" />
+      Last good deploy:{' '}
+      {href === null ? (
+        text
+      ) : (
+        <a href={href} rel="noreferrer">
+          {text}
+        </a>
+      )}
+      , <Time at={at} reader={props.reader} style="moment" />
     </>
   )
 }
