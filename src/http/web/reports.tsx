@@ -77,7 +77,8 @@ function weeksOf(
     const start = to - (count - index) * WEEK
     const marks = marked.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
     const counts = counted.filter(({ week }) => week === count - index - 1)
-    return { label: formatDate(start, reader), counts, marks: marks.map(markOf) }
+    // Without the year, because the labels of a year have no room for it.
+    return { label: formatDate(start, { ...reader, now: start }), counts, marks: marks.map(markOf) }
   })
 }
 

@@ -124,7 +124,7 @@ function highestOf(most: number): number {
 }
 
 /** More labels than this do not fit beside each other on a phone. */
-const MAX_TICKS = 4
+const MAX_TICKS = 5
 
 /**
  * Times to resolve on a logarithmic axis: a mark for each, or bars if there are fewer marks than durations. `median` in

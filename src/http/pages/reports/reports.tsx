@@ -109,8 +109,8 @@ const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view: { before
         <p class="report-figure">{incidents}</p>
         {earlier === undefined || earlier.incidents === 0 ? null : (
           <p class="second">
-            {fewer === 0 ? 'as many as' : `${Math.abs(fewer)} ${fewer > 0 ? 'fewer than' : 'more than'}`} in the {span}{' '}
-            before
+            {fewer === 0 ? 'as many as' : `${Math.abs(fewer)} ${fewer > 0 ? 'fewer than' : 'more than'}`} in the{' '}
+            {span.replace(/^1 /, '')} before
           </p>
         )}
       </div>
