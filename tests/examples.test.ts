@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { parseAllDocuments, parse as parseYaml } from 'yaml'
 
 import { DEFAULTS, KEYS, readConfig } from '../src/config.ts'
+import { CONNECTIONS } from '../src/http/pages/sources/connections.ts'
 import { ROOT, skipExecutable } from './helpers/executable.ts'
 
 import { startServer } from './helpers/server.ts'
@@ -66,6 +67,13 @@ test('Alertmanager’s configuration has the settings from which the delivery in
   assert.deepEqual([route.group_wait, route.group_interval, route.repeat_interval], ['10s', '30s', '2m'])
   assert.equal(receivers[0].webhook_configs[0].send_resolved, true)
   assert.equal(route.routes[0].continue, true)
+})
+
+test('The page that connects Alertmanager shows the settings of the example', () => {
+  const { route, receivers } = parseYaml(read('alertmanager.yml'))
+  const { routes: _, ...own } = route
+  const shown = parseYaml(CONNECTIONS.metrics.text.replace('{url}', receivers[0].webhook_configs[0].url))
+  assert.deepEqual(shown, { route: own, receivers })
 })
 
 test('Grafana’s contact point and both exporters’ receivers lead to a webhook with a bearer token', async (t) => {

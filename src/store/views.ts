@@ -162,10 +162,10 @@ export function findFrame(db: Db, organizationId: number): FrameCounts {
   }
 }
 
-/** Returns whether the organization has no service and has never received anything. */
-export function findIsUnused(db: Db, organizationId: number): boolean {
+/** Returns whether the organization has a service. */
+export function findHasServices(db: Db, organizationId: number): boolean {
   const { healthy, degraded, critical } = findStatusCounts(db, organizationId)
-  return healthy + degraded + critical === 0 && listSenders(db, organizationId, { page: 1, limit: 1 }).total === 0
+  return healthy + degraded + critical > 0
 }
 
 const MAX_CHANNELS = { page: 1, limit: 100 }

@@ -28,7 +28,7 @@ describe('The stream', () => {
 
   test('sends a new alert to a session within a second', async () => {
     const { secret } = signIn(server.deps, server.token, WANTED)
-    const reader = await follow({ cookie: `incmon_session=${secret}` })
+    const reader = await follow({ cookie: `incmon_session_${new URL(server.url).port}=${secret}` })
     await reader.read()
     const began = performance.now()
     await send('One')

@@ -54,6 +54,16 @@ test('after the first event, the welcome page connects another sender and offers
   assert.doesNotMatch(html, /Nothing has been sent yet|Load the example/)
 })
 
+test('after a test event, which creates no service, the first page still connects a sender and offers the example', async (t) => {
+  const { browser } = await start(t)
+  await browser.send('/welcome/test', { connect: 'metrics' })
+  assert.match((await browser.get('/')).html, /No service is known yet[\s\S]*Create token[\s\S]*Load the example/)
+  await browser.send(LOAD, {})
+  assert.match((await browser.get('/')).html, /critical: checkout/)
+  await browser.send(REMOVE, {})
+  assert.match((await browser.get('/')).html, /No service is known yet[\s\S]*Load the example/)
+})
+
 test('one click removes the example completely, and the welcome page is back', async (t) => {
   const { browser, counts, request, token } = await start(t)
   const before = counts()

@@ -120,12 +120,29 @@ test('a sender is connected with a fresh token and the address of this server', 
   assert.match((await browser.get('/sources?connect=dashboard')).html, /Received 1 event from Grafana/)
 })
 
-test('a test event is stored and opens nothing', async (t) => {
-  const { browser, request, acme } = await start(t)
-  assert.match((await browser.send('/sources/test', { connect: 'metrics' })).location, /done=test-sent$/)
-  const events = await request('GET', '/api/events', { token: acme.token })
-  const alerts = await request('GET', '/api/alerts', { token: acme.token })
-  assert.deepEqual([events.body.data[0].kind, alerts.body.data], ['test', []])
+for (const [connect, name] of [
+  ['metrics', 'Alertmanager'],
+  ['cluster', 'Kubernetes events'],
+  ['ci', 'GitLab CI'],
+  ['dashboard', 'Grafana'],
+] as const) {
+  test(`a test event comes from ${name}, is stored, and opens nothing`, async (t) => {
+    const { browser, request, acme } = await start(t)
+    const { html } = await browser.send(`/sources/test?connect=${connect}`, { connect })
+    assert.match(html, new RegExp(`is marked as a test[\\s\\S]*Received 1 event from ${name}`))
+    const get = async (path: string) => (await request('GET', path, { token: acme.token })).body
+    assert.equal((await get('/api/events')).data[0].source, connect)
+    assert.deepEqual([(await get('/api/alerts')).data, await get('/api/services')], [[], []])
+  })
+}
+
+test('a test event keeps the page and the token that is shown once', async (t) => {
+  const { browser } = await start(t)
+  const created = await browser.send('/welcome?connect=metrics', { connect: 'metrics' })
+  const [, secret = ''] = /name="secret" value="(incmon_[\w-]{43})"/.exec(created.html) ?? []
+  const { status, html } = await browser.send('/welcome/test?connect=metrics', { connect: 'metrics', secret })
+  assert.deepEqual([status, /<code id="secret">([^<]+)</.exec(html)?.[1]], [200, secret])
+  assert.equal((await browser.get('/welcome/test?connect=metrics')).status, 200)
 })
 
 test('Charlie sees no sender and finds nothing of Acme', async (t) => {

@@ -30,6 +30,20 @@ test('the cookie is out of reach for scripts and other sites', async (t) => {
   )
 })
 
+test('signing in to another port of the same host keeps the session of this one', async (t) => {
+  const { app, acme } = start(t)
+  const cookieAt = async (origin: string) => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin }
+    const body = `token=${acme.token}`
+    const response = await app.request(`${origin}/sign-in`, { method: 'POST', headers, body })
+    return response.headers.get('set-cookie')?.split(';')[0] ?? ''
+  }
+  const [here, there] = [await cookieAt('http://localhost:8080'), await cookieAt('http://localhost:8090')]
+  assert.notEqual(here.split('=')[0], there.split('=')[0])
+  const page = await app.request('http://localhost:8080/', { headers: { cookie: `${there}; ${here}` } })
+  assert.equal(page.status, 200)
+})
+
 for (const [what, token] of [
   ['an unknown token', `incmon_${'x'.repeat(43)}`],
   ['no token', ''],

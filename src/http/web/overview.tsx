@@ -13,7 +13,7 @@ import { listFiringAlerts } from '../../operations/firing.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
-import { findIsUnused, findOverview } from '../../store/views.ts'
+import { findHasServices, findOverview } from '../../store/views.ts'
 import { headerOf } from '../middleware/header.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { isolated } from '../pages/kit/bidi.ts'
@@ -59,7 +59,8 @@ export const overviewRoutes: readonly PageRoute[] = [
 ]
 
 async function showOverview(visit: Visit): Promise<Reply> {
-  if (await visit.store.read(findIsUnused, visit.visitor.organizationId)) return showWelcome(visit, null)
+  const hasServices = await visit.store.read(findHasServices, visit.visitor.organizationId)
+  if (!hasServices) return showWelcome(visit, null)
   const view = await overviewView(visit)
   const content = <OverviewPage view={view} />
   return show(visit, { title: overviewTitle(view), content, current: 'services', refreshSeconds: REFRESH_SECONDS })

@@ -1,18 +1,20 @@
 /** /sources and /welcome: the senders, rejected items, and how to connect a sender. */
 import { hoursUntil } from '../../domain/event/hours.ts'
 import { READERS } from '../../intake/index.ts'
+import { testEvent } from '../../intake/test-event.ts'
 import { loadExample, removeExample } from '../../operations/example.ts'
 import { createToken } from '../../operations/tokens.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
-import { findIsUnused } from '../../store/views.ts'
+import { findHasServices } from '../../store/views.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { ConnectSteps, ConnectTabs } from '../pages/sources/connect.tsx'
 import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from '../pages/sources/connections.ts'
 import { SourcesPage } from '../pages/sources/sources.tsx'
 import { WelcomePage } from '../pages/sources/welcome.tsx'
 import { choiceOf } from './visit/choice.ts'
+import { bannerFor, type Done } from './visit/done.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 import { serverAddress } from './visit/visitor.ts'
@@ -41,10 +43,14 @@ export const sourceRoutes: readonly PageRoute[] = [
   }),
   page({ method: 'POST', path: '/welcome/example', scope: 'admin', handle: startExample }),
   page({ method: 'POST', path: '/welcome/example/remove', scope: 'admin', handle: endExample }),
-  page({ method: 'POST', path: '/sources/test', scope: 'write', handle: sendTest }),
+  // The script of a page that shows a test asks for its address again.
+  page({ method: 'GET', path: '/sources/test', scope: 'read', handle: (visit) => showSources(visit, null) }),
+  page({ method: 'GET', path: '/welcome/test', scope: 'read', handle: (visit) => showWelcome(visit, null) }),
+  page({ method: 'POST', path: '/sources/test', scope: 'write', handle: (visit) => sendTest(visit, showSources) }),
+  page({ method: 'POST', path: '/welcome/test', scope: 'write', handle: (visit) => sendTest(visit, showWelcome) }),
 ]
 
-async function showSources(visit: Visit, secret: string | null): Promise<Reply> {
+async function showSources(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {
   const { store, visitor, now } = visit
   const { organizationId } = visitor
   const { items: senders } = await store.read(listSenders, organizationId, SENDERS)
@@ -61,35 +67,42 @@ async function showSources(visit: Visit, secret: string | null): Promise<Reply> 
   const content = (
     <SourcesPage {...{ lead, rest, senders: shown, failing, page, pages, ...counts }} reader={visit.viewer}>
       <ConnectTabs current={current} path="/sources" />
-      <Connect visit={visit} secret={secret} action={`/sources?connect=${current}`} senders={senders} />
+      <Connect visit={visit} secret={secret} path="/sources" senders={senders} />
     </SourcesPage>
   )
-  return show(visit, { title: lead.replace(/\.$/, ''), content, current: 'sources', still: secret !== null })
+  const shownOnce = { banner: bannerFor(done), still: secret !== null }
+  return show(visit, { title: lead.replace(/\.$/, ''), content, current: 'sources', ...shownOnce })
 }
 
-/** Shows how to connect the first sender. `secret`: the token that this request created. */
-export async function showWelcome(visit: Visit, secret: string | null): Promise<Reply> {
+/** Shows how to connect a sender. `secret`: the token to show. `done`: what this request did. */
+export async function showWelcome(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {
   const { store, visitor } = visit
   const current = connectionOf(visit)
   const { items: senders } = await store.read(listSenders, visitor.organizationId, SENDERS)
-  const isUnused = await store.read(findIsUnused, visitor.organizationId)
+  const hasServices = await store.read(findHasServices, visitor.organizationId)
+  const hasEvents = senders.length > 0
   const content = (
-    <WelcomePage {...{ current, isUnused }} csrf={visitor.csrf} canAdminister={visitor.scopes.includes('admin')}>
-      <Connect visit={visit} secret={secret} action={`/welcome?connect=${current}`} senders={senders} />
+    <WelcomePage
+      {...{ current, hasServices, hasEvents }}
+      csrf={visitor.csrf}
+      canAdminister={visitor.scopes.includes('admin')}
+    >
+      <Connect visit={visit} secret={secret} path="/welcome" senders={senders} />
     </WelcomePage>
   )
-  return show(visit, { title: 'Connect the first sender', content, current: 'services', still: secret !== null })
+  const shownOnce = { banner: bannerFor(done), still: secret !== null }
+  return show(visit, { title: 'Connect a sender', content, current: 'services', ...shownOnce })
 }
 
-function Connect(props: { visit: Visit; secret: string | null; action: string; senders: readonly SenderRecord[] }) {
-  const { visit, secret, action, senders } = props
+function Connect(props: { visit: Visit; secret: string | null; path: string; senders: readonly SenderRecord[] }) {
+  const { visit, secret, path, senders } = props
   const current = connectionOf(visit)
   const own = senders.filter(({ source, lastEventAt }) => source === sourceOf(current) && lastEventAt !== null)
   const at = Math.max(...own.map(({ lastEventAt }) => lastEventAt ?? 0))
   const arrival = own.length === 0 ? null : { at, events: own.reduce((sum, { events }) => sum + events, 0) }
   return (
     <ConnectSteps
-      {...{ secret, action, current, arrival }}
+      {...{ secret, path, current, arrival }}
       csrf={visit.visitor.csrf}
       reader={visit.viewer}
       address={serverAddress(visit.c, visit)}
@@ -120,26 +133,19 @@ async function endExample(visit: Visit): Promise<Reply> {
   return redirect(visit, '/', 'example-removed')
 }
 
-/** Stores an event like Grafana's test of a contact point. It is marked as a test and opens no alert. */
-async function sendTest(visit: Visit): Promise<Reply> {
-  const { deps, visitor, now } = visit
-  const labels = { alertname: 'TestAlert', instance: 'incmon' }
-  const startsAt = new Date(now).toISOString()
-  const annotations = { summary: `A test event, sent from the pages of incmon by ${visitor.actor}` }
-  const intake = READERS.dashboard(
-    { receiver: 'test', alerts: [{ status: 'firing', labels, annotations, startsAt }] },
-    now,
-  )
-  const who = { organizationId: visitor.organizationId, cluster: '', source: 'dashboard' as const }
+/**
+ * Stores a test event of the chosen sender, and shows the page again with the token that it showed before. A redirect
+ * would lose the token.
+ */
+async function sendTest(visit: Visit, showPage: typeof showSources): Promise<Reply> {
+  const { deps, visitor, now, form } = visit
+  const source = sourceOf(connectionOf(visit))
   await deps.engine.submit({
-    ...who,
-    intake,
-    receivedAt: deps.now(),
-    idempotencyKey: null,
-    dryRun: false,
-    isFromCache: false,
+    ...{ organizationId: visitor.organizationId, cluster: '', source, intake: testEvent(source, visitor.actor, now) },
+    ...{ receivedAt: now, idempotencyKey: null, dryRun: false, isFromCache: false },
   })
-  return redirect(visit, `/sources?connect=${connectionOf(visit)}`, 'test-sent')
+  const secret = form.text('secret')
+  return showPage(visit, secret === '' ? null : secret, 'test-sent')
 }
 
 function connectionOf({ form, query }: Visit): ConnectionName {

@@ -14,8 +14,8 @@ type Props = {
   readonly csrf: string
   readonly reader: Reader
   readonly current: ConnectionName
-  /** The address that creates the token. */
-  readonly action: string
+  /** The page with these steps. */
+  readonly path: string
   /** The address under which senders reach this server. */
   readonly address: string
   /** The token that this request created. It is shown once. */
@@ -25,7 +25,7 @@ type Props = {
 }
 
 export const ConnectSteps: FC<Props> = (props) => {
-  const { csrf, current, action, address, secret, canAdminister } = props
+  const { csrf, current, path, address, secret, canAdminister } = props
   const connection = CONNECTIONS[current]
   return (
     <ol class="connect-steps">
@@ -35,7 +35,7 @@ export const ConnectSteps: FC<Props> = (props) => {
           <>
             <p class="second">It may only send events. It is shown once and stored as a hash.</p>
             {canAdminister ? (
-              <form method="post" action={action}>
+              <form method="post" action={`${path}?connect=${current}`}>
                 <Hidden fields={{ csrf, connect: current }} />
                 <button type="submit" class="button primary">
                   Create token
@@ -103,24 +103,21 @@ const Configuration: FC<{ connection: Connection; address: string; secret: strin
   )
 }
 
-const ArrivalLine: FC<Props> = ({ csrf, current, arrival, reader }) => (
-  <div class="arrival" id="arrival" data-live data-events>
-    {arrival === null ? (
-      <span class="with-icon">
-        <Mark level="unknown" />
-        Waiting for the first event from {senderName(CONNECTIONS[current])}.
-      </span>
-    ) : (
-      <span class="with-icon">
-        <Mark level="done" />
+const ArrivalLine: FC<Props> = ({ csrf, current, path, secret, arrival, reader }) => (
+  <div class="arrival">
+    <span class="with-icon" id="arrival" data-live data-events>
+      <Mark level={arrival === null ? 'unknown' : 'done'} />
+      {arrival === null ? (
+        `Waiting for the first event from ${senderName(CONNECTIONS[current])}.`
+      ) : (
         <span>
           Received {countOf(arrival.events, 'event')} from {senderName(CONNECTIONS[current])}, the last one{' '}
           <Time at={arrival.at} reader={reader} />.
         </span>
-      </span>
-    )}
-    <form method="post" action="/sources/test">
-      <Hidden fields={{ csrf, connect: current }} />
+      )}
+    </span>
+    <form method="post" action={`${path}/test?connect=${current}`}>
+      <Hidden fields={{ csrf, connect: current, ...(secret === null ? {} : { secret }) }} />
       <button type="submit" class="button small">
         <Icon name="right" />
         Send a test event

@@ -18,15 +18,18 @@ export type Connection = {
   readonly text: string
 }
 
+/** Has the same settings as examples/alertmanager.yml. */
 const ALERTMANAGER = `route:
   receiver: incmon
   group_by: [alertname, namespace]
+  group_wait: 10s
   group_interval: 30s
   repeat_interval: 2m
 receivers:
   - name: incmon
     webhook_configs:
       - url: {url}
+        send_resolved: true
         http_config:
           authorization:
             type: Bearer

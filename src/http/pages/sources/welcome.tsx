@@ -8,17 +8,19 @@ type Props = {
   readonly current: ConnectionName
   readonly csrf: string
   readonly canAdminister: boolean
-  /** Whether no event has arrived yet. */
-  readonly isUnused: boolean
+  readonly hasServices: boolean
+  readonly hasEvents: boolean
   readonly children?: Child
 }
 
-export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, isUnused, children }) => (
+export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasServices, hasEvents, children }) => (
   <div class="narrow">
-    <h1>{isUnused ? 'Nothing has been sent yet.' : 'Connect another sender.'}</h1>
+    <h1>
+      {hasServices ? 'Connect another sender.' : hasEvents ? 'No service is known yet.' : 'Nothing has been sent yet.'}
+    </h1>
     <p class="second lead">
-      {isUnused ? (
-        'Connect one sender, and this page fills by itself. Two minutes, three steps.'
+      {!hasServices ? (
+        `${hasEvents ? 'The first alert or deploy creates a service' : 'Connect one sender'}, and this page fills by itself. Two minutes, three steps.`
       ) : (
         <>
           Events have arrived, and your <a href="/">services</a> are listed. Each further sender takes three steps.
@@ -36,7 +38,7 @@ export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, isUnused,
     </nav>
     <h2 class="hidden-text">Three steps</h2>
     <div class="card">{children}</div>
-    {canAdminister && isUnused ? (
+    {canAdminister && !hasServices ? (
       <div class="row after-card">
         <span class="second">Only looking? The example shows a bad deploy, its crash loop and the incident.</span>
         <Action action="/welcome/example" csrf={csrf} look="small">

@@ -34,7 +34,7 @@ export const generalPages: readonly PageRoute[] = [
     path: '/settings/name',
     scope: 'read',
     handle: async (visit) => {
-      await visit.store.run(changePerson, sessionSecret(visit.c), visit.form.text('person'))
+      await visit.store.run(changePerson, sessionSecret(visit.c, visit), visit.form.text('person'))
       return redirect(visit, '/settings', 'renamed')
     },
   }),

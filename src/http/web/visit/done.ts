@@ -8,7 +8,7 @@ const SENTENCES = {
   renamed: 'Your name is changed. It appears with your future actions.',
   'token-revoked': 'The token is revoked. It no longer works.',
   'session-ended': 'The session has ended.',
-  'test-sent': 'The test event was received. It is marked as a test and opens nothing.',
+  'test-sent': 'The test event was received. It is marked as a test and opens no alert.',
   'example-loaded': 'The example is loaded. It shows a bad deploy and what followed.',
   'example-removed': 'The example and all its data are removed.',
   'channel-created': 'The channel is created. Send a test to see whether its messages arrive.',

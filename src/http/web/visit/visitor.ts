@@ -15,12 +15,18 @@ export const ZONE_COOKIE = 'zone'
 export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visitor | null> {
   const user = await proxyUser(c, parts)
   if (user) return user
-  return parts.store.run(findVisitor, sessionSecret(c))
+  return parts.store.run(findVisitor, sessionSecret(c, parts))
 }
 
 /** Returns the value of the session cookie; '' if there is none. */
-export function sessionSecret(c: Context): string {
-  return cookieOf(c, SESSION)
+export function sessionSecret(c: Context, parts: HandlerParts): string {
+  return cookieOf(c, sessionName(c, parts))
+}
+
+/** Names the cookie after the port, because browsers send the cookies of one port to all ports of a host. */
+function sessionName(c: Context, parts: HandlerParts): string {
+  const { port } = new URL(serverAddress(c, parts))
+  return port === '' ? SESSION : `${SESSION}_${port}`
 }
 
 /** Returns the value of a cookie; '' if there is none. */
@@ -36,7 +42,7 @@ export function cookieOf(c: Context, name: string): string {
  */
 export function sessionCookie(c: Context, parts: HandlerParts, secret: string, maxAgeSeconds: number | null): string {
   const age = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`
-  return `${SESSION}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
+  return `${sessionName(c, parts)}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
 }
 
 /** Returns `Path=…; SameSite=Lax`, with `Secure` if TLS is used. */

@@ -1,0 +1,26 @@
+/** Builds the test events of the pages. A test is stored like any event of its sender, and has no other effect. */
+import type { Draft, Intake, Source } from '../domain/event/event.ts'
+import { READERS } from './index.ts'
+
+/** Returns what a sender of this kind would send as a test. `now`: milliseconds UTC. */
+export function testEvent(source: Source, actor: string, now: number): Intake {
+  const intake = READERS[source](BODIES[source](`A test event, sent from the pages of incmon by ${actor}`), now)
+  return { ...intake, accepted: intake.accepted.map((one) => ({ ...one, draft: asTest(one.draft) })) }
+}
+
+/** Kubernetes events about a namespace create no service, and other hooks of GitLab only become an event. */
+const BODIES: Readonly<Record<Source, (text: string) => unknown>> = {
+  cluster: (message) => ({ reason: 'Test', type: 'Normal', message, involvedObjectKind: 'Namespace', name: 'incmon' }),
+  metrics: notification,
+  dashboard: notification,
+  ci: (message) => ({ object_kind: 'test', message }),
+}
+
+function notification(summary: string) {
+  const labels = { alertname: 'TestAlert', instance: 'incmon' }
+  return { receiver: 'test', alerts: [{ status: 'firing', labels, annotations: { summary } }] }
+}
+
+function asTest(draft: Draft): Draft {
+  return draft.source === 'metrics' || draft.source === 'dashboard' ? { ...draft, nature: 'test' } : draft
+}
