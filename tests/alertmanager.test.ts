@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { pageAt, shellBlocks } from './docs/pages.ts'
+import { incmon, shell } from './helpers/cli.ts'
 import { eventually, startServer } from './helpers/server.ts'
 import { temporaryDirectory } from './helpers/store.ts'
 
@@ -48,11 +50,12 @@ async function startAlertmanager(t: TestContext, incmon: { url: string; token: s
   )
   const api = `http://${address}/api/v2/alerts`
   await eventually(async () => (await fetch(api)).ok, Boolean)
-  return async (alerts: object[]) => {
+  const push = async (alerts: object[]) => {
     const headers = { 'Content-Type': 'application/json' }
     const response = await fetch(api, { method: 'POST', headers, body: JSON.stringify(alerts) })
     assert.equal(response.status, 200)
   }
+  return { push, directory, url: `http://${address}` }
 }
 
 function alert(pod: string, more: object = {}) {
@@ -68,7 +71,7 @@ function alert(pod: string, more: object = {}) {
 
 test('Alertmanager’s alerts are grouped by their own identity and repeats stay one', { skip }, async (t) => {
   const incmon = await startServer(t)
-  const push = await startAlertmanager(t, incmon, { resolved: false })
+  const { push } = await startAlertmanager(t, incmon, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp'), alert('cart-5d4f8c7b9-zt6vw')])
   const list = () => incmon.get('/api/alerts')
   const seen = await eventually(list, ({ data }) => data.length === 2 && data[0].occurrences >= 2)
@@ -84,7 +87,7 @@ test('Alertmanager’s alerts are grouped by their own identity and repeats stay
 
 test('A resolved notice of Alertmanager ends the alert as reported', { skip }, async (t) => {
   const incmon = await startServer(t)
-  const push = await startAlertmanager(t, incmon, { resolved: true })
+  const { push } = await startAlertmanager(t, incmon, { resolved: true })
   const startsAt = new Date(Date.now() - 60_000).toISOString()
   await push([alert('cart-5d4f8c7b9-x2kqp', { startsAt })])
   const list = () => incmon.get('/api/alerts')
@@ -98,11 +101,28 @@ test('A resolved notice of Alertmanager ends the alert as reported', { skip }, a
 
 test('A wrong token is refused and nothing arrives', { skip }, async (t) => {
   const incmon = await startServer(t)
-  const push = await startAlertmanager(t, { ...incmon, token: 'incmon_wrong' }, { resolved: false })
+  const { push } = await startAlertmanager(t, { ...incmon, token: 'incmon_wrong' }, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp')])
   await eventually(
     async () => incmon.lines.join(''),
     (log) => log.includes('missing or invalid token'),
   )
   assert.deepEqual(await incmon.get('/api/services'), [])
+})
+
+test('The commands of the documentation check the configuration and list the firing alerts', { skip }, async (t) => {
+  const server = await startServer(t)
+  const { push, directory, url } = await startAlertmanager(t, server, { resolved: false })
+  await push([alert('cart-5d4f8c7b9-x2kqp')])
+  const lines = shellBlocks(pageAt('docs/alertmanager.md')).flatMap((block) => block.split('\n'))
+  for (const line of lines.filter((one) => one.startsWith('amtool '))) {
+    const { code, err } = await shell(
+      directory,
+      `amtool() { command amtool --alertmanager.url='${url}' "$@"; }\n${line}`,
+    )
+    assert.equal(code, 0, `${line}\n${err}`)
+  }
+  await incmon(directory, ['org', 'create', 'Acme'])
+  const { out } = await incmon(directory, ['import', 'alerts.json'])
+  assert.match(out, /^imported 1 event into Acme$/m)
 })

@@ -14,7 +14,10 @@ import { PAGES, type Page, ROOT, shellBlocks } from './pages.ts'
 const ELSEWHERE = [
   [/^npm (ci|start|run build)\b/, 'it installs or builds; CI runs it'],
   [/^npm (test|run bench)\b/, 'it runs tests'],
-  [/^(sudo|docker|kubectl|amtool) /, 'it needs another program'],
+  [
+    /^(sudo|docker|kubectl|amtool) /,
+    'it needs another program; systems.test.ts and tests/alertmanager.test.ts execute it',
+  ],
   [/^GITLAB_URL=/, 'it needs GitLab; tests/examples.test.ts runs the script'],
   [/^incmon serve\b/, 'it does not end; every page here runs against a server'],
 ] as const

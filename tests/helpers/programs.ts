@@ -10,6 +10,7 @@ const PROGRAMS = [
   'openssl',
   'curl',
   'prometheus-alertmanager',
+  'amtool',
   'systemd-analyze',
 ] as const
 
