@@ -12,10 +12,10 @@ import { temporaryDirectory } from './helpers/store.ts'
 
 const PROGRAM = 'prometheus-alertmanager'
 const missing = spawnSync(PROGRAM, ['--version']).error !== undefined
-// In CI the package is installed: that it is missing there is a fault of the CI, not a reason to pass.
+// CI installs the package, so a missing package fails there.
 const skip = missing && !process.env.CI ? `${PROGRAM} is not installed: apt-get install ${PROGRAM}` : false
 
-/** The example as it stands, pointed at the test's server and in a hurry. */
+/** Starts Alertmanager with the example configuration, the address of the test server, and short intervals. */
 async function startAlertmanager(t: TestContext, incmon: { url: string; token: string }, more: { resolved: boolean }) {
   const directory = temporaryDirectory(t)
   const example = readFileSync(new URL('../examples/alertmanager.yml', import.meta.url), 'utf8')

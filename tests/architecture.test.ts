@@ -1,4 +1,6 @@
-/** The rules of the house, executed: who may import whom, and where the world outside enters. */
+/**
+ * Checks the rules of the architecture: which layer may import which, and where clock, randomness and settings enter.
+ */
 import assert from 'node:assert/strict'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +9,7 @@ import { test } from 'node:test'
 type File = { readonly path: string; readonly text: string }
 type Import = { readonly from: string; readonly names: readonly string[] }
 
-/** What each layer may import: layers, packages (with all below them), and modules of Node. */
+/** The layers, packages and Node modules that each layer may import. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // re2js is a pure function as well: it matches regular expressions of users in linear time.
   domain: ['domain', 're2js'],
@@ -58,7 +60,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** What http may use of the store: queries, which it gives to `store.read`, and types, except the open database. */
 const READS = /^(find|list)[A-Z]/
 
-/** Where chance, time and settings enter; from there on they are arguments. */
+/** The files that read randomness, the clock and settings. All other files receive them as arguments. */
 const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   {
     what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/,
@@ -88,11 +90,11 @@ const ONLY_SQLITE = new RegExp(
 const IMPORT =
   /\b(?:import|export)\s+(type\s+)?([^'"`;()]*?)\s*from\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g
 
-test('src/ keeps the rules', () => {
+test('src/ follows the rules', () => {
   assert.deepEqual(violations(sources()), [])
 })
 
-test('Every file with a test is called so that it is run', () => {
+test('The name of every file with a test ends in .test.ts', () => {
   const root = new URL('../', import.meta.url)
   const called = globSync('{src,tests,examples}/**/*.{ts,tsx,mts,js,mjs}', { cwd: root }).filter((path) => {
     const isCalledLikeOne = /[._](?:tests?|spec)\.\w+$/.test(path)

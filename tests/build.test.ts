@@ -22,7 +22,7 @@ for (const [args, line] of [
   })
 }
 
-test('without the registry another platform’s Node cannot be had, and nothing half made stays', (t) => {
+test('without the registry, a build for another platform fails and leaves no partial file', (t) => {
   const cache = temporaryDirectory(t)
   const env = { XDG_CACHE_HOME: cache, npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' }
   const { status, stderr } = build(['--target', FOREIGN], env)

@@ -24,7 +24,7 @@ function faultsOf(given: Given): string[] {
 const KNOWN =
   'host, port, database, log-level, tls-cert, tls-key, trusted-proxies, user-header, user-organization, user-scopes, path-prefix, max-connections, max-connections-per-address, max-waiting, min-free-disk, public-url, notify-allow, smtp-url, smtp-password-file, mail-from, heartbeat-url, stop-grace'
 
-test('without a word from anybody nothing is open to the network', () => {
+test('by default, the server listens only on this machine', () => {
   assert.deepEqual(read({}), { config: { ...DEFAULTS, host: '127.0.0.1', port: 8080, database: 'incmon.db' } })
 })
 
@@ -46,16 +46,16 @@ test('the file is named by --config, else by INCMON_CONFIG', () => {
   assert.deepEqual(ports, [1, 2, 3])
 })
 
-test('an empty variable says nothing', () => {
+test('an empty variable is ignored', () => {
   assert.deepEqual(read({ env: { INCMON_PORT: '', INCMON_CONFIG: '' } }), read({}))
 })
 
-test('port 0 asks for any free one', () => {
+test('port 0 means any free port', () => {
   const result = read({ flags: { port: '0' } })
   assert.equal('config' in result && result.config.port, 0)
 })
 
-test('every fault of every place is in one report', () => {
+test('one report contains the errors of flags, variables and file', () => {
   const faults = faultsOf({
     flags: { port: '70000' },
     env: { INCMON_PROT: '1', INCMON_HOST: 'a b', INCMON_PORT: '-1' },
@@ -136,7 +136,7 @@ test('an empty database path is refused', () => {
   assert.deepEqual(faultsOf({ flags: { database: '' } }), ['--database: "" is not the path of a file'])
 })
 
-test('a file that is no TOML is refused with line and column, in one line', () => {
+test('a file that is not TOML is refused with line and column, in one line', () => {
   const [fault = '', ...more] = faultsOf({ files: { 'incmon.toml': 'host = "a"\nport 8080' } })
   assert.match(fault, /^incmon\.toml:2:\d+: not TOML: .+$/)
   assert.deepEqual(more, [])
@@ -148,7 +148,7 @@ test('a file that is named and missing is refused', () => {
   ])
 })
 
-test('a bad value is reported even where a flag hides it', () => {
+test('an invalid value is reported even if a flag overrides it', () => {
   assert.equal(faultsOf({ flags: { port: '1' }, env: { INCMON_PORT: 'x' } }).length, 1)
 })
 
@@ -156,7 +156,7 @@ test('variables of other programs are ignored', () => {
   assert.ok('config' in read({ env: { PATH: '/bin', INCMONITOR: 'x' } }))
 })
 
-test('clients find url and token in the environment, if they are there', () => {
+test('clients read the URL and the token from the environment, if they are set', () => {
   assert.deepEqual(clientVariables({ INCMON_URL: 'http://a', INCMON_TOKEN: '' }), { url: 'http://a', token: null })
 })
 
@@ -171,12 +171,12 @@ test('variables that Kubernetes sets for a Service named incmon are ignored', ()
   assert.equal(read.config.port, 8080)
 })
 
-test('the program is called as it was started, so that what it prints can be pasted', () => {
+test('messages name the program as it was started, so that their commands can be pasted', () => {
   assert.equal(programName({ npm_lifecycle_event: 'start' }), 'npm run -s incmon --')
   assert.equal(programName({}), 'incmon')
 })
 
-test('of every key it is known who said its value, how its variable is called and what is allowed', () => {
+test('each key has the origin of its value, its variable and its allowed values', () => {
   const { settings } = readSettings({ flags: { host: 'a' }, env: { INCMON_PORT: '2' }, readFile: () => 'port = 1' })
   assert.deepEqual(settings.map(({ name, value, from, variable }) => [name, value, from, variable]).slice(0, 2), [
     ['host', 'a', '--host', 'INCMON_HOST'],
@@ -188,7 +188,7 @@ test('of every key it is known who said its value, how its variable is called an
   )
 })
 
-test('a key whose value is wrong has its default, beside the fault', () => {
+test('a key with an invalid value has its default, and the error is reported', () => {
   const { settings, faults } = readSettings({ flags: {}, env: { INCMON_PORT: 'x' }, readFile: () => '' })
   const port = settings.find(({ name }) => name === 'port')
   assert.deepEqual([port?.value, port?.from, faults.length], [8080, null, 1])

@@ -1,4 +1,4 @@
-/** Every file in examples/ is what it says. */
+/** Every file in examples/ works as its comments say. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ const USED = [
   ...['incmon.service', 'Dockerfile', 'kubernetes.yaml'],
 ]
 
-test('No example is without a test', () => {
+test('Every example has a test', () => {
   assert.deepEqual(readdirSync(folder).sort(), [...USED].sort())
 })
 
@@ -155,7 +155,7 @@ test('The GitLab script says what is missing', () => {
   assert.match(String(stderr), /set GITLAB_URL/)
 })
 
-test('Prometheus’ configuration scrapes, and its expressions name figures that there are', async (t) => {
+test('Prometheus’ configuration scrapes, and its expressions name existing metrics', async (t) => {
   const incmon = await startServer(t)
   await incmon.request('POST', '/api/webhooks/metrics', read('alertmanager-notification.json'))
   const [job] = parseYaml(read('prometheus.yml')).scrape_configs
@@ -187,7 +187,7 @@ test('The walkthrough goes from an empty database to a postmortem', async () => 
   assert.match(stdout, /== Done/)
 })
 
-/** What can be checked of it where no systemd runs; in CI the package is installed. */
+/** systemd-analyze checks the unit even if systemd is not running. In CI the package is installed. */
 const skipSystemd =
   spawnSync('systemd-analyze', ['--version']).error && !process.env.CI
     ? 'systemd-analyze is not installed: apt-get install systemd'
@@ -229,7 +229,7 @@ test('The image contains only the executable and a health check', () => {
   assert.match(all('HEALTHCHECK')[0] ?? '', / CMD \["\/incmon", "health"\]$/)
 })
 
-test('The image copies what the build has made', { skip: skipExecutable }, () => {
+test('The image copies a file that the build creates', { skip: skipExecutable }, () => {
   const [, copied = ''] = /^ARG EXECUTABLE=(.+)$/m.exec(read('Dockerfile')) ?? []
   assert.ok(statSync(join(ROOT, copied)).mode & 0o111, copied)
 })

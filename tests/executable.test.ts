@@ -18,7 +18,7 @@ const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0
 const skipMounts = canMount || process.env.CI ? false : 'only root can mount'
 
 suite('the executable', { skip: skipExecutable }, () => {
-  test('it is what the checkout is', () => {
+  test('it has the same version and parts as the checkout', () => {
     const options = { cwd: ROOT, encoding: 'utf8' } as const
     const args = ['--import', 'tsx', 'src/main.ts', 'version', '--json']
     const checkout = JSON.parse(spawnSync(process.execPath, args, options).stdout)
@@ -31,7 +31,7 @@ suite('the executable', { skip: skipExecutable }, () => {
     assert.ok(statSync(EXECUTABLE).size <= MOST, `${statSync(EXECUTABLE).size}`)
   })
 
-  test('it needs the C and C++ libraries alone', () => {
+  test('it needs only the C and C++ libraries', () => {
     for (const file of [EXECUTABLE, `${ROOT}node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`]) {
       const needed = spawnSync('ldd', [file], { encoding: 'utf8' }).stdout.trim().split('\n')
       const names = needed.map((line) => line.trim().split(' ')[0]?.split('/').at(-1) ?? '')
@@ -45,12 +45,12 @@ suite('the executable', { skip: skipExecutable }, () => {
     for (const folder of ['src', 'node_modules', 'dist', 'sql']) assert.equal(bytes.indexOf(ROOT + folder), -1, folder)
   })
 
-  test('options of Node in the environment do not reach it', (t) => {
+  test('Node options in the environment have no effect', (t) => {
     const { code, err } = run(temporaryDirectory(t), ['version'], { NODE_OPTIONS: '--import /gone.mjs --no-such-flag' })
     assert.deepEqual([code, err], [0, ''])
   })
 
-  test('it is called incmon where processes are listed', async (t) => {
+  test('process lists show it as incmon', async (t) => {
     const child = spawn(EXECUTABLE, ['serve', '--port', '0'], { cwd: temporaryDirectory(t) })
     t.after(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')
@@ -58,13 +58,13 @@ suite('the executable', { skip: skipExecutable }, () => {
     assert.deepEqual([read('comm'), read('cmdline')], ['incmon serve --', 'incmon serve --port 0'])
   })
 
-  test('nothing is left of what it unpacks', (t) => {
+  test('it deletes every file that it unpacks', (t) => {
     const cwd = temporaryDirectory(t)
     const { code } = run(cwd, ['migrate'], { TMPDIR: cwd })
     assert.deepEqual([code, readdirSync(cwd)], [0, ['incmon.db', 'incmon.db.lock']])
   })
 
-  test('what a killed start left behind is not loaded', (t) => {
+  test('a file that a killed start left behind is not loaded', (t) => {
     const cwd = temporaryDirectory(t)
     const left = join(cwd, '.incmon-abcdef')
     mkdirSync(left)
@@ -101,13 +101,13 @@ suite('the executable', { skip: skipExecutable }, () => {
       assert.deepEqual([code, err], [0, ''])
     })
 
-    test('a read-only root does no harm where the database can be written', (t) => {
+    test('a read-only root does no harm if the database can be written', (t) => {
       const cwd = temporaryDirectory(t)
       const { code, err } = runMounted(`mount -t tmpfs tmpfs ${cwd}; ${READ_ONLY}`, cwd, ['migrate'])
       assert.deepEqual([code, err], [0, ''])
     })
 
-    test('where nothing may run, one line says what was tried and what to do', (t) => {
+    test('if no directory allows programs, one line says what was tried and what to do', (t) => {
       const [cwd, tmp] = [temporaryDirectory(t), temporaryDirectory(t)]
       const mounts = [cwd, tmp, '/dev/shm'].map((place) => `${NOEXEC} ${place}`).join('; ')
       const { code, err } = runMounted(mounts, cwd, ['migrate'], { TMPDIR: tmp })

@@ -35,7 +35,7 @@ test('every package of the bundle, Node and SQLite are named with their version'
   for (const { name, version } of licenses) assert.match(version, /^\d+\.\d+\.\d+/, name)
 })
 
-test('each has its text, of a licence that lets it be passed on', () => {
+test('each has the text of a licence that allows redistribution', () => {
   for (const { name, license, text } of listLicenses()) {
     assert.ok(PERMISSIVE.includes(license), `${name}: ${license}`)
     assert.match(text, /copyright|blessing/i, name)
@@ -43,12 +43,12 @@ test('each has its text, of a licence that lets it be passed on', () => {
   }
 })
 
-test('of Node the text names what is inside it', () => {
+test('the text of Node names the libraries that Node contains', () => {
   const { text = '' } = listLicenses().find(({ name }) => name === 'Node.js') ?? {}
   for (const part of ['V8', 'OpenSSL', 'ICU', 'libuv', 'zlib']) assert.ok(text.includes(part), part)
 })
 
-test('the executable says what the checkout says', { skip: skipExecutable }, () => {
+test('the executable prints the same licences as the checkout', { skip: skipExecutable }, () => {
   const { stdout } = spawnSync(EXECUTABLE, ['licenses', '--json'], { encoding: 'utf8' })
   assert.deepEqual(JSON.parse(stdout), listLicenses())
 })

@@ -14,20 +14,24 @@ import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
 const WAITING = /^tests\/(cli|docs)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
 const BROWSING = /^tests\/pages\//
 const SHUFFLING = /^tests\/(scenarios|operations)\//
-/** Those that let disks and servers fail: `npm run test:faults` runs them, and this only those that are named. */
+/**
+ * Tests in which disks and servers fail. `npm run test:faults` runs all of them. `npm test` runs only the named ones.
+ */
 const FAILING = /^tests\/faults\//
-/** Those that run the executable. */
+/** Tests of the executable. */
 const DELIVERED = /^tests\/(examples|executable|smoke)\./
 const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
 
-/** Many times what the longest test takes on a busy machine, in milliseconds: node ends that test, and names it. */
+/**
+ * Many times the duration of the longest test on a busy machine, in milliseconds. Node ends a longer test and names it.
+ */
 const MAX_TEST = 300_000
-/** Then the whole process is ended: something lets nobody in, or no test is under way and something is left open. */
+/** After this time, the whole process is ended: it is blocked, or no test is running and something is left open. */
 const MAX_SILENCE = MAX_TEST + 30_000
 const MAX_IDLE = 60_000
-/** Whoever has waited long enough is told the same. */
+/** These signals print the same report. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-/** In which it may still say what failed. */
+/** The time in which a process can still report failures, in milliseconds. */
 const MAX_FAREWELL = 10_000
 
 const wanted = process.argv.slice(2).map((one) => ({ pattern: one, files: globSync(one) }))
@@ -55,7 +59,7 @@ const groups = [
   files.filter((file) => FAILING.test(file)),
   files.filter((file) => ![WAITING, BROWSING, SHUFFLING, FAILING].some((group) => group.test(file))),
 ]
-// What keeps it from being built is said by the build; its tests are skipped then.
+// If the build fails, it prints the reason, and the tests of the executable are skipped.
 if (staleness() && files.some((file) => DELIVERED.test(file))) {
   spawnSync(process.execPath, ['build.mjs'], { stdio: 'inherit' })
 }
@@ -93,7 +97,7 @@ async function runTests(group: readonly string[]) {
   return { code: child.exitCode, counts, faults: hung === null ? empty : [...empty, hung] }
 }
 
-/** All that a process says and does to its end, and how it hung if it had to be ended. */
+/** Collects the output and the tests of a process until its end, and says what hung if it had to be ended. */
 async function watched(child: ChildProcess) {
   const lines: string[] = []
   const happenings: Happening[] = []

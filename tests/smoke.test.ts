@@ -33,7 +33,7 @@ else {
 }
 
 function smoke(command: readonly string[]): void {
-  test('version says what runs here', (t) => {
+  test('version names incmon, Node, SQLite, the commit and the data model', (t) => {
     const { code, out } = run(command, temporaryDirectory(t), ['version', '--json'])
     const { version, commit, node, sqlite, dataModel } = JSON.parse(out)
     assert.equal(code, 0)
@@ -46,7 +46,7 @@ function smoke(command: readonly string[]): void {
     assert.deepEqual([code, /^ {2}serve\b/m.test(out)], [0, true])
   })
 
-  test('what is no command ends with 2 and one line', (t) => {
+  test('an unknown command exits with 2 and one line', (t) => {
     const { code, out, err } = run(command, temporaryDirectory(t), ['serv'])
     assert.deepEqual([code, out], [2, ''])
     assert.match(err, /^incmon: there is no command serv: did you mean serve\?\n$/)
@@ -76,7 +76,7 @@ function smoke(command: readonly string[]): void {
     assert.ok(services.some((one: { name: string; status: string }) => `${one.name} ${one.status}` === 'cart critical'))
   })
 
-  test('reads and copies in threads work too', async (t) => {
+  test('worker threads for reads and backups work', async (t) => {
     const cwd = temporaryDirectory(t)
     const token = makeToken(command, cwd)
     const { url, stop } = await serve(t, command, cwd)

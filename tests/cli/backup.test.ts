@@ -42,7 +42,7 @@ suite('backup', { concurrency: 4 }, () => {
     assert.deepEqual(JSON.parse(out), { database: 'incmon.db', file: 'copy.db', bytes: size })
   })
 
-  test('- sends the same bytes to stdout, and nothing but them', async (t) => {
+  test('- sends the same bytes to stdout and nothing else', async (t) => {
     const cwd = acme(t)
     const { code, err } = await shell(cwd, 'incmon backup copy.db >said && incmon backup - >sent')
     assert.deepEqual([code, err, left(cwd)], [0, '', ['copy.db', 'said', 'sent']])
@@ -80,7 +80,7 @@ suite('backup', { concurrency: 4 }, () => {
     assert.deepEqual([code, readdirSync(disk)], [1, []])
   })
 
-  test('a directory that may only be read is named', async (t) => {
+  test('a read-only directory is named', async (t) => {
     const [cwd, disk] = [acme(t), smallDisk(t)]
     if (disk === null) return t.skip('only root may mount a disk')
     execFileSync('mount', ['-o', 'remount,ro', disk])
@@ -143,7 +143,7 @@ test('a file takes no --temporary', async (t) => {
   assert.deepEqual([code, text], [2, '--temporary: only for -, because a file needs no temporary copy elsewhere'])
 })
 
-test('where there is no database nothing is made', async (t) => {
+test('without a database, no file is created', async (t) => {
   const cwd = temporaryDirectory(t)
   const { text, code } = await refusal(['backup', join(cwd, 'copy.db'), '--database', join(cwd, 'incmon.db')])
   assert.match(

@@ -63,7 +63,7 @@ test('every command of the program is called by a golden, and refuses something 
   }
 })
 
-test('every option of the program stands in a golden', () => {
+test('every option of the program is used by a golden', () => {
   for (const command of [program, ...leaves(program)]) {
     const words = goldens
       .filter((golden) => command === program || commandOf(golden) === command)

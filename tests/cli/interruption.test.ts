@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { interruptible } from '../../src/cli/progress.ts'
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`${signal} stops the work where it looks, in one line`, async () => {
+  test(`${signal} stops the work at its next check, and the error is one line`, async () => {
     const work = interruptible(async (aborted) => {
       // Not emitted: whoever runs the tests listens too.
       process.listeners(signal).at(-1)?.(signal)
@@ -14,7 +14,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-test('what fails by itself says why, and the signals are given back', async () => {
+test('an error of the work is kept, and the signal handlers are removed', async () => {
   const before = process.listenerCount('SIGINT')
   const work = interruptible(async () => {
     throw new Error('the disk is full')

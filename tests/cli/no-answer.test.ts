@@ -23,7 +23,7 @@ for (const [code, url, why, remedy] of [
   })
 }
 
-test('an untrusted certificate of the own server leads to doctor', () => {
+test('for an untrusted certificate of its own server, the remedy is doctor', () => {
   const { remedy } = explainNoAnswer(failed('DEPTH_ZERO_SELF_SIGNED_CERT'), 'https://a:1', true)
   assert.equal(remedy, 'run "incmon doctor" to see what is wrong with it')
 })

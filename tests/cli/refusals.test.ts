@@ -162,14 +162,14 @@ suite('the program itself', { concurrency: 4 }, () => {
       /^incmon: \/proc\/incmon\.db cannot be created[^\n]+that \/proc exists[^\n]+\n$/,
     ],
   ] as const) {
-    test(`incmon ${args} ends with ${code} and says why on stderr alone`, async (t) => {
+    test(`incmon ${args} ends with ${code} and says why only on stderr`, async (t) => {
       const outcome = await incmon(temporaryDirectory(t), args.split(' ').filter(Boolean))
       assert.match(outcome.err, line)
       assert.deepEqual([outcome.code, outcome.out], [code, ''])
     })
   }
 
-  test('every fault of the configuration is reported at once', async (t) => {
+  test('all errors of the configuration are reported at once', async (t) => {
     const cwd = temporaryDirectory(t)
     writeFileSync(join(cwd, 'incmon.toml'), 'hots = "a"')
     const { code, err } = await incmon(cwd, ['serve'], { env: { INCMON_PORT: 'x' } })
@@ -191,7 +191,7 @@ const FILES: readonly [what: string, make: (file: string) => void, line: RegExp]
 
 for (const [what, make, line] of FILES) {
   for (const args of ['serve --port 0', 'org list', 'token create', 'migrate']) {
-    test(`incmon ${args} leaves a file that is ${what} as it is, to the byte`, async (t) => {
+    test(`incmon ${args} does not change a byte of a file that is ${what}`, async (t) => {
       const file = join(temporaryDirectory(t), 'incmon.db')
       make(file)
       const before = readFileSync(file)
@@ -238,7 +238,7 @@ function damaged(file: string): void {
   writeFileSync(file, bytes.fill(0x5a, 100))
 }
 
-test('a directory is no database', async () => {
+test('a directory is not a database', async () => {
   const { text, code } = await refusal(['org', 'list', '--database', '/etc'])
   assert.deepEqual([text.trim(), code], ['/etc is a directory: name a file with --database', 1])
 })

@@ -56,7 +56,7 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
 ]
 
 for (const [what, spoil, line] of BACKUPS) {
-  test(`a backup that is ${what} is refused in one line, and the database stays to the byte`, async (t) => {
+  test(`a backup that is ${what} is refused in one line, and no byte of the database changes`, async (t) => {
     const cwd = world(t)
     spoil(join(cwd, 'backup.db'))
     const before = readFileSync(join(cwd, 'incmon.db'))
@@ -71,7 +71,7 @@ for (const [what, spoil, line] of BACKUPS) {
   })
 }
 
-test('a file that is no backup is refused before --force is asked for', async (t) => {
+test('a file that is not a backup is refused before --force is asked for', async (t) => {
   const cwd = world(t)
   writeFileSync(join(cwd, 'README.md'), '# diary')
   const { text, code } = await refusal(restoring(cwd, 'README.md'))
@@ -86,7 +86,7 @@ test('without --force an existing database is refused, with the name under which
   assert.deepEqual([code, namesIn(join(cwd, 'incmon.db')), left(cwd)], [1, ['Acme'], []])
 })
 
-test('the database is no backup of itself', async (t) => {
+test('the database is not a backup of itself', async (t) => {
   const { text, code } = await refusal(restoring(world(t), 'incmon.db', '--force'))
   assert.match(text, /incmon\.db is the database itself: name a backup of it$/)
   assert.equal(code, 1)

@@ -15,7 +15,7 @@ test('a sender that has sent nothing has 24 empty hours', () => {
   assert.deepEqual([hoursUntil(NO_HOURS, NOON).length, shown(NO_HOURS)], [24, '0'])
 })
 
-test('events are counted in their hour, whichever order they come in', () => {
+test('events are counted in their hour, in whatever order they arrive', () => {
   const sent = [
     [0, 2],
     [-2, 3],
@@ -34,7 +34,7 @@ test('the hours move on while nothing comes, and are empty after a day', () => {
   assert.deepEqual([shown(hours, NOON + 2 * HOUR), shown(hours, NOON + 24 * HOUR)], ['500', '0'])
 })
 
-test('what is older than a day is not counted', () => {
+test('events older than a day are not counted', () => {
   assert.equal(shown(withEvents(withEvents(NO_HOURS, NOON, 1), NOON - 24 * HOUR, 9)), '1')
   assert.equal(shown(withEvents(withEvents(NO_HOURS, NOON - 24 * HOUR, 9), NOON, 1)), '1')
 })

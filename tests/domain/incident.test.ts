@@ -101,9 +101,9 @@ describe('no incident opens', () => {
 
 describe('a manual resolve while alerts fire', () => {
   const suppressed = true
-  test('holds as long as they fire', () => assert.equal(decide(situation([outage()], { suppressed })).suppressed, true))
+  test('lasts while they fire', () => assert.equal(decide(situation([outage()], { suppressed })).suppressed, true))
 
-  test('holds until they have ended once; the next problem opens an incident', () => {
+  test('lasts until they have ended once; the next problem opens an incident', () => {
     const cleared = decide(situation([], { suppressed })).suppressed
     assert.equal(cleared, false)
     assert.deepEqual(steps([outage()], 40, { suppressed: cleared, lastResolvedAt: NOON }), ['open'])

@@ -88,7 +88,7 @@ test('times are those of the time zone of the channel', () => {
   assert.equal(title, 'checkout has been critical since 15:02 (4 min).')
 })
 
-test('what began on another day is dated', () => {
+test('a problem that began on another day has a date', () => {
   const words = (days: number, kind: MessageItem['kind']) =>
     messageTextOf(item({ kind }, { startedAt: NOW - days * 86_400_000 }), CONTEXT)
   assert.equal(
@@ -98,7 +98,7 @@ test('what began on another day is dated', () => {
   assert.match(words(30, 'reopened').title, /The problem began on 12 Feb UTC \(30 days ago\)/)
 })
 
-test('what began less than a minute ago began just now', () => {
+test('a problem that began less than a minute ago began just now', () => {
   assert.match(messageTextOf(item({}, { startedAt: NOW - 59_999 }), CONTEXT).title, /since 14:05 UTC \(just now\)\.$/)
 })
 
@@ -214,7 +214,7 @@ test('a digest for a webhook lists each notification', () => {
   )
 })
 
-test('the text of a sender is no HTML in a mail', () => {
+test('the text of a sender is not HTML in a mail', () => {
   const { text, html } = formatMail(HOSTILE, { id: 'm', thread: 'i', isFirst: true, host: 'example.com' })
   assert.match(text, /^<!channel> @everyone \*a\* <b>$/m)
   assert.match(html, /border-left:4px solid #d32f2f.*🔴 &lt;!channel&gt; @everyone \*a\* &lt;b&gt;/)

@@ -7,7 +7,7 @@ test('there are three plans', () => {
   assert.deepEqual(PLANS, ['Free', 'Team', 'Pro'])
 })
 
-test('who never set anything gets incidents for critical services, heartbeats, UTC, and a year of history', () => {
+test('the defaults are incidents for critical services, heartbeats, UTC, and a year of history', () => {
   assert.deepEqual(withDefaults({}), {
     'auto-incidents': 'critical',
     'auto-resolve': true,

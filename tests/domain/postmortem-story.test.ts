@@ -35,7 +35,7 @@ function storm(): PostmortemFacts {
   }
 }
 
-test('a storm of 440 alike alerts is one row in the timeline, for its begin and for its end', () => {
+test('a storm of 440 similar alerts has two rows in the timeline: its start and its end', () => {
   const rows = timelineOf(storm()).filter(({ text }) => text.startsWith('HighErrorRate'))
   assert.deepEqual(
     rows.map(({ kind, count, seen, text }) => [kind, count, seen, text]),
@@ -67,7 +67,7 @@ test('a storm makes a document that a person can read', () => {
   assert.ok(markdown(generate(storm())).split('\n').length < 130)
 })
 
-test('the change after which everything ended is the probable fix, and no trigger', () => {
+test('the change after which everything ended is the probable fix, and not a trigger', () => {
   const fix = IMAGE.correlations[0]!
   const change = { kind: 'pipeline' as const, ref: 'shop/cart-api#4712' }
   const late = { ...IMAGE, correlations: [...IMAGE.correlations, { ...fix, uuid: 'late', change }] }
@@ -78,7 +78,7 @@ test('the change after which everything ended is the probable fix, and no trigge
   assert.match(summary.sentences.at(-1)?.text ?? '', text)
 })
 
-test('a change that brought a new condition is no fix', () => {
+test('a change that caused a new condition is not a fix', () => {
   const ref = 'shop/cart-api#4712'
   const second = {
     ...IMAGE.alerts[1]!,
@@ -107,7 +107,7 @@ test('without an end of the alerts there is no probable fix, and the document do
   assert.deepEqual([document.impact.to, document.impact.seconds], [null, null])
 })
 
-test('an alert older than the incident is told to be older, and the time to detect does not count from it', () => {
+test('an alert older than the incident is described as older, and the time to detect does not count from it', () => {
   const [first, ...rest] = IMAGE.alerts
   const startsAt = IMAGE.incident.startedAt - 2 * 24 * 60 * MINUTE
   const { detection, metrics } = generate({ ...IMAGE, alerts: [{ ...first!, startsAt }, ...rest] })
@@ -184,7 +184,7 @@ test('the names of the alerts are in the order of the counts', () => {
   assert.match(text, /1 critical, 1 warning \(ImagePullBackOff and Mild\)/)
 })
 
-test('a score has two decimals everywhere, and the score of a link is called so', () => {
+test('a score has two decimals everywhere, and the score of a link is named as such', () => {
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
   assert.match(text, /score of its link 0\.84, /)

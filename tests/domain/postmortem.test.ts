@@ -96,13 +96,13 @@ test('the changes are in the order of the suspects, and one without a link is am
   assert.ok(summary.sentences.some(({ text }) => /trigger is pipeline shop\/pay#7 .* Its score is 0.45/.test(text)))
 })
 
-test('a linked change that is no suspect is not called the trigger', () => {
+test('a linked change that is not a suspect is not called the trigger', () => {
   const { contributing, summary } = generate({ ...IMAGE, suspects: [] })
   assert.ok(contributing.changes.length > 0)
   assert.ok(summary.sentences.some(({ text }) => text === 'No change is a likely trigger.'))
 })
 
-test('with all links rejected no correlated change is found, and the time searched is told', () => {
+test('with all links rejected no correlated change is found, and the searched period is named', () => {
   const correlations = IMAGE.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
   const { contributing, summary } = generate({ ...IMAGE, correlations })
   const text = 'No related change was found between 2026-03-14 01:41:09 and 02:41:10 UTC.'

@@ -38,7 +38,7 @@ describe('unattributed', () => {
     assert.equal(attribute(draft, []).name, UNATTRIBUTED)
   })
 
-  it('takes the Test button of Grafana, whose instance is no node', () => {
+  it('takes the Test button of Grafana, whose instance is not a node', () => {
     const draft = cases.alertDraft(
       { alertname: 'TestAlert', instance: 'Grafana' },
       { nature: 'test', source: 'dashboard' },
@@ -68,7 +68,7 @@ describe('unattributed', () => {
   })
 })
 
-describe('pipelines that bring a service into being', () => {
+describe('pipelines that create a service', () => {
   const path = { path: 'team/web', name: 'Web', defaultBranch: 'main' }
   const creates = (rest: Parameters<typeof cases.pipelineDraft>[0]) => attribute(cases.pipelineDraft(rest), []).creates
 
@@ -81,7 +81,7 @@ describe('pipelines that bring a service into being', () => {
       creates({ project: path, ref: 'x', jobs: [cases.job({ name: 'deploy', status: 'manual' })] }),
       'alert',
     ))
-  it('a job does only where it deploys', () => {
+  it('a job does only if it deploys', () => {
     const draft = { source: 'ci', kind: 'job', project: path, pipelineId: '1', ref: 'main', tag: false } as const
     const common = { sha: null, commit: null, links: {}, at: 0, payload: '{}' }
     assert.equal(attribute({ ...draft, ...common, job: cases.job({ name: 'lint' }) }, []).creates, 'alert')

@@ -198,7 +198,7 @@ test('a symptom after the end of the incident is not evidence', () => {
   assert.deepEqual(refs({ ...given, incident: { ...given.incident, endedAt: at(5) } }), ['shop/pay'])
 })
 
-test('how recently a symptom was seen is told by the end of the incident, and no ended alert is still present', () => {
+test('the age of a symptom counts from the end of the incident, and an ended alert is not called present', () => {
   const textOf = (endedAt: number | null, ended: number | null) => {
     const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0, { endsAt: ended, lastSeenAt: at(5) })] })
     return JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, endedAt } })[0]?.reasons)
@@ -210,7 +210,7 @@ test('how recently a symptom was seen is told by the end of the incident, and no
   assert.match(textOf(at(6), at(5)), /not seen in the last minute of the incident/)
 })
 
-test('an alert from well before the incident is not told as two occurrences', () => {
+test('an alert from well before the incident is not described as two occurrences', () => {
   const reasonsOf = (minutes: number) =>
     JSON.stringify(rankSuspects(facts({ alerts: [alert('pay', 'HighErrorRate', minutes)] }))[0]?.reasons)
   assert.match(reasonsOf(-20), /it began well before the incident/)
@@ -221,7 +221,7 @@ test('an alert from well before the incident is not told as two occurrences', ()
 const inIncident = true
 const repaired = { inIncident, endsAt: at(15), lastSeenAt: at(15), resolution: 'reported' as const }
 
-test('a deploy during the incident after which the conditions end is the fix and no suspect', () => {
+test('a deploy during the incident after which the conditions end is the fix and not a suspect', () => {
   const alerts = [alert('pay', 'HighErrorRate', 0, repaired)]
   const changes = [deploy('pay', -2), { ...deploy('pay', 12), ref: 'shop/pay#2' }]
   const ranked = changesOf(facts({ alerts, changes, of: 'pay' }))
@@ -231,17 +231,17 @@ test('a deploy during the incident after which the conditions end is the fix and
   )
 })
 
-test('a deploy during the incident after which a condition goes on is no fix', () => {
+test('a deploy during the incident after which a condition continues is not a fix', () => {
   const alerts = [alert('pay', 'HighErrorRate', 0, { inIncident }), alert('pay', 'HighLatency', 13, { inIncident })]
   assert.equal(changesOf(facts({ alerts, changes: [deploy('pay', 12)], of: 'pay' }))[0]?.ref, 'shop/pay#1')
 })
 
-test('a deploy that failed during the incident is no fix', () => {
+test('a deploy that failed during the incident is not a fix', () => {
   const alerts = [alert('pay', 'HighErrorRate', 0, repaired), alert('web', 'HighLatency', 13)]
   assert.equal(changesOf(facts({ alerts, changes: [deploy('pay', 12, 'failed')], of: 'pay' })).length, 1)
 })
 
-test('a change or a problem that began after the recovery is no suspect', () => {
+test('a change or a problem that began after the recovery is not a suspect', () => {
   const alerts = [alert('pay', 'HighErrorRate', 0, repaired), alert('cart', 'HighErrorRate', 20)]
   assert.deepEqual(refs(facts({ alerts, changes: [deploy('search', 16)], of: 'pay' })), ['shop/pay'])
 })
@@ -331,13 +331,13 @@ test('an error message that names the host of another service connects the two',
     assert.equal(said(text), 'only_time')
 })
 
-test('a suspect that only the time connects ranks below a likely one with a connection', () => {
+test('a suspect with only the time as connection ranks below a likely one with another', () => {
   const own = alert('web', 'HighErrorRate', 0, { severity: 'error', inIncident })
   const worse = alert('pay', 'PayDown', 0, { severity: 'critical' })
   assert.deepEqual(refs(facts({ alerts: [own, worse] })), ['shop/web', 'shop/pay'])
 })
 
-test('suspects that only the time connects rank below all possible ones with a connection, in their own order', () => {
+test('suspects with only the time as connection rank below possible ones with another, in their own order', () => {
   const named = alert('pay', 'HighLatency', 0, { labels: { upstream: 'web' } })
   const others = [alert('cart', 'CartDown', 0), alert('search', 'SearchDown', 0, { severity: 'critical' })]
   const ranked = refs(facts({ alerts: [alert('pay', 'PayDown', 0), named, ...others] }))

@@ -85,7 +85,7 @@ describe('a period', () => {
 
   test('begins with the first time of an event that repeats steadily', () =>
     assert.equal(latest(seen(-600, 0, 60))?.since, NOON - 10 * MINUTE))
-  test('begins anew if the counted repeats are far apart', () => {
+  test('begins again if the counted repeats are far apart', () => {
     const period = latest(seen(-72 * 3600, 0, 5))
     assert.deepEqual([period?.since, period?.count], [NOON, 1])
   })
@@ -97,7 +97,7 @@ describe('a period', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(20, 20)], gone: [[NOON + 5 * SECOND, POD] as const] }
     assert.deepEqual(ongoing(firingPeriodsOf(evidence, rules), NOON + MINUTE), [])
   })
-  test('goes on if the pod fails long after it was said to be deleted', () => {
+  test('continues if the pod fails long after an event reported its deletion', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(90, 90)], gone: [[NOON + 5 * SECOND, POD] as const] }
     assert.equal(ongoing(firingPeriodsOf(evidence, rules), NOON + 2 * MINUTE).length, 1)
   })

@@ -1,4 +1,7 @@
-/** The whole interface over a real file, with its cast: Acme (Team), Basil (Free) and the outsider Charlie (Pro). */
+/**
+ * The whole HTTP application over a real file, with three organizations: Acme (Team), Basil (Free) and the outsider
+ * Charlie (Pro).
+ */
 import type { TestContext } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
 import { type Deps, withEngine } from '../../src/operations/deps.ts'
@@ -22,7 +25,7 @@ export type Answer = {
 export type Sent = {
   /** `Authorization: Bearer`, or `X-Ci-Token` at the ci webhook. */
   readonly token?: string
-  /** Sent as JSON, but text and bytes as they are. */
+  /** Sent as JSON. Text and bytes are sent unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -58,7 +61,7 @@ export function makeWorld(
   const [acme, basil, charlie] = [member('Acme', 'Team'), member('Basil', 'Free'), member('Charlie', 'Pro')]
   let rows = rowsMade()
   const request = async (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
-    // Rows that a test has made by itself are not in the live state yet.
+    // Rows that a test has inserted are not in the live state yet.
     if (rowsMade() !== rows) await own.engine.reload()
     rows = rowsMade()
     const response = await app.request(path, { method, ...init(path, sent) })
@@ -77,7 +80,7 @@ export function makeWorld(
   return { app, server, deps, db, clock, announced, acme, basil, charlie, request }
 }
 
-/** The same reads without their threads, which `tests/workers/reader.test.ts` tries. */
+/** Runs slow reads without worker threads. `tests/workers/reader.test.ts` tests the threads. */
 export function readerOf(db: Db): Reader {
   return { read: readHere(db), close: async () => {} }
 }
@@ -85,7 +88,7 @@ export function readerOf(db: Db): Reader {
 function init(path: string, { token, body, headers }: Sent): RequestInit {
   const carrier = path.startsWith('/api/webhooks/ci') ? 'X-Ci-Token' : 'Authorization'
   const carried = carrier === 'Authorization' ? `Bearer ${token}` : String(token)
-  // As bytes, so that no Content-Type is added to what stands here.
+  // Sent as bytes, so that fetch adds no Content-Type.
   const bytes =
     body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
   return {

@@ -1,4 +1,4 @@
-/** The real program, started as a person would start it; and its command line alone, for what it refuses. */
+/** Starts the real program as a person would start it. Runs refused commands in this process, which is faster. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -10,10 +10,13 @@ import { createProgram } from '../../src/cli/cli.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
 import { unstarved } from './server.ts'
 
-// Messages name the program as "incmon", as outside of npm.
+// Messages then name the program "incmon", as if npm had not started it.
 delete process.env.npm_lifecycle_event
 
-/** Bundled once a run, since every command would compile the whole program again; where the assets lie is the same. */
+/**
+ * The program, bundled once per run, because otherwise every command would compile all of it. It finds its files as in
+ * the checkout.
+ */
 const BUNDLE = fileURLToPath(new URL(`../../dist-${process.pid}/`, import.meta.url))
 export const MAIN = join(BUNDLE, 'main.mjs')
 buildSync({
@@ -23,17 +26,17 @@ buildSync({
   })),
   ...({ bundle: true, platform: 'node', format: 'esm', external: ['better-sqlite3'], outdir: BUNDLE } as const),
   outExtension: { '.js': '.mjs' },
-  // What is CommonJS among the packages asks for Node's modules by `require`.
+  // CommonJS packages load Node's modules with `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 })
 process.once('exit', () => rmSync(BUNDLE, { recursive: true, force: true }))
-/** What does not end by itself is killed after so long, in milliseconds, and says so where it says what is wrong. */
+/** A command that has not ended after this many milliseconds is killed, and its standard error says so. */
 const LONGEST = 180_000
 
 type After = { after: (work: () => void) => void }
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
 
-/** A command that is under way; it has what it said so far. */
+/** A running command with its output so far. */
 export function start(
   cwd: string,
   args: readonly string[],
@@ -65,7 +68,10 @@ function run(cwd: string, command: string, args: readonly string[], env: Record<
   return { child, said }
 }
 
-/** Runs a command in a directory to its end; one that lasts is asked to stop once it has said `until` on stdout. */
+/**
+ * Runs a command in a directory to its end. With `until`, stops the command when its standard output contains this
+ * text.
+ */
 export async function incmon(
   cwd: string,
   args: readonly string[],
@@ -78,7 +84,7 @@ export async function incmon(
   return { code, ...said }
 }
 
-/** Asks once: what is asked twice, half a second apart, ends at once. */
+/** Sends one signal, because a second signal after half a second ends the program at once. */
 function stopOnce(child: ChildProcess, said: Readonly<{ out: string }>, until: string): void {
   const onData = () => {
     if (!said.out.includes(until)) return
@@ -88,12 +94,14 @@ function stopOnce(child: ChildProcess, said: Readonly<{ out: string }>, until: s
   child.stdout?.on('data', onData)
 }
 
-/** Runs a command that asks whether a server is ready: again where it only hears that the machine is busy. */
+/**
+ * Runs a command that asks whether a server is ready. Repeats the command if the server only reports a busy machine.
+ */
 export function asking(...args: Parameters<typeof incmon>): Promise<Outcome> {
   return unstarved(() => incmon(...args))
 }
 
-/** Runs a shell's script, for what takes pipes and limits; `incmon` in it is the program. */
+/** Runs a shell script, for tests with pipes and limits. `incmon` in the script is the program. */
 export async function shell(cwd: string, script: string): Promise<Outcome> {
   const program = `incmon() { '${process.execPath}' '${MAIN}' "$@"; }`
   const { child, said } = run(cwd, '/bin/sh', ['-c', `${program}\n${script}`], {}, null)
@@ -102,7 +110,7 @@ export async function shell(cwd: string, script: string): Promise<Outcome> {
   return { code, ...said }
 }
 
-/** A server on a free port, once it listens; killed after the test if it still runs. */
+/** Starts a server on a free port, and resolves when it listens. Kills it after the test if it still runs. */
 export async function incmonServe(t: After, cwd: string, env: Record<string, string> = {}) {
   const { child, said } = start(cwd, ['serve', '--port', '0'], env)
   t.after(() => child.kill('SIGKILL'))
@@ -123,7 +131,7 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number
   return code
 }
 
-/** Runs in this process what is refused, which spares a start: its lines and exit code. */
+/** Runs a refused command in this process, and returns its lines and its exit code. */
 export async function refusal(args: readonly string[]): Promise<{ readonly text: string; readonly code: number }> {
   const program = createProgram(Date.now)
   silence(program)

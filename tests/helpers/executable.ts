@@ -1,11 +1,11 @@
-/** The executable that `npm run build` makes for this machine, for tests that run it as it is delivered. */
+/** The executable that `npm run build` creates for this machine. */
 import { existsSync, globSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export const EXECUTABLE = `${ROOT}dist/incmon`
 
-/** What is wrong with it as it is: nothing, or that it has to be built first. */
+/** Returns why the executable must be built first, or false if it is up to date. */
 export function staleness(): string | false {
   if (!existsSync(EXECUTABLE)) return 'dist/incmon is not there: npm run build'
   const made = statSync(EXECUTABLE).mtimeMs
@@ -14,5 +14,5 @@ export function staleness(): string | false {
   return isOld && 'dist/incmon is older than the sources: npm run build'
 }
 
-/** Why its tests are skipped, for `test`'s option; never in CI, where it must be there. */
+/** Why the tests of the executable are skipped, for the option `skip`. They are never skipped in CI. */
 export const skipExecutable: string | false = process.env.CI ? false : staleness()

@@ -1,4 +1,4 @@
-/** Rows for tests: records as the store holds them, made without the path that usually makes them. */
+/** Inserts records directly into the store, without the engine. */
 
 import { createHash } from 'node:crypto'
 import type { Compilable } from 'kysely'
@@ -14,18 +14,18 @@ export const NOON = Date.UTC(2026, 2, 14, 12)
 export const MINUTE = 60_000
 export const DAY = 86_400_000
 
-/** A record as tests name it: its key in the file and its public name. */
+/** A record with its row id and its UUID. */
 export type Made = { readonly key: number; readonly id: string }
 
 let made = 0
 let rows = 0
 
-/** How many records this process has made without the engine. */
+/** The number of records that this process has inserted. */
 export function rowsMade(): number {
   return rows
 }
 
-/** A UUID that no test gets twice. */
+/** Returns a UUID that is unique in this process. */
 export function newUuid(): string {
   made += 1
   return `01900000-0000-7000-8000-${made.toString(16).padStart(12, '0')}`
@@ -35,7 +35,7 @@ export function makeOrganization(db: Db, name: string, plan: 'Free' | 'Team' | '
   return named((uuid) => db.sql.insertInto('organizations').values({ uuid, name, plan, created_at: NOON - DAY }), db)
 }
 
-/** A token as the store knows it; the secret is what the caller sends. */
+/** A stored token, and the secret that a caller sends. */
 export function makeToken(
   db: Db,
   organization: Made,

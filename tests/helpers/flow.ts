@@ -1,4 +1,4 @@
-/** The write path as a test sees it: webhooks in, a clock that is moved by hand, and what became of it all. */
+/** The write path for tests: webhooks go in, the test moves the clock, and reads the resulting records. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { type Made, MINUTE, makeOrganization, NOON, newUuid } from './factory.ts'
 
 export type Sending = {
-  /** When it is received; the clock is moved there. Now where it is not given. */
+  /** The time of receipt. The clock is moved to it. The default is now. */
   readonly at?: number
   readonly as?: Made
   /** The token's cluster. */
@@ -27,7 +27,10 @@ export type Sending = {
 
 export type Flow = ReturnType<typeof makeFlow>
 
-/** A store with its cast (Acme, Basil and the outsider Charlie), at noon. Commits are not synced: tests of that are elsewhere. */
+/**
+ * Creates a store with Acme, Basil and the outsider Charlie, at noon. Commits are not synced, because other tests check
+ * syncs.
+ */
 export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (db) => db) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
   const file = join(directory, 'incmon.db')
@@ -86,7 +89,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
   }
 }
 
-/** What became of it, in the order in which it began. */
+/** Returns the alerts in the order of their starts. */
 function reading(deps: Deps, acme: Made) {
   const alerts = (of: Made = acme) =>
     deps.db
@@ -118,7 +121,7 @@ function reading(deps: Deps, acme: Made) {
   return { alerts, incidents, services, service, events, timeline }
 }
 
-/** What became of the only alert: its status, by whose word, and its end in minutes after noon. */
+/** Returns the status, the resolution and the end of the only alert, in minutes after noon. */
 export function fate(flow: Flow) {
   const [one, ...more] = flow.alerts()
   assert.deepEqual(more, [])

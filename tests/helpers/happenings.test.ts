@@ -40,7 +40,7 @@ test('a test that has begun and not ended is running, and hangs', () => {
   assert.equal(whatHangs(all), 'hangs in "all" of tests/a.test.ts, "other" of tests/a.test.ts')
 })
 
-test('where nothing is under way something was left open by the last, and what failed before is said', () => {
+test('if no test is running, the last one has left something open, and earlier failures are named', () => {
   const all = [happening('begins', 'one'), { ...happening('ends', 'one'), fault: 'too late' }]
   const [failed, hangs] = whatHangs(all).split('\n')
   assert.equal(failed, '"one" of tests/a.test.ts failed: too late')

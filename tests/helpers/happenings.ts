@@ -1,4 +1,4 @@
-/** What happens in a process that runs tests, told at once, a line each: so that what hangs can be named from outside. */
+/** Reports the start and the end of each test as one line, so that another process can name a test that hangs. */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
@@ -28,7 +28,7 @@ export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGene
   }
 }
 
-/** Null where the line is another one's. */
+/** Returns null for a line of another program. */
 export function happeningIn(line: string): Happening | null {
   return line.startsWith(MARK) ? JSON.parse(line.slice(MARK.length)) : null
 }
@@ -40,7 +40,7 @@ export function emptyFiles(happenings: readonly Happening[]): string[] {
     .map(({ file }) => file)
 }
 
-/** The tests that have begun and not ended, as `"name" of file`. */
+/** Returns the running tests as `"name" of file`. */
 export function underWay(happenings: readonly Happening[]): string[] {
   const open: string[] = []
   for (const happening of happenings) {

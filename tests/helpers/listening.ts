@@ -1,4 +1,4 @@
-/** A store with an ear. */
+/** A store that records its queries. */
 import type { Db } from '../../src/store/sqlite/open.ts'
 
 /** Adds the text of every query that is run to the set. */

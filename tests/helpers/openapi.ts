@@ -1,4 +1,4 @@
-/** Holds answers against openapi.json: an undocumented status or field fails the test that saw it. */
+/** Compares responses with openapi.json. An undocumented status or field fails the test. */
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -16,7 +16,7 @@ const TEMPLATES = ROUTES.map(({ path }) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}/?$`),
 }))
 
-/** Fails where the document does not foresee this answer. 404 and 405 of the router itself are problems as well. */
+/** Fails if the document does not contain this response. 404 and 405 of the router itself are problems as well. */
 export function assertDocumented(method: string, path: string, status: number, type: string, body: unknown): void {
   const template = TEMPLATES.find(({ pattern }) => pattern.test(path))?.template
   const operation = template ? DOCUMENT.paths[template]?.[method === 'HEAD' ? 'get' : method.toLowerCase()] : undefined
@@ -38,14 +38,14 @@ export function pointerTo(parts: readonly (string | number)[]): string {
   return `#/${parts.map((part) => encodeURIComponent(String(part).replaceAll('/', '~1'))).join('/')}`
 }
 
-/** Fails where the value does not fit the schema at this place of the document. */
+/** Fails if the value does not match the schema at this path of the document. */
 export function fits(pointer: string, body: unknown, where: string): void {
   const validate = ajv.getSchema(`openapi${pointer}`) ?? ajv.compile({ $ref: `openapi${pointer}` })
   const right = validate(body)
   assert.ok(right, `${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)?.slice(0, 500)}`)
 }
 
-/** Clients must bear new fields, tests must not: every described object is closed. */
+/** Clients must accept new fields, but tests must not, so unknown fields fail. */
 function tightened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tightened)
   if (typeof value !== 'object' || value === null) return value

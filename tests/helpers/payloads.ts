@@ -1,11 +1,11 @@
-/** Payloads: what senders send to the webhooks and how each must be answered, from fixtures and made on the spot. */
+/** The requests of senders with the expected responses: from fixtures, and generated. */
 
 import { readFileSync } from 'node:fs'
 import type { Source } from '../../src/domain/event/event.ts'
 
 /**
- * One request and its verdict. `<API_TOKEN>` in a header stands for a valid token; a 401 is decided before the body
- * is read. `events` is the number of accepted items.
+ * One request and the expected response. `<API_TOKEN>` in a header stands for a valid token. A 401 is answered before
+ * the body is read. `events` is the number of accepted items.
  */
 export type Verdict = {
   readonly name: string
@@ -24,31 +24,31 @@ type Fixture = Pick<Verdict, 'endpoint' | 'status' | 'events' | 'why'> & {
 
 const FOLDER = new URL('../fixtures/payloads/', import.meta.url)
 
-/** Every request that the webhooks must know how to answer. */
+/** Returns every request with its expected response. */
 export function verdicts(): Verdict[] {
   const fixtures: Fixture[] = JSON.parse(readFileSync(new URL('index.json', FOLDER), 'utf8'))
   return [...fixtures.map(fromFile), ...generated()]
 }
 
-/** The text of one fixture. */
+/** Returns the text of a fixture. */
 export function payload(file: string): string {
   return readFileSync(new URL(file, FOLDER), 'utf8')
 }
 
-/** One Alertmanager group of `count` firing pods; each has its own labels and no fingerprint. */
+/** Returns a group of Alertmanager with `count` firing alerts, each with its own labels and without a fingerprint. */
 export function alertGroup(count: number): string {
   const alerts = Array.from({ length: count }, (_, i) => alertOf(`worker-${i}`))
   return JSON.stringify({ ...GROUP, alerts })
 }
 
-/** An Alertmanager notification of about 280 kB, most of it one annotation that stands in it twice. */
+/** Returns a notification of Alertmanager of about 280 kB. Most of it is one annotation, which it contains twice. */
 export function longAnnotation(): string {
   const summary = 'worker stopped\n\tat org.example.Queue.take(Queue.java:7)\n'.repeat(2500)
   const alert = { ...alertOf('worker-long'), annotations: { summary } }
   return JSON.stringify({ ...GROUP, alerts: [alert], commonAnnotations: { summary } })
 }
 
-/** A notification with `depth` nested lists in a key that nobody knows. */
+/** Returns a notification with `depth` nested lists in an unknown key. */
 export function deepNesting(depth: number): string {
   return `{"alerts":[],"extra":${'['.repeat(depth)}${']'.repeat(depth)}}`
 }

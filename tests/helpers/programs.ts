@@ -14,7 +14,7 @@ const PROGRAMS = [
   'systemd-analyze',
 ] as const
 
-/** Files of tests that cannot skip themselves, known by what they import or run. */
+/** Test files that cannot skip themselves, recognized by what they import or run. */
 const NEEDED_BY: Readonly<Record<string, RegExp>> = {
   chromium: /from '[./]*\/helpers\/browser\.ts'/,
   openssl: /from '[./]*\/helpers\/certificates\.ts'|Sync\('openssl'/,

@@ -1,9 +1,9 @@
-/** Senders: bodies as the four webhooks really get them, with what a test cares about put in its place. */
+/** Bodies in the formats of the four webhooks, with the values that a test needs. */
 import { MINUTE } from './factory.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** One Kubernetes event in the specification's flat shape; without `at` it happened when it is received. */
+/** Returns one Kubernetes event in the flat format. Without `at`, its time is the time of receipt. */
 export function kubernetesEvent(reason: string, name: string, more: KubernetesMore = {}): Body {
   const { kind = 'Pod', namespace = 'shop', message = `${reason} ${name}`, count = 1, node, at, since, ...rest } = more
   return {
@@ -30,7 +30,7 @@ export type KubernetesMore = {
   readonly type?: 'Normal' | 'Warning'
 }
 
-/** A container that restarts again and again, as the kubelet tells of it. */
+/** Returns the kubelet event of a container that restarts again and again. */
 export function crashLoop(pod: string, more: KubernetesMore = {}): Body {
   const message = `Back-off restarting failed container app in pod ${pod}_shop(6d0f2b7e-5f1c-4a55-9d35-0c6a1b2f3e4d)`
   return kubernetesEvent('BackOff', pod, { message, ...more })

@@ -14,7 +14,10 @@ import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
 
-/** Its address, a token with all scopes, its log, and `get` for what a test asks of it; stopped after the test. */
+/**
+ * Starts a server and returns its address, a token with all scopes, its log, and functions for requests. Stops it after
+ * the test.
+ */
 export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
   const db = openStore(join(directory, 'incmon.db'))
@@ -34,7 +37,7 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
     tls: null,
     log,
   })
-  // In this order: what the server still does needs its store.
+  // In this order, because the server needs its store until it has stopped.
   t.after(async () => {
     await running.close()
     db.close()
@@ -54,12 +57,12 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   return { url: running.url, token, organization, get, request, db, deps, lines, running }
 }
 
-/** What never comes is given up after so long, in milliseconds: far more than the busiest machine takes. */
+/** Waiting fails after this many milliseconds, which is far more than the busiest machine needs. */
 const WITHIN = 100_000
 /** What a server says of itself, or who asked it of the server, where the machine gave it no time of late. */
 const STARVED = /the process was blocked for|aborted due to timeout/
 
-/** Asks again until the answer is wanted, or fails with the last one. */
+/** Calls `ask` until `isWanted` accepts the result. Fails with the last result. */
 export async function eventually<Value>(ask: () => Promise<Value>, isWanted: (value: Value) => boolean) {
   const until = performance.now() + WITHIN
   for (;;) {

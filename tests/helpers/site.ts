@@ -1,4 +1,4 @@
-/** A browser without a script: it keeps cookies, follows forms, and says what it was shown. */
+/** A browser without JavaScript: it stores cookies, submits forms, and returns the shown page. */
 import type { Hono } from 'hono'
 
 const ORIGIN = 'http://localhost'
@@ -36,9 +36,9 @@ export function makeBrowser(app: Hono, headers: Record<string, string> = {}) {
       headers: { 'content-type': 'application/x-www-form-urlencoded', origin: ORIGIN, ...more },
     })
   const signIn = (token: string, person = '') => post('/sign-in', { token, person, stay: '1' })
-  /** The proof that a form of the page has. */
+  /** The CSRF token in a form of the page. */
   const csrf = async (path = '/settings') => /name="csrf" value="([^"]+)"/.exec((await get(path)).html)?.[1] ?? ''
-  /** Sends a form with its proof. */
+  /** Submits a form with its CSRF token. */
   const send = async (path: string, fields: Fields) => post(path, [['csrf', await csrf()], ...pairsOf(fields)])
   return { cookies, get, post, send, signIn, csrf }
 }

@@ -1,4 +1,4 @@
-/** A real database in a temporary directory, for one test. */
+/** Real databases in temporary directories, each for one test. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,14 +9,14 @@ import { pruneAll } from '../../src/operations/pruning/pruner.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 
-/** An empty directory that is gone after the test. */
+/** Creates an empty directory, and deletes it after the test. */
 export function temporaryDirectory(t: Pick<TestContext, 'after'>): string {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** An empty disk of 3 MB, gone after the test; null where nobody may mount one. */
+/** Mounts an empty disk of 3 MB, and unmounts it after the test. Returns null if this user may not mount. */
 export function smallDisk(t: Pick<TestContext, 'after'>): string | null {
   const disk = mkdtempSync(join(tmpdir(), 'incmon-disk-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk]).status === 0
@@ -27,7 +27,7 @@ export function smallDisk(t: Pick<TestContext, 'after'>): string | null {
   return mounted ? disk : null
 }
 
-/** A migrated database, closed and removed after the test. */
+/** Creates a migrated database, and removes it after the test. */
 export function temporaryStore(t: Pick<TestContext, 'after'>): Db {
   const db = openStore(join(temporaryDirectory(t), 'incmon.db'))
   t.after(() => db.close())
@@ -35,7 +35,9 @@ export function temporaryStore(t: Pick<TestContext, 'after'>): Db {
   return db
 }
 
-/** Prunes once, as a server does five seconds after its start: one over this file then writes only what it is sent. */
+/**
+ * Prunes once, as a server does five seconds after its start. A server on this file then writes only what it receives.
+ */
 export function pruneOnce(db: Db): void {
   Array.from(pruneAll(systemDeps(db), { waits: () => {}, failed: () => {} }))
 }

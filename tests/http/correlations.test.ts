@@ -66,7 +66,7 @@ test('a verdict is stored and can be withdrawn', async (t) => {
 })
 
 for (const body of [{}, { verdict: 'maybe' }, { verdict: true }]) {
-  test(`${JSON.stringify(body)} is no verdict`, async (t) => {
+  test(`${JSON.stringify(body)} is not a verdict`, async (t) => {
     const { strong, request, token } = acmesLinks(t)
     const answer = await request('PATCH', `/api/correlations/${strong.id}`, { token, body })
     assert.deepEqual([answer.status, answer.body.errors[0].path], [400, 'verdict'])
@@ -88,7 +88,7 @@ for (const [verdict, left] of [
   ['confirmed', 1],
   ['rejected', 1],
 ] as const) {
-  test(`a link that nothing speaks for any more, judged ${verdict}, leaves ${left}`, async (t) => {
+  test(`a link without evidence, judged ${verdict}, leaves ${left}`, async (t) => {
     const { deploy, links, judge } = await failedDeploy(t)
     const [{ id }] = await links()
     await judge(id, { verdict })

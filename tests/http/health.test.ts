@@ -7,7 +7,7 @@ import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 
 for (const path of ['/healthz', '/readyz']) {
-  test(`${path} answers ok without a token, and does not mind Charlie's`, async (t) => {
+  test(`${path} answers ok without a token, and with Charlie's`, async (t) => {
     const { charlie, request } = makeWorld(t)
     const answers = [await request('GET', path), await request('GET', path, { token: charlie.token })]
     assert.deepEqual(

@@ -109,7 +109,7 @@ test('too many incidents for one report are refused and not truncated', async (t
   assert.match(body.detail, /over 5000 incidents in this period; send a later from/)
 })
 
-test("Charlie's report holds nothing of Acme's", async (t) => {
+test("Charlie's report contains nothing of Acme's", async (t) => {
   const { charlie, report } = await oneIncident(t)
   const { organization, services } = (await report('', charlie.token)).body
   assert.deepEqual([organization.incidents, services], [0, []])

@@ -118,7 +118,7 @@ test('a token that another process revokes is refused from the next request on',
   }
 })
 
-test("Charlie's token in a second header does not lend his rights to Acme's", async (t) => {
+test("Charlie's token in a second header does not give his rights to Acme's token", async (t) => {
   const { send, bearer, charlie } = await serving(t)
   const status = await send(['GET /api/services HTTP/1.1', bearer, `Authorization: Bearer ${charlie.token}`])
   assert.equal(status, 'HTTP/1.1 401 Unauthorized')

@@ -63,7 +63,7 @@ test('Charlie, with equal names, gets only own records', async (t) => {
   assert.equal(his.body.data[0].ref, 'shop/cart#31')
 })
 
-test("another's incident, a missing one and a malformed id are refused in the same words", async (t) => {
+test('a foreign incident, a missing one and a malformed id give the same error', async (t) => {
   const { ours, charlie, suspects } = await badDeploy(t)
   const answers = await Promise.all([ours, newUuid(), 'x'].map((id) => suspects(id, charlie)))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([404]))

@@ -90,7 +90,7 @@ for (const [what, [status, detail, sent]] of Object.entries(KINDS)) {
     assert.match(top, /^connection: close$/im)
   })
 
-  test(`${what} is counted, and logged without a word of what was sent`, async (t) => {
+  test(`${what} is counted, and logged without the sent bytes`, async (t) => {
     const { exchange, figures, log, lines } = await serving(t)
     const answer = await exchange(sent)
     const [{ level, status: logged, route, client, requestId }] = log()

@@ -209,7 +209,7 @@ test('a token without the scope ingest gives 401 and not 403', async (t) => {
   assert.match(body.detail, /scope ingest/)
 })
 
-test("what Acme's senders push, Charlie does not see", async (t) => {
+test("Charlie does not see what Acme's senders push", async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   await request('POST', METRICS, { token: acme.token, body: { alerts: [GOOD, {}] } })
   const lists = ['events', 'alerts', 'rejections', 'sources', 'incidents'].map((list) =>

@@ -71,7 +71,7 @@ const bodies = fc.oneof(
 )
 
 for (const source of SOURCES) {
-  test(`Whatever comes to ${source}, it is sound drafts or a refusal`, () => {
+  test(`Any body for ${source} gives valid drafts or a refusal`, () => {
     fc.assert(
       fc.property(bodies, (body) => {
         const intake = orRefused(() => READERS[source](body, RECEIVED))
@@ -89,7 +89,7 @@ const whole = (intake: Generator<void, Intake>): Intake => {
 }
 
 for (const source of SOURCES) {
-  test(`Whatever comes to ${source}, in however many steps it is read as it is at once`, () => {
+  test(`Reading any body for ${source} in steps gives the same result as reading it at once`, () => {
     fc.assert(
       fc.property(bodies, fc.integer({ min: 1, max: 12 }), (body, steps) => {
         assert.deepEqual(
@@ -108,7 +108,7 @@ for (const [items, wanted, made] of [
   [1001, 1, 3],
   [0, 3, 0],
 ] as const) {
-  test(`A notification of ${items} items is read in ${made} steps where at least ${wanted} are wanted`, () => {
+  test(`A notification of ${items} items is read in ${made} steps if at least ${wanted} are requested`, () => {
     const alerts = Array.from({ length: items }, (_, i) => ({ labels: { i } }))
     assert.equal([...readInSteps('metrics', { alerts }, RECEIVED, wanted)].length, made)
   })

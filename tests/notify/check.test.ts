@@ -28,7 +28,7 @@ for (const [what, kind, target, addresses, allowed] of [
     assert.deepEqual(await check(addresses, allowed).checkTarget(kind, target), { refusal: null, warning: null }))
 }
 
-test('a name that is not known yet is only warned of', async () => {
+test('a name that DNS does not know yet gives only a warning', async () => {
   const { refusal, warning } = await check([]).checkTarget('slack', 'https://chat.example/')
   assert.equal(refusal, null)
   assert.match(warning ?? '', /cannot be resolved/)

@@ -28,7 +28,7 @@ test('the other monitor is called at once and then every minute', async (t) => {
   assert.deepEqual([received[0]?.path, lines], ['/ping/1', []])
 })
 
-test('a monitor that refuses is logged once, and its return too', async (t) => {
+test('a monitor that refuses is logged once, and so is its recovery', async (t) => {
   const { url, received } = await startReceiver(
     t,
     answering(500),

@@ -58,7 +58,7 @@ test('after a rotation messages are signed with both secrets for a day', async (
   assert.throws(() => new Webhook(`whsec_${'A'.repeat(44)}`).verify(text, headers as Record<string, string>))
 })
 
-test('without a likely cause, a message tells the service with its namespace and the first alert', async (t) => {
+test('without a likely cause, a message names the service with its namespace and the first alert', async (t) => {
   const { channel, send, settled, messages } = notifying(t)
   const { url, received } = await startReceiver(t)
   channel('ntfy', `${url}/alerts`)
@@ -73,7 +73,7 @@ test('without a likely cause, a message tells the service with its namespace and
   assert.match(message, /^Down\. .*Half of all payments fail\. Incident #1, namespace pay\.$/)
 })
 
-test('a receiver that is gone disables its channel, which says so', async (t) => {
+test('a receiver that no longer exists disables its channel, and the channel says so', async (t) => {
   const { channel, fail, deps, acme, settled, messages } = notifying(t)
   const { url, received } = await startReceiver(t, answering(410, 'gone'))
   const { id } = channel('slack', `${url}/services/secret-part`)
@@ -124,7 +124,7 @@ test('a storm is one message and then one digest', async (t) => {
   assert.equal(messages()[0]?.count, 50)
 })
 
-test('a clock that jumps over quiet hours sends what waited once, and a clock that goes back sends nothing twice', async (t) => {
+test('a clock that jumps over quiet hours sends the pending messages once, and a clock that goes back sends nothing twice', async (t) => {
   const { channel, fail, settled, messages, clock } = notifying(t)
   const { url, received } = await startReceiver(t)
   const quietHours = { from: '11:00', to: '18:00', timeZone: 'UTC' }
@@ -173,7 +173,7 @@ test('a receiver that repeats a message does not show its link to readers of del
   assert.match(messages()[0]?.detail ?? '', /signature=\*\*\*/)
 })
 
-test('what was not sent before a restart is sent after it', async (t) => {
+test('a message that was not sent before a restart is sent after it', async (t) => {
   const { channel, fail, settled, messages, restart, clock } = notifying(t)
   const { url, received } = await startReceiver(t, answering(500), answering(200))
   channel('webhook', url)

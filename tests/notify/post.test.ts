@@ -91,7 +91,7 @@ test('a redirect is answered and not followed', async (t) => {
   assert.equal(target.received.length, 0)
 })
 
-test('of an endless answer 1 kB is read', async (t) => {
+test('only 1 kB of an endless response is read', async (t) => {
   const { url } = await startReceiver(t, (response) => {
     response.writeHead(200)
     const more = () => response.write('x'.repeat(65_536)) && !response.destroyed && setImmediate(more)
@@ -101,13 +101,13 @@ test('of an endless answer 1 kB is read', async (t) => {
   assert.equal((await post(new URL(url), POSTED, OPEN)).text.length, 1_024)
 })
 
-test('a receiver that hangs is given up after the timeout', async (t) => {
+test('a request to a receiver that hangs is aborted after the timeout', async (t) => {
   const { url } = await startReceiver(t, () => {})
   const network = { ...OPEN, timeoutMs: 100 }
   await assert.rejects(post(new URL(url), POSTED, network), /did not answer within 0.1 s/)
 })
 
-test('a DNS server that hangs is given up after the timeout', async () => {
+test('a request to a DNS server that hangs is aborted after the timeout', async () => {
   const network = { ...OPEN, resolve: () => new Promise<string[]>(() => {}), timeoutMs: 50 }
   await assert.rejects(post(new URL('http://example.com/'), POSTED, network), /DNS did not answer/)
 })
@@ -130,7 +130,7 @@ for (const [url, reason] of [
   test(`${url} is refused`, async () => assert.rejects(post(new URL(url), POSTED, OPEN), reason))
 }
 
-test('the password of a user without a name is a bearer token, as ntfy has it', async (t) => {
+test('the password of a user without a name is a bearer token, as in ntfy', async (t) => {
   const { port, received } = await startReceiver(t)
   await post(new URL(`http://:tk_x@127.0.0.1:${port}/`), POSTED, OPEN)
   await post(new URL(`http://a:b%40@127.0.0.1:${port}/`), POSTED, OPEN)

@@ -58,7 +58,7 @@ for (const [what, body] of [
   ['an end', down({ endsAt: NOON - MINUTE })],
   ['a later start', down({ startsAt: NOON - MINUTE })],
 ] as const) {
-  test(`${what} is no repeat`, async (t) => {
+  test(`${what} is not a repeat`, async (t) => {
     const flow = makeFlow(t)
     await flow.send('metrics', down())
     assert.equal((await flow.send('metrics', body)).isRepeat, false)

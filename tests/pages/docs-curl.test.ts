@@ -41,7 +41,7 @@ test('Every operation has a curl line', async (t) => {
   }
 })
 
-test('A line without its id is refused, and nothing else is changed by it', async (t) => {
+test('A line without its id is refused and changes nothing', async (t) => {
   const { url, token, request, shell } = await acmesShell(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text()).filter((line) => line.includes('$INTO'))
   const { SERVICE_ID = '' } = await freshIds(request)
@@ -49,7 +49,7 @@ test('A line without its id is refused, and nothing else is changed by it', asyn
   assert.deepEqual([status, JSON.parse(body).errors[0].path], [400, 'into'])
 })
 
-test('The line of the organization changes nothing of a new one, that of an incident its status alone', async (t) => {
+test('The line for the organization changes nothing, and the line for an incident changes only its status', async (t) => {
   const { url, token, request, shell } = await acmesShell(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text())
   const ids = await freshIds(request)

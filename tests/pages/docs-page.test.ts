@@ -29,19 +29,19 @@ describe('The page of the interface', () => {
   })
 
   for (const screen of [DESK, PHONE]) {
-    test(`has nothing that axe objects to at ${screen.width} pixels`, async () => {
+    test(`has no axe violation at ${screen.width} pixels`, async () => {
       const { found, ran } = await objections(await open(screen), { resultTypes: ['violations'] })
       assert.deepEqual(found, [])
       assert.ok(ran > 20)
     })
   }
 
-  test('has enough contrast in the dark too, where nothing but the colours is different', async () => {
+  test('has enough contrast in the dark theme, which changes only colours', async () => {
     const { found, ran } = await objections(await open({ ...PHONE, scheme: 'dark' }), { runOnly: ['color-contrast'] })
     assert.deepEqual([found, ran], [[], 1])
   })
 
-  test('is dark for whoever wants it dark', async () => {
+  test('follows the colour scheme of the browser', async () => {
     const shades = await Promise.all(
       (['light', 'dark'] as const).map(async (scheme) => {
         const { page } = await open({ ...DESK, scheme })
@@ -59,12 +59,12 @@ describe('The page of the interface', () => {
     })
   }
 
-  test('asks for nothing besides itself, and the console stays empty', async () => {
+  test('loads no other file, and the console stays empty', async () => {
     const { complaints, requests } = await open(DESK)
     assert.deepEqual([complaints, requests], [[], [`${origin}/docs`]])
   })
 
-  test('would have its policy refuse a script, a picture and a style that somebody put in', async () => {
+  test('has a policy that refuses an injected script, picture and style', async () => {
     const { page } = await open(DESK)
     const refused = await page.evaluate(`new Promise((resolve) => {
       const seen = []
@@ -78,7 +78,7 @@ describe('The page of the interface', () => {
     assert.equal(await page.title(), 'incmon API')
   })
 
-  test('can be walked with the keyboard: first the way past the contents, then the contents', async () => {
+  test('can be used with the keyboard: first the link that skips the contents, then the contents', async () => {
     const { page } = await open(DESK)
     const focused = async () => {
       await page.keyboard.press('Tab')
@@ -90,7 +90,7 @@ describe('The page of the interface', () => {
     )
   })
 
-  test('has an element for every address inside it, and no two of one name', async () => {
+  test('has a unique element for every link within the page', async () => {
     const { page } = await open(DESK)
     const { hrefs, ids } = (await page.evaluate(`({
       hrefs: [...document.querySelectorAll('a[href^="#"]')].map((a) => a.getAttribute('href').slice(1)),
@@ -103,7 +103,7 @@ describe('The page of the interface', () => {
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  test('puts all of it on paper, examples in whole and the contents left out', async () => {
+  test('prints completely, with whole examples and without the contents', async () => {
     const { page } = await open(DESK)
     await page.emulateMedia({ media: 'print' })
     const cut = await page.evaluate(

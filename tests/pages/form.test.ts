@@ -11,7 +11,7 @@ test('a form has the first value of a field, and all of them', () => {
   )
 })
 
-test('the proof against other sites is no field', () => {
+test('the CSRF token is not a field', () => {
   assert.deepEqual(formOf('csrf=x&name=a').fields, [['name', 'a']])
 })
 

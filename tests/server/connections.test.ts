@@ -99,7 +99,7 @@ test('an idle connection does not delay a stop', async (t) => {
 
 for (const isSecure of [false, true]) {
   test(
-    `an answer that nobody takes is given up, with its connection${isSecure ? ', over TLS too' : ''}`,
+    `a response that the client does not read is aborted with its connection${isSecure ? ', over TLS too' : ''}`,
     ENDS,
     async (t) => {
       const { askOnly } = await serving(t, 20, isSecure ? secured(t) : null)

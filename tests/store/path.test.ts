@@ -122,7 +122,7 @@ test('a disk that is mounted read-only is named with the way to write to it, wit
   }
 })
 
-test('a disk that is full is named where no database can begin', (t) => {
+test('a full disk is named if no database can be created', (t) => {
   const at = disk(t, 'size=32k')
   if (!at) return t.skip('only root can mount')
   try {

@@ -104,7 +104,7 @@ for (const [what, text] of [
   ['a read of a whole organization', 'select "id" from "correlations" where "organization_id" = ? and "score" < ?'],
   ['a scan of another table', 'select "id" from "services" where "score" < ?'],
 ] as const) {
-  test(`${what} would be found`, (t) => {
+  test(`${what} is found`, (t) => {
     assert.equal(faults(makeFlow(t).file, [text]).length, 1)
   })
 }

@@ -53,7 +53,7 @@ test('a read that begins after a commit sees it, every time', async (t) => {
   }
 })
 
-test('over HTTP, what was answered 200 is found by the next search', async (t) => {
+test('over HTTP, the next search finds an event that was answered 200', async (t) => {
   const { request, get } = await startServer(t)
   for (const name of ['First', 'Second', 'Third']) {
     const body = JSON.stringify(alertmanager([alert(name, { service: 'cart' })]))

@@ -31,7 +31,7 @@ export const FORTY: readonly Row[] = [
     3,
     'Settings of every connection',
     'WAL, FULL, references',
-    [{ file: 'tests/store/open.test.ts', name: /fresh file is in WAL|settings are the same/ }],
+    [{ file: 'tests/store/open.test.ts', name: /new file uses WAL|settings are the same/ }],
     'mutant: no-full-sync',
   ),
   row(
