@@ -123,7 +123,7 @@ CREATE TABLE images (
   PRIMARY KEY (service_id, path, tag)
 ) STRICT, WITHOUT ROWID;
 
--- An incident of a service. number is unique within the organization, rises, and is never used again: people say it.
+-- An incident of a service. People use its number, which increases within the organization and is never used again.
 CREATE TABLE incidents (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),

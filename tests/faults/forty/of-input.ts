@@ -56,7 +56,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   ),
   row(
     36,
-    'Tokens that are none',
+    'Invalid tokens',
     '401 each',
     [{ file: 'tests/http/auth.test.ts' }, { file: 'tests/server/wrong-tokens.test.ts' }],
     'mutant: bare-token',
