@@ -1,10 +1,11 @@
-/** Where the write path's time goes: a CPU profile of the server under one load, by function. */
+/** Shows where the write path's time goes: a CPU profile of the server under one load, by part and by function. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundle } from './bundle.ts'
+import { workedBy } from './children.ts'
 import { LOADS, nameOf, post, warmUp } from './load.ts'
 import { milliseconds, rounded, toText } from './report.ts'
 import { startIncmon } from './servers.ts'
@@ -16,13 +17,32 @@ type CallFrame = {
   readonly columnNumber: number
 }
 type Profile = {
-  readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[]
+  readonly nodes: readonly {
+    readonly id: number
+    readonly callFrame: CallFrame
+    readonly children?: readonly number[]
+  }[]
+  /** Of the monotonic clock, in microseconds. */
+  readonly startTime: number
   readonly samples: readonly number[]
   /** Microseconds since the sample before. */
   readonly timeDeltas: readonly number[]
 }
 
 const SHOWN = 20
+const MAX_NAME = 80
+
+/** The parts of the write path. The nearest caller in one of these files tells the part of a function. */
+const PARTS: readonly (readonly [part: string, files: RegExp])[] = [
+  ['statements in SQLite', / src\/store\/sqlite\/open\.ts/],
+  ['COMMIT', / src\/store\/sqlite\/commit\.ts/],
+  ['preparing rows', / src\/store\//],
+  ['reading the body', / src\/intake\//],
+  ['decisions and live state', / src\/(domain|engine)\//],
+  ['HTTP: our code', / src\//],
+  ['garbage collection', /^\(garbage collector\)$/],
+  ['idle', /^\(idle\)$/],
+]
 
 const { values } = parseArgs({
   options: {
@@ -40,40 +60,63 @@ const { main: program } = await bundle(directory)
 const flags = ['--cpu-prof', `--cpu-prof-dir=${directory}`]
 const server = await startIncmon(program, join(directory, 'incmon.db'), { flags })
 await warmUp(server)
+const began = Number(process.hrtime.bigint() / 1000n)
+const workedBefore = workedBy(server.child)
 const outcome = await post(server, load, { seconds: Number(values.seconds), connections: Number(values.connections) })
+// Samples also count the time in which other programs had the processor.
+const workedMs = workedBy(server.child) - workedBefore
 await server.child.stop()
 show(readProfile())
 
 function readProfile(): Profile {
-  const name = readdirSync(directory).find((one) => one.endsWith('.cpuprofile'))
+  // The main thread has the number 0.
+  const name = readdirSync(directory).find((one) => /\.0\.\d+\.cpuprofile$/.test(one))
   if (!name) throw new Error(`the server left no profile: ${server.child.said()}`)
   return JSON.parse(readFileSync(join(directory, name), 'utf8'))
 }
 
 function show(profile: Profile): void {
-  const times = selfTimes(profile)
-  const total = sum(times.values())
-  const idle = times.get('(idle)') ?? 0
-  const collector = times.get('(garbage collector)') ?? 0
-  const busy = total - idle
-  const largest = [...times].filter(([name]) => name !== '(idle)').sort(([, a], [, b]) => b - a)
-  const title = `${nameOf(load ?? { mode: 'new', alerts: 1, severity: 'warning' })}: ${rounded(outcome.perSecond)} requests a second while profiled, p99 ${milliseconds(outcome.p99)}`
-  const rows = largest.slice(0, SHOWN).map(([name, time]) => [name, share(time, busy), milliseconds(time / 1000)])
-  const note = `Idle ${share(idle, total)} of all time; the garbage collector ${share(collector, busy)} of the rest.`
-  process.stdout.write(`${toText({ title, columns: ['function', 'of busy time', 'self time'], rows, note })}\n`)
+  const { functions, parts } = selfTimes(profile)
+  const idle = parts.get('idle') ?? 0
+  parts.delete('idle')
+  functions.delete('(idle)')
+  const busy = sum(parts.values())
+  const alerts = outcome.requests * (load?.alerts ?? 1)
+  const table = (title: string, times: ReadonlyMap<string, number>) => {
+    const largest = [...times].sort(([, a], [, b]) => b - a).slice(0, SHOWN)
+    const rows = largest.map(([name, time]) => [
+      name.slice(0, MAX_NAME),
+      share(time, busy),
+      (((time / busy) * workedMs * 1000) / alerts).toFixed(1),
+    ])
+    return toText({ title, columns: [title, 'of busy time', 'µs an alert'], rows })
+  }
+  const figures = `${rounded(outcome.perSecond)} requests a second while profiled, p99 ${milliseconds(outcome.p99)}`
+  process.stdout.write(`${values.load}: ${figures}, idle ${share(idle, idle + busy)} of the time\n\n`)
+  process.stdout.write(`${table('part', parts)}\n${table('function', functions)}\n`)
 }
 
-/** Microseconds by function and file. */
-function selfTimes({ nodes, samples, timeDeltas }: Profile): Map<string, number> {
-  const names = new Map<number, string>()
+/** Returns microseconds of the main thread during the load, by function and by part. */
+function selfTimes({ nodes, startTime, samples, timeDeltas }: Profile) {
   const nameOfFrame = namer()
-  for (const { id, callFrame } of nodes) names.set(id, nameOfFrame(callFrame))
-  const times = new Map<string, number>()
-  for (const [index, sample] of samples.entries()) {
-    const name = names.get(sample) ?? '(unknown)'
-    times.set(name, (times.get(name) ?? 0) + (timeDeltas[index + 1] ?? 0))
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOfFrame(callFrame)]))
+  const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)))
+  const partOf = (id: number): string => {
+    const own = PARTS.find(([, files]) => files.test(names.get(id) ?? ''))
+    const caller = callers.get(id)
+    return own?.[0] ?? (caller === undefined ? 'HTTP: Node and Hono' : partOf(caller))
   }
-  return times
+  const [functions, parts] = [new Map<string, number>(), new Map<string, number>()]
+  const add = (times: Map<string, number>, key: string, time: number) => times.set(key, (times.get(key) ?? 0) + time)
+  let at = startTime
+  for (const [index, sample] of samples.entries()) {
+    at += timeDeltas[index] ?? 0
+    if (at < began) continue
+    const time = timeDeltas[index + 1] ?? 0
+    add(functions, names.get(sample) ?? '(unknown)', time)
+    add(parts, partOf(sample), time)
+  }
+  return { functions, parts }
 }
 
 /** `storePayload src/store/payloads.ts:18`, found through the bundle's source map. */
