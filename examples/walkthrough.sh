@@ -14,14 +14,14 @@ step() { printf '\n== %s\n' "$*"; }
 show() {
   local lines=$1 output
   shift
-  if [ "$1" = causes ]; then echo "$ incmon incident show $2 | grep -A 2 'PROBABLE CAUSES'"; else printf '$ %s\n' "$*"; fi
+  if [ "$1" = causes ]; then echo "$ incmon incident show $2 | grep -A 2 SUSPECTS"; else printf '$ %s\n' "$*"; fi
   output=$("$@")
   # Not head, which would close the pipe while sed still writes.
   printf '%s\n' "$output" | sed -nE "s/^(.{117}).{4,}/\1…/; 1,${lines}p"
   [ "$(printf '%s\n' "$output" | wc -l)" -le "$lines" ] || echo '…'
 }
 
-causes() { incmon incident show "$1" | grep -A 2 'PROBABLE CAUSES'; }
+causes() { incmon incident show "$1" | grep -A 2 SUSPECTS; }
 
 finish() {
   # npm does not forward signals, so the whole process group is stopped.

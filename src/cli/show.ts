@@ -1,6 +1,6 @@
 /** Formats one incident or alert for a person: one fact per line, then tables. */
 
-import { formatScore } from '../domain/postmortem/words.ts'
+import { formatScore, timesOf } from '../domain/postmortem/words.ts'
 import type { Alert, WholeIncident } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
 
@@ -18,7 +18,7 @@ type Shown = WholeIncident & {
 
 const SUSPECTS_SHOWN = 5
 
-/** Returns an incident with its alerts, its most probable causes and its timeline. */
+/** Returns an incident with its alerts, its suspects and its timeline. */
 export function formatIncident(incident: Shown): string {
   const { number, title, service, organization, severity, status, id, alerts, suspects, timeline } = incident
   const facts = factsOf([
@@ -90,19 +90,19 @@ function alertsOf(alerts: readonly Alert[]): string {
 
 /** Formats one suspect per line. Its reasons follow below, because they are too long for a table. */
 function suspectsOf(suspects: readonly Suspect[]): string {
-  if (suspects.length === 0) return 'no probable cause was found'
+  if (suspects.length === 0) return 'no suspects: nothing changed near the start'
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {
     const cause = `${formatScore(score)}  ${visible(`${kind} ${ref}`)}`
     return [cause, ...reasons.map(({ text }) => `      - ${visible(text)}`)]
   })
-  return ['PROBABLE CAUSES', ...lines].join('\n')
+  return ['SUSPECTS', ...lines].join('\n')
 }
 
 function timelineOf(timeline: WholeIncident['timeline']): string {
   const columns = [
     ['AT', ({ at }: (typeof timeline)[number]) => at],
     ['ACTOR', ({ actor }: (typeof timeline)[number]) => actor],
-    ['WHAT HAPPENED', ({ text, count }: (typeof timeline)[number]) => (count > 1 ? `${text} (${count} times)` : text)],
+    ['WHAT HAPPENED', ({ text, count }: (typeof timeline)[number]) => `${text}${timesOf(count)}`],
   ] as const
   return formatTable(timeline, columns, 'nothing in the timeline')
 }

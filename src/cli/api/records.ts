@@ -18,6 +18,7 @@ export type Incident = {
   readonly acknowledgedAt: string | null
   readonly resolvedAt: string | null
   readonly alertCount: number
+  readonly firingAlerts: number
   readonly hasPostmortem: boolean
 }
 

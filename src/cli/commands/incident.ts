@@ -1,6 +1,6 @@
 /** incmon incident: lists, shows and changes incidents through the API. */
 import { type Command, Option } from 'commander'
-import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
+import { firingText, INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
 import { type Api, ErrorResponse } from '../api/api.ts'
 import {
   type Incident,
@@ -26,7 +26,7 @@ export function addIncident(program: Command): void {
   addOrgCommand(incident, 'list', 'list the incidents of an organization, newest first')
     .addOption(new Option('--status <status>', 'only this status').choices(INCIDENT_STATUSES))
     .action(listIncidents)
-  addOrgCommand(incident, 'show', 'show an incident with its alerts, probable causes and timeline')
+  addOrgCommand(incident, 'show', 'show an incident with its alerts, suspects and timeline')
     .argument('<id>', ID)
     .action(showIncident)
   addOrgCommand(incident, 'ack', 'acknowledge an incident: somebody works on it')
@@ -153,17 +153,15 @@ async function resolveIncident(id: string, options: OrganizationOptions): Promis
     const isChanged = found.status !== 'resolved'
     const incident = await setStatus(api, found, 'resolved')
     const service = (await serviceNames(api))(incident.serviceId)
-    const path = `/api/alerts?serviceId=${incident.serviceId}&status=firing&limit=1`
-    const { pagination } = await api.json<{ pagination: { total: number } }>('GET', path)
-    const firing = pagination.total
     if (options.json) {
-      const more = { service, organization: organization.name, changed: isChanged, firingAlerts: firing }
+      const more = { service, organization: organization.name, changed: isChanged }
       return print(JSON.stringify({ ...incident, ...more }))
     }
     const what = `${nameOf(incident)} of ${visible(service)}`
     print(isChanged ? `resolved ${what}` : `${what} is already resolved, since ${incident.resolvedAt}`)
-    const ended = firing === 1 ? 'firing alert has ended' : `${firing} firing alerts have ended`
-    if (firing > 0) print(`no new incident opens for ${visible(service)} until its ${ended}`)
+    const firing = firingText(incident.firingAlerts)
+    if (incident.firingAlerts > 0)
+      print(`${firing}: no new incident opens for ${visible(service)} until this problem has ended once`)
     const postmortem = hint(options, `incident postmortem ${incident.number}`)
     const read = `read its postmortem with ${postmortem}`
     print(incident.hasPostmortem ? read : await whyNoPostmortem(api, incident.id, options))

@@ -2,6 +2,7 @@
 import { IncmonError } from '../error.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
 import { mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
+import { countOf } from '../postmortem/words.ts'
 import type { Severity } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveIncident } from '../state/live.ts'
@@ -74,7 +75,7 @@ function stillFiringText({ state }: Context, { rowId }: LiveIncident): string | 
   for (const { incidentId, alert } of state.alerts.values()) {
     if (incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci') count += 1
   }
-  return count === 0 ? null : `${count === 1 ? '1 alert' : `${count} alerts`} still fired`
+  return count === 0 ? null : `${countOf(count, 'alert')} still fired`
 }
 
 function suppress(ctx: Context, serviceId: number): void {

@@ -1,6 +1,7 @@
 /** Decides which incidents open, change and end automatically. Start here. */
 import { incidentDueAt } from '../alert/unavailable.ts'
 import { circumstancesOf, type Health, type HealthCondition, isPlanned } from '../health/health.ts'
+import { countOf } from '../postmortem/words.ts'
 import { rank } from '../severity.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const
@@ -154,9 +155,9 @@ export function stillFiringDueAt(resolvedAt: number, sent: number): number {
   return resolvedAt + (sent === 0 ? REMIND_AFTER : sent * REMIND_EVERY)
 }
 
-/** Returns `1 alert still fires`, `3 alerts still fire`. */
+/** Returns `1 alert still fires`, `2,715 alerts still fire`. */
 export function firingText(count: number): string {
-  return count === 1 ? '1 alert still fires' : `${count} alerts still fire`
+  return `${countOf(count, 'alert')} still ${count === 1 ? 'fires' : 'fire'}`
 }
 
 function earliest(times: readonly (number | null)[]): number | null {

@@ -1,6 +1,6 @@
 /** The rows of a timeline. Repeats share one row with a count and the last time. */
 import type { Source } from '../event/event.ts'
-import { formatCount, ordered } from '../postmortem/words.ts'
+import { formatTimes, ordered, timesOf } from '../postmortem/words.ts'
 
 /** Times in ms UTC. */
 export type TimelineRow = {
@@ -88,12 +88,12 @@ export function named(objects: ReadonlySet<string>): string {
 }
 
 /**
- * Returns the details after a row's text: ` ×440, seen 879 times, last seen 18:34`. `×` counts similar alerts or
+ * Returns the details after a row's text: ` ×440, seen 1,879 times, last seen 18:34`. `×` counts similar alerts or
  * repeats, `seen` counts events. `shown` formats a time.
  */
 export function rowDetails({ at, until, kind, count, seen }: TimelineRow, shown: (at: number) => string): string {
-  const parts = [count > 1 ? ` ×${formatCount(count)}` : '']
-  if (kind === 'alert' && seen > count) parts.push(`seen ${formatCount(seen)} times`)
+  const parts = [timesOf(count)]
+  if (kind === 'alert' && seen > count) parts.push(`seen ${formatTimes(seen)}`)
   const isLater = shown(until) !== shown(at)
   if (isLater && kind === 'pipeline') parts.push(`until ${shown(until)}`)
   else if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)

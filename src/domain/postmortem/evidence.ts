@@ -6,7 +6,6 @@ import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import {
   distinct,
-  formatCount,
   formatPeriod,
   formatScore,
   formatTime,
@@ -14,6 +13,7 @@ import {
   ordered,
   quoted,
   senderName,
+  timesOf,
 } from './words.ts'
 
 /** The order of the records by kind. They are numbered in this order. */
@@ -62,7 +62,7 @@ function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> 
     : `began at ${formatTime(first.startsAt)}`
   const varies = variesText(alerts.map(({ labels }) => labels))
   const text = [
-    `${first.name}${many ? ` ×${formatCount(alerts.length)}` : ''} (${senderName(first.source)}, ${first.severity})`,
+    `${first.name}${timesOf(alerts.length)} (${senderName(first.source)}, ${first.severity})`,
     began,
     ...(varies === '' ? [] : [varies]),
     `seen ${formatTimes(seen)}`,

@@ -1,7 +1,7 @@
 /** Groups of similar alerts in a postmortem: one name with ×N, and one record as evidence for the group. */
 import { groupKey } from '../alert/groups.ts'
 import type { AlertFact, IncidentFact, PostmortemFacts } from './facts.ts'
-import { formatCount, joinNames, ordered } from './words.ts'
+import { joinNames, ordered, timesOf } from './words.ts'
 
 /** An alert with the record that represents its group: the alert that began first. */
 export type GroupedFact = AlertFact & { readonly ref: string }
@@ -33,7 +33,7 @@ export function alertRefs(alerts: readonly GroupedFact[]): readonly string[] {
 /** Returns the names of the groups, with their numbers: `OOMKilled and HighErrorRate ×440`. */
 export function namesOf(alerts: readonly GroupedFact[]): string {
   const groups = [...Map.groupBy(alerts, ({ ref }) => ref).values()]
-  return joinNames(groups.map((of) => `${of[0]?.name ?? ''}${of.length > 1 ? ` ×${formatCount(of.length)}` : ''}`))
+  return joinNames(groups.map((of) => `${of[0]?.name ?? ''}${timesOf(of.length)}`))
 }
 
 /** Returns the alerts that still fired when the document was written, except failed pipelines. */

@@ -9,6 +9,7 @@ import { fixSentence, recoveryAt } from './resolution.ts'
 import {
   countOf,
   distinct,
+  formatCount,
   formatPeriod,
   formatSeconds,
   formatTime,
@@ -129,7 +130,7 @@ function alertsText(alerts: readonly GroupedFact[]): string {
   if (alerts.length === 0) return 'none in the record'
   const counts = SEVERITIES.flatMap((severity) => {
     const count = alerts.filter((alert) => alert.severity === severity).length
-    return count === 0 ? [] : [`${count} ${severity}`]
+    return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
   })
   const inOrder = SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity))
   return `${counts.join(', ')} (${namesOf(inOrder)})`

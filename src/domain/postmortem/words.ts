@@ -75,7 +75,12 @@ export function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Returns `once`, `twice`, `3 times`. */
+/** Returns ` ×2,715` after the name of similar things; '' for a single one. */
+export function timesOf(count: number): string {
+  return count > 1 ? ` ×${formatCount(count)}` : ''
+}
+
+/** Returns `once`, `twice`, `2,715 times`. */
 export function formatTimes(count: number): string {
   return count === 1 ? 'once' : count === 2 ? 'twice' : `${formatCount(count)} times`
 }

@@ -2,6 +2,7 @@
 
 import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
+import { formatTimes } from '../postmortem/words.ts'
 import { type Components, componentAt } from './component.ts'
 import { ofNamespaces } from './namespace.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
@@ -141,7 +142,7 @@ function seenBefore(events: readonly SuspectEvent[], end: number): number {
 /** A single warning may be temporary. Final failures, repeats, and conditions without their counterpart are not. */
 function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
   const repeated = 1 - DOUBT ** seen
-  const times = seen === 1 ? 'seen once' : `seen ${seen} times`
+  const times = `seen ${formatTimes(seen)}`
   if (isTerminal(condition)) return { code: 'final', value: 1, text: 'Kubernetes does not try again' }
   const hasEnded = alert?.endsAt !== null && alert?.endsAt !== undefined && alert.endsAt >= lastAt
   if (hasEnded && alert?.resolution === 'reported') return { code: 'recovered', value: RECOVERED, text: 'it recovered' }

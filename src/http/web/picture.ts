@@ -1,10 +1,9 @@
 /** Builds the lane picture of an incident from its alerts, their links and the changes near it. */
-
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupKey } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
-import { formatCount } from '../../domain/postmortem/words.ts'
+import { timesOf } from '../../domain/postmortem/words.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
 import type { LaneLink, LanePicture } from '../pages/drawing/lane-model.ts'
 import { LANES, type LaneBar } from '../pages/drawing/lanes.ts'
@@ -119,7 +118,7 @@ function groupBar({
 }: AlertGroup): LaneBar[] {
   if (source === 'ci') return []
   const { count, starts } = group
-  const times = count > 1 ? ` ×${formatCount(count)}` : ''
+  const times = timesOf(count)
   const [first] = members
   return [
     {

@@ -136,7 +136,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
         <Sentences sentences={detection.sentences} numbers={numbers} />
       </Section>
       <TimelineSection {...parts} />
-      <Section name="Contributing changes">
+      <Section name="Contributing factors">
         {contributing.changes.map((change) => (
           <Change change={change} numbers={numbers} />
         ))}

@@ -10,7 +10,7 @@ import type { PostmortemView } from './view.ts'
 
 /** The names of the sections, in order. */
 export const SECTIONS = [
-  ...['Summary', 'Impact', 'Detection', 'Timeline', 'Contributing changes', 'Root cause', 'Recovery'],
+  ...['Summary', 'Impact', 'Detection', 'Timeline', 'Contributing factors', 'Root cause', 'Recovery'],
   ...['Figures', 'Lessons', 'Actions', 'Recurrence', 'Evidence'],
 ] as const
 /** The maximum number of timeline rows on the page. The Markdown has all rows. */
