@@ -63,6 +63,15 @@ test('a storm of 440 similar alerts is one link, one name and one record of evid
   assert.equal(timelineOf(storm()).filter(({ text }) => text.includes('linked to HighErrorRate')).length, 1)
 })
 
+test('the row about the ends of similar alerts names their record of evidence, whichever ended first', () => {
+  const { entries, ...facts } = storm()
+  const delayed = entries.map((one) => (one.ref === 'alert/storm-000' ? { ...one, at: one.at + 5000 } : one))
+  const { timeline, evidence } = generate({ ...facts, entries: delayed })
+  const [began, ended] = timeline.filter(({ count }) => count === 440)
+  assert.equal(ended?.ref, began?.ref)
+  assert.ok(evidence.records.every(({ text }) => text !== null))
+})
+
 test('a storm makes a document that a person can read', () => {
   assert.ok(markdown(generate(storm())).split('\n').length < 130)
 })

@@ -29,6 +29,7 @@ test('the deploy before the first alert is first, with reasons and evidence', as
   assert.deepEqual([data[0].kind, data[0].ref], ['pipeline', 'shop/cart#31'])
   assert.ok(data[0].reasons.length > 0 && data[0].evidence.length > 0)
   assert.ok(data[0].score > 0 && data[0].score <= 1)
+  assert.match(String(data[0].score), /^(?:1|0\.\d{1,2})$/)
 })
 
 test('the list has data and pagination with one page', async (t) => {

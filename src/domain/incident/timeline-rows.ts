@@ -1,6 +1,6 @@
 /** The rows of a timeline. Repeats share one row with a count and the last time. */
 import type { Source } from '../event/event.ts'
-import { formatTimes, ordered, timesOf } from '../postmortem/words.ts'
+import { formatCount, formatTimes, ordered, timesOf } from '../postmortem/words.ts'
 
 /** Times in ms UTC. */
 export type TimelineRow = {
@@ -84,7 +84,7 @@ export function named(objects: ReadonlySet<string>): string {
   const names = ordered([...objects], (name) => [name])
   if (names.length === 0) return ''
   const rest = names.length - OBJECTS_NAMED
-  return ` (${names.slice(0, OBJECTS_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''})`
+  return ` (${names.slice(0, OBJECTS_NAMED).join(', ')}${rest > 0 ? ` and ${formatCount(rest)} more` : ''})`
 }
 
 /**

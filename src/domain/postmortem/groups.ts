@@ -30,10 +30,10 @@ export function alertRefs(alerts: readonly GroupedFact[]): readonly string[] {
   return [...new Set(alerts.map(({ ref }) => ref))]
 }
 
-/** Returns the names of the groups, with their numbers: `OOMKilled and HighErrorRate ×440`. */
+/** Returns the names of the alerts, each with its number: `OOMKilled and HighErrorRate ×440`. */
 export function namesOf(alerts: readonly GroupedFact[]): string {
-  const groups = [...Map.groupBy(alerts, ({ ref }) => ref).values()]
-  return joinNames(groups.map((of) => `${of[0]?.name ?? ''}${timesOf(of.length)}`))
+  const byName = Map.groupBy(alerts, ({ name }) => name)
+  return joinNames([...byName].map(([name, { length }]) => `${name}${timesOf(length)}`))
 }
 
 /** Returns the alerts that still fired when the document was written, except failed pipelines. */

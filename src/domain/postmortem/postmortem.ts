@@ -27,6 +27,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const { incident, alerts } = inOrder
   const contributing = contributingOf(inOrder)
   const first = firstSymptom(alerts)
+  const groupRefs = new Map(alerts.map(({ uuid, ref }) => [`alert/${uuid}`, ref]))
   const refs = { incident: incidentRef(incident), evidence: first ? alertRefs([first]) : [] }
   const document = {
     header: {
@@ -46,6 +47,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
       ...row,
       at: new Date(row.at).toISOString(),
       until: new Date(row.until).toISOString(),
+      ref: groupRefs.get(row.ref) ?? row.ref,
     })),
     contributing,
     rootCause: { text: null, hints: hintsOf(alerts) },

@@ -137,7 +137,7 @@ function alertsText(alerts: readonly GroupedFact[]): string {
 }
 
 function touched(names: readonly string[]): string {
-  return names.length === 0 ? 'none in the record' : `${names.length} (${joinNames(names)})`
+  return names.length === 0 ? 'none in the record' : `${formatCount(names.length)} (${joinNames(names)})`
 }
 
 const hasPod = ({ labels, objects }: GroupedFact) =>

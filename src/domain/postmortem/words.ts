@@ -87,7 +87,8 @@ export function formatTimes(count: number): string {
 
 /** Returns `a`, `a and b`, `a, b and c`; more than 8 names as `a, b, … and 12 more`. */
 export function joinNames(names: readonly string[]): string {
-  if (names.length > LISTED) return `${names.slice(0, LISTED).join(', ')} and ${names.length - LISTED} more`
+  if (names.length > LISTED)
+    return `${names.slice(0, LISTED).join(', ')} and ${formatCount(names.length - LISTED)} more`
   const last = names.at(-1) ?? ''
   return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${last}` : last
 }

@@ -114,9 +114,10 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
   const changes = changeSuspects(facts, components, symptoms)
   const ranked = belowConnected([...changes, ...objectSuspects(facts, components, symptoms, changes)])
   return ranked
-    .filter(({ score }) => score > 0)
     .sort(compare)
     .slice(0, MAX_SUSPECTS)
+    .map((suspect) => ({ ...suspect, score: Math.round(suspect.score * 100) / 100 }))
+    .filter(({ score }) => score > 0)
 }
 
 /** The minimum score at which a suspect ranks above all suspects that only the time connects with the incident. */
