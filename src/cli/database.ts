@@ -67,10 +67,7 @@ export function isMissing(file: string): boolean {
   return !existsSync(file) || (statSync(file).isFile() && statSync(file).size === 0)
 }
 
-/**
- * Refuses to create a database by accident.
- * @throws CommandError if there is none
- */
+/** Refuses to create a database by accident. @throws CommandError if there is none */
 export function refuseMissing(file: string, options: Common): void {
   if (!isMissing(file)) return
   const create = `create one with ${hint(options, 'org create NAME')} or ${hint(options, 'serve')}`

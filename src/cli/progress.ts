@@ -81,10 +81,7 @@ export function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1)
 }
 
-/**
- * Runs work that stops when the signal is aborted.
- * @throws CommandError if it was stopped
- */
+/** Runs work that stops when the signal is aborted. @throws CommandError if it was stopped */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController()
   const stop = () => controller.abort(new CommandError('stopped: nothing was changed'))

@@ -19,9 +19,7 @@ export const READERS: Readonly<Record<Source, Reader>> = {
   ci: readCi,
 }
 
-/**
- * Reads a body. A list of alerts is read in at least `steps` steps. The caller may do other work at each `yield`.
- */
+/** Reads a body. A list of alerts is read in at least `steps` steps. The caller may do other work at each `yield`. */
 export function* readInSteps(
   source: Source,
   body: unknown,

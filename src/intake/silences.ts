@@ -26,10 +26,7 @@ const silence = v.object({
   createdBy: v.optional(v.string(), ''),
 })
 
-/**
- * Reads the silences of a parsed JSON array.
- * @throws SyntaxError with the index of the first invalid silence
- */
+/** Reads the silences of a parsed JSON array. @throws SyntaxError with the index of the first invalid silence */
 export function readSilences(json: unknown): ReadSilence[] {
   if (!Array.isArray(json)) throw new SyntaxError('expected the JSON array that "amtool silence query -o json" prints')
   return json.map((item, index) => {

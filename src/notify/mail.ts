@@ -13,10 +13,7 @@ export type MailServer = {
   readonly timeoutMs: number
 }
 
-/**
- * Sends a mail and returns the response of the server.
- * @throws SendError
- */
+/** Sends a mail and returns the response of the server. @throws SendError */
 export async function sendMail(server: MailServer, to: string, mail: Mail): Promise<string> {
   const { username, hostname, port, protocol } = new URL(server.url)
   const secure = protocol === 'smtps:'

@@ -102,10 +102,7 @@ export function changePerson(deps: Deps, secret: string, person: string): void {
   if (session) renameSession(deps.db, session.rowId, personName(person))
 }
 
-/**
- * Ends a session at once.
- * @throws IncmonError `not-found` if this organization has no such session
- */
+/** Ends a session at once. @throws IncmonError `not-found` if this organization has no such session */
 export function endSession(deps: Deps, organizationId: number, id: string): void {
   if (!deleteSession(deps.db, organizationId, id)) throw new IncmonError('not-found', 'This session has already ended.')
 }

@@ -44,10 +44,7 @@ export type ServerContext = {
   readonly checks: () => readonly Check[]
 }
 
-/**
- * Returns a function that numbers requests.
- * @param prefix unique for this process
- */
+/** Returns a function that numbers requests. @param prefix unique for this process */
 export function numberRequests(prefix: string): () => string {
   let number = 0
   return () => {

@@ -7,10 +7,7 @@ import type { Log } from './log.ts'
 /** Settings that are used only at the start. */
 const FIXED = ['host', 'port', 'database'] as const
 
-/**
- * Reloads at each SIGHUP.
- * @param started the configuration at the start of the server
- */
+/** Reloads at each SIGHUP. @param started the configuration at the start of the server */
 export function reloadBySignal(
   running: Running,
   options: { readonly flags: Flags; readonly started: Config; readonly log: Log; readonly now: () => number },

@@ -1,7 +1,7 @@
 /** Senders of an organization, and when each was last seen. */
 import { usualInterval } from '../domain/alert/delivery-interval.ts'
 import type { Source } from '../domain/event/event.ts'
-import type { Hours } from '../domain/event/hours.ts'
+import type { Hours } from '../domain/event/heartbeat.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'

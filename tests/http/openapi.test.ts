@@ -1,7 +1,7 @@
 /** openapi.json: what it says of each operation is there, and its examples are what they exemplify. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exampleOf } from '../../src/http/pages/docs/example.ts'
+import { exampleOf } from '../../src/http/pages/docs/curl.ts'
 import type { JsonSchema, OpenApiOperation } from '../../src/http/pages/docs/openapi-document.ts'
 import { DOCUMENT, fits, pointerTo } from '../helpers/openapi.ts'
 

@@ -57,10 +57,7 @@ function parsed(bytes: Uint8Array, file: string): unknown {
   }
 }
 
-/**
- * Returns the webhook for the payload.
- * @throws UsageError if the payload does not show it
- */
+/** Returns the webhook for the payload. @throws UsageError if the payload does not show it */
 function recognized(body: unknown): Source {
   const source = recognizeSource(body)
   if (source === null) {

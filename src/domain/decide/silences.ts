@@ -92,10 +92,7 @@ function differencesOf(before: LiveSilence, { matchers, comment, startsAt, endsA
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`
 }
 
-/**
- * Ends a silence now. A silence that has ended stays unchanged.
- * @throws IncmonError `not-found`
- */
+/** Ends a silence now. A silence that has ended stays unchanged. @throws IncmonError `not-found` */
 export function expireSilence(ctx: Context, id: string, now: number): void {
   const before = requireSilence(ctx, id)
   if (statusOf(before, now) === 'expired') return

@@ -157,11 +157,7 @@ const TIMES_THE_LEAST = 4
 /** `short`: the server is not ready. `scarce`: a person should check. */
 export type DiskSpace = 'short' | 'scarce' | 'enough'
 
-/**
- * Judges the free disk space.
- * @param free bytes
- * @param minFree the minimum in MiB
- */
+/** Judges the free disk space. @param free bytes @param minFree the minimum in MiB */
 export function judgeDiskSpace(free: number, minFree: number): DiskSpace {
   const least = minFree * MEBIBYTE
   if (free < least) return 'short'

@@ -1,4 +1,4 @@
-/** Heartbeats: an alert that always fires. If it is missing, other alerts may not arrive either. */
+/** Senders: their heartbeats, and their events in each of the last 24 hours. */
 import { DEFAULT_HEARTBEAT_TIMEOUT, repeatTimeoutOf } from '../alert/delivery-interval.ts'
 
 /** Times and intervals in ms; null or 0 before the first heartbeat. */
@@ -26,4 +26,37 @@ export function withHeartbeat(
     heartbeatGap,
     heartbeatDueAt: heartbeatAt + repeatTimeoutOf(own, receiver, DEFAULT_HEARTBEAT_TIMEOUT),
   }
+}
+
+const HOUR = 3_600_000
+const KEPT = 24
+
+/** `last`: the newest hour, counted since 1970 in UTC. `counts`: the events of each hour up to it, oldest first. */
+export type Hours = { readonly last: number; readonly counts: readonly number[] }
+
+export const NO_HOURS: Hours = { last: 0, counts: [] }
+
+/** Returns the hours with more events at a time in milliseconds UTC. Events older than a day are omitted. */
+export function withEvents(hours: Hours, at: number, events: number): Hours {
+  if (events === 0) return hours
+  // Most requests fall into the newest hour.
+  if (hours.counts.length === KEPT && hours.last === hourOf(at))
+    return { ...hours, counts: hours.counts.with(-1, (hours.counts.at(-1) ?? 0) + events) }
+  const last = Math.max(hours.last, hourOf(at))
+  const age = last - hourOf(at)
+  const counts = moved(hours, last)
+  return { last, counts: counts.map((count, index) => (index === KEPT - 1 - age ? count + events : count)) }
+}
+
+/** Returns 24 counts, oldest first. The last count is for the hour of `now`. */
+export function hoursUntil(hours: Hours, now: number): readonly number[] {
+  return moved(hours, hourOf(now))
+}
+
+function moved({ last, counts }: Hours, to: number): readonly number[] {
+  return Array.from({ length: KEPT }, (_, index) => counts[index + counts.length - KEPT + (to - last)] ?? 0)
+}
+
+function hourOf(at: number): number {
+  return Math.floor(at / HOUR)
 }

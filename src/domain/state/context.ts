@@ -92,10 +92,7 @@ export type Context = Environment & {
   readonly workload: () => number
   /** Calls `work`. If it throws, its effects are undone and `otherwise` is called. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
-  /**
-   * Returns a fact.
-   * @throws MissingFact if the fact is not loaded
-   */
+  /** Returns a fact. @throws MissingFact if the fact is not loaded */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
 }
 

@@ -195,10 +195,7 @@ export const silenceRoutes: readonly Route[] = [
   }),
 ]
 
-/**
- * Counts the alerts that matchers would silence.
- * @throws IncmonError `invalid` if the matchers cannot be used
- */
+/** Counts the alerts that matchers would silence. @throws IncmonError `invalid` if the matchers cannot be used */
 export async function previewSilence(
   { deps, store }: Pick<HandlerParts, 'deps' | 'store'>,
   organizationId: number,

@@ -236,10 +236,7 @@ async function endAlert(visit: Visit): Promise<Reply> {
   return redirect(visit, `/alerts/${alert.id}`, 'alert-ended')
 }
 
-/**
- * Returns the alert in the path.
- * @throws IncmonError `not-found`
- */
+/** Returns the alert in the path. @throws IncmonError `not-found` */
 async function requireAlert({ store, visitor, id }: Visit) {
   const found = await store.read(findAlertView, visitor.organizationId, id, EVENTS)
   if (!found) throw notFound('alert', 'the page Alerts')

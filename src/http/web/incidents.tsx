@@ -151,10 +151,7 @@ export function findNamedIncident({ store, visitor }: Visit, name: string): Prom
     : store.read(findIncident, organizationId, name)
 }
 
-/**
- * Returns the incident in the path.
- * @throws IncmonError `not-found`
- */
+/** Returns the incident in the path. @throws IncmonError `not-found` */
 export async function requireIncident(visit: Visit): Promise<IncidentRecord> {
   const incident = await findNamedIncident(visit, visit.id)
   if (!incident) throw notFound('incident', 'the page Incidents')

@@ -1,5 +1,5 @@
 /** /sources and /welcome: the senders, rejected items, and how to connect a sender. */
-import { hoursUntil } from '../../domain/event/hours.ts'
+import { hoursUntil } from '../../domain/event/heartbeat.ts'
 import { READERS } from '../../intake/index.ts'
 import { testEvent } from '../../intake/test-event.ts'
 import { loadExample, removeExample } from '../../operations/example.ts'

@@ -72,10 +72,7 @@ function* named<Result>(steps: Generator<Progress, Result>, organization: string
   }
 }
 
-/**
- * Returns one line for a person: the records that a person must confirm.
- * @param command the command that confirms
- */
+/** Returns one line for a person: the records that a person must confirm. @param command the command that confirms */
 export function confirmationText(name: string, { events, alerts }: Survey, command = 'incmon prune --yes'): string {
   return `${name}: ${events.due} of ${events.total} events and ${alerts.due} of ${alerts.total} alerts are older than their limit; more than half is never deleted automatically: check the clock and the limits in GET /api/organization, then run ${command}`
 }

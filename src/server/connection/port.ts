@@ -16,10 +16,7 @@ export function tryPort({ host, port }: Address): Promise<void> {
   })
 }
 
-/**
- * Returns the result of `listen`.
- * @throws CommandError with a remedy if the port is not available
- */
+/** Returns the result of `listen`. @throws CommandError with a remedy if the port is not available */
 export async function listening<Result>({ host, port }: Address, listen: () => Promise<Result>): Promise<Result> {
   try {
     return await listen()

@@ -76,9 +76,7 @@ export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
   return db.all(linked, { ids: JSON.stringify(ids) }).flatMap(({ change, evidence }) => [change, evidence])
 }
 
-/**
- * Deletes alerts with their correlations, and removes them from their events. Returns the number of deleted alerts.
- */
+/** Deletes alerts with their correlations, and removes them from their events. Returns the number of deleted alerts. */
 export function deleteAlerts(db: Db, ids: readonly number[]): number {
   const alerts = { ids: JSON.stringify(ids) }
   db.run(dropLinks, alerts)

@@ -124,10 +124,7 @@ export async function editChannel(
   return { warnings }
 }
 
-/**
- * Returns warnings about an address.
- * @throws IncmonError `invalid` if the address can never work
- */
+/** Returns warnings about an address. @throws IncmonError `invalid` if the address can never work */
 async function checkTarget({ notifier }: HandlerParts['server'], kind: ChannelKind, target: string): Promise<string[]> {
   const { refusal, warning } = await notifier.checkTarget(kind, target)
   if (refusal !== null) throw new IncmonError('invalid', `body: url: ${refusal}`, [{ path: 'url', message: refusal }])

@@ -1,7 +1,7 @@
 /** Lists the channels, with their delivery state. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
-import { Action } from '../kit/action.tsx'
+import { Action } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { type ChannelView, KINDS, remindersText, rulesText } from './view.ts'

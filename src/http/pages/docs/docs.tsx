@@ -1,8 +1,7 @@
 /** The API page, generated from the OpenAPI document. */
 import { html, raw } from 'hono/html'
 import type { FC } from 'hono/jsx'
-import type { Entry } from './curl.ts'
-import { exampleOf } from './example.ts'
+import { type Entry, exampleOf } from './curl.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { anchorOf, Code, Method, Operation } from './operation.tsx'
 import { OVERVIEW, Overview } from './overview.tsx'

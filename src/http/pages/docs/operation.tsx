@@ -1,7 +1,6 @@
 /** One operation of the API page: description, parameters, responses and a curl command. */
 import type { FC } from 'hono/jsx'
-import { curlOf, type Entry, variablesOf } from './curl.ts'
-import { exampleOf } from './example.ts'
+import { curlOf, type Entry, exampleOf, variablesOf } from './curl.ts'
 import type { JsonSchema, OpenApiAnswer, OpenApiDocument } from './openapi-document.ts'
 import { FieldTable, ParameterTable, TypeWords } from './schema.tsx'
 

@@ -1,6 +1,6 @@
 /** Shows a schema as a table with one row per field: its name, type, limits and meaning. */
 import type { Child, FC } from 'hono/jsx'
-import { nameOf } from './example.ts'
+import { nameOf } from './curl.ts'
 import type { JsonSchema, OpenApiParameter } from './openapi-document.ts'
 
 type FieldRow = {

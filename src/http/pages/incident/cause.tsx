@@ -1,7 +1,7 @@
 /** Shows the likely cause: one sentence, its evidence, where to look, and the verdict of a person. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
-import { Action } from '../kit/action.tsx'
+import { Action } from '../kit/form.tsx'
 import { External, Icon } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentView, SuspectView } from './view.ts'

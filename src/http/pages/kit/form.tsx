@@ -1,4 +1,4 @@
-/** Parts of forms: hidden fields, a field with its label, hint and error, faults above the form, a secret to copy. */
+/** Parts of forms: a button with its own form, hidden fields, a field with its label, faults above the form, a secret. */
 import type { Child, FC } from 'hono/jsx'
 import type { FieldError } from '../../../domain/error.ts'
 import { Icon } from './mark.tsx'
@@ -90,3 +90,24 @@ export const Secret: FC<{ id: string; text: string; children?: Child }> = ({ id,
 function faultOf(id: string, faults: readonly FieldError[]): string | undefined {
   return faults.find(({ path }) => path === id)?.message
 }
+
+type ActionProps = {
+  readonly action: string
+  readonly csrf: string
+  readonly fields?: Readonly<Record<string, string>>
+  /** The look of the button: `primary`, `bare` or `small`. */
+  readonly look?: string
+  readonly children?: Child
+  readonly id?: string
+}
+
+/** A button with its own form, which posts an action. */
+export const Action: FC<ActionProps> = ({ action, csrf, fields = {}, look = '', children, id }) => (
+  <form method="post" action={action} class="action">
+    <input type="hidden" name="csrf" value={csrf} />
+    <Hidden fields={fields} />
+    <button type="submit" class={`button ${look}`} id={id}>
+      {children}
+    </button>
+  </form>
+)

@@ -1,6 +1,8 @@
-/** The mark for silenced alerts. */
+/** Silences: the mark of silenced alerts, and links to the form for a new silence. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
+import { formatMatchers, type Matcher } from '../../../domain/silence/matcher.ts'
+import { Icon } from './mark.tsx'
 import { Time } from './time.tsx'
 
 /** The number of silenced firing alerts, and when the first silence ends; null if unknown. */
@@ -22,4 +24,25 @@ export const SilencedMark: FC<{ silenced: Silenced | null; reader: Reader; of?: 
       )}
     </span>
   )
+}
+
+/** The names and values that the silence should match. Empty values are omitted. */
+type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
+
+/** Returns the address of the form for a new silence with these matchers. */
+export function silenceHref(matchers: readonly Matcher[]): string {
+  return `/settings/silences/new?${new URLSearchParams({ matchers: formatMatchers(matchers) })}`
+}
+
+/** A button that opens the form. `what`: its description for screen readers. */
+export const SilenceLink: FC<{ matched: Matched; what: string; look?: string }> = ({ matched, what, look = '' }) => (
+  <a class={`button ${look}`} href={silenceHref(matchersOf(matched))}>
+    <Icon name="bell-off" />
+    Silence<span class="hidden-text"> {what}</span>
+  </a>
+)
+
+/** Returns matchers for the values that are not empty. */
+export function matchersOf(matched: Matched): readonly Matcher[] {
+  return Object.entries(matched).flatMap(([name, value]) => (value === '' ? [] : [{ name, op: '=', value }]))
 }

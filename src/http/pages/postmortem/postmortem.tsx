@@ -8,7 +8,7 @@ import {
   type Reader,
 } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
-import { Action } from '../kit/action.tsx'
+import { Action } from '../kit/form.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
 import { EditableText, type Numbers, Sentences } from './parts.tsx'
 import { Actions, Change, Evidence, Figure, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'

@@ -8,12 +8,10 @@ import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/incident.tsx'
 import { AlertName, External, Icon, Mark, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
-import { SilenceLink } from '../kit/silence-link.tsx'
-import { SilencedMark } from '../kit/silenced.tsx'
+import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
-import { statusText } from './status-text.ts'
-import type { ServiceView } from './view.ts'
+import { type ServiceView, statusText } from './view.ts'
 
 /** Returns the most important fact first: `checkout is critical`. */
 export function serviceTitle({ name, status }: ServiceView): string {

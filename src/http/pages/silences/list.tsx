@@ -7,7 +7,7 @@ import type { Schedule } from '../../../domain/silence/silence.ts'
 import { Hidden } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
-import { silenceHref } from '../kit/silence-link.tsx'
+import { silenceHref } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { SilenceView } from './view.ts'
 

@@ -1,6 +1,6 @@
 /** A note that the shown data is an example, with a button to remove it. */
 import type { FC } from 'hono/jsx'
-import { Action } from '../kit/action.tsx'
+import { Action } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 
 export const ExampleNote: FC<{ csrf: string; canAdminister: boolean }> = ({ csrf, canAdminister }) => (

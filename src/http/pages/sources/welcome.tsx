@@ -1,6 +1,6 @@
 /** The page shown before the first event, and later at its own address: three steps to connect a sender. */
 import type { Child, FC } from 'hono/jsx'
-import { Action } from '../kit/action.tsx'
+import { Action } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { CONNECTIONS, type ConnectionName } from './connections.ts'
 

@@ -188,10 +188,7 @@ function kindOf({ query, form }: Visit): ChannelKind {
   return choiceOf(form.text('kind') || query('kind'), CHANNEL_KINDS, 'slack')
 }
 
-/**
- * Returns the channel in the path.
- * @throws IncmonError `not-found`
- */
+/** Returns the channel in the path. @throws IncmonError `not-found` */
 async function requireChannel({ store, visitor, id }: Visit): Promise<ChannelRecord> {
   const channel = await store.read(findChannel, visitor.organizationId, id)
   if (!channel) throw notFound('channel', 'the page Notifications')

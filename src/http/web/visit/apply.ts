@@ -17,10 +17,7 @@ export function fieldName(path: string, id: string, label: string): FieldName {
   return { path: new RegExp(`^${escaped}$`), id: () => id, label: () => label }
 }
 
-/**
- * Validates a form by the schema of a request body.
- * @throws IncmonError `invalid`, with the path of each field
- */
+/** Validates a form by the schema of a request body. @throws IncmonError `invalid`, with the path of each field */
 export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body: unknown): Output {
   const result = v.safeParse(schema, body)
   if (!result.success) throw faults(result.issues, 'body')

@@ -27,10 +27,7 @@ const MAX_FIELDS = 1_000
 
 export const NO_FORM: Form = formOf('')
 
-/**
- * Parses a form.
- * @throws IncmonError `unsupported` if the body is not a form, `too-large` above 1 MiB
- */
+/** Parses a form. @throws IncmonError `unsupported` if the body is not a form, `too-large` above 1 MiB */
 export async function readForm(c: Context, { server }: HandlerParts): Promise<Form> {
   const type = headerOf(c, 'content-type') ?? ''
   if (!FORM_TYPE.test(type) || isCompressed(c))
@@ -38,10 +35,7 @@ export async function readForm(c: Context, { server }: HandlerParts): Promise<Fo
   return formOf(new TextDecoder().decode(await readBytes(c, REST_LIMIT, server.pendingBodies)))
 }
 
-/**
- * Parses an encoded form.
- * @throws IncmonError `too-large` if it has more than 1,000 fields
- */
+/** Parses an encoded form. @throws IncmonError `too-large` if it has more than 1,000 fields */
 export function formOf(body: string): Form {
   const pairs = [...new URLSearchParams(body)].map(([name, value]) => [name, value.replace(/\r\n?/g, '\n')] as const)
   if (pairs.length > MAX_FIELDS) {
@@ -57,10 +51,7 @@ export function formOf(body: string): Form {
   }
 }
 
-/**
- * Refuses a form that another site submitted.
- * @throws IncmonError `forbidden`
- */
+/** Refuses a form that another site submitted. @throws IncmonError `forbidden` */
 export function refuseOtherSites(c: Context, parts: HandlerParts): void {
   const site = headerOf(c, 'sec-fetch-site')
   if (site === 'same-origin') return
