@@ -4,7 +4,7 @@ import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action, Hidden, Secret } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
-import { Card, Section } from '../kit/section.tsx'
+import { Card, Columns, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { LastSent } from './list.tsx'
 import { type ChannelView, type DeliveryView, KINDS } from './view.ts'
@@ -124,13 +124,7 @@ const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = 
   <Section id="messages" title="Last messages" second="of the last 30 days, without tests">
     <Card empty={deliveries.length === 0 ? 'No message was sent to this channel yet.' : null}>
       <table class="cards">
-        <thead>
-          <tr>
-            <th>Notification</th>
-            <th>Written</th>
-            <th>Outcome</th>
-          </tr>
-        </thead>
+        <Columns names={['Notification', 'Written', 'Outcome']} />
         <tbody>
           {deliveries.map((delivery) => (
             <tr>

@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
+import { Card, Columns } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { type ChannelView, KINDS, remindersText, rulesText } from './view.ts'
 
@@ -22,29 +23,22 @@ export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
         New channel
       </a>
     </div>
-    <div class="card">
-      {channels.length === 0 ? (
-        <p class="empty">Nobody is notified of incidents yet. Add the first channel: it gets all incidents.</p>
-      ) : (
-        <table class="cards">
-          <thead>
-            <tr>
-              <th>Channel</th>
-              <th>Gets</th>
-              <th>Last sent</th>
-              <th class="shrink">
-                <span class="hidden-text">Send a test</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {channels.map((channel) => (
-              <ChannelRow channel={channel} csrf={csrf} reader={reader} />
-            ))}
-          </tbody>
-        </table>
-      )}
-    </div>
+    <Card
+      empty={
+        channels.length === 0
+          ? 'Nobody is notified of incidents yet. Add the first channel: it gets all incidents.'
+          : null
+      }
+    >
+      <table class="cards">
+        <Columns names={['Channel', 'Gets', 'Last sent']} action="Send a test" />
+        <tbody>
+          {channels.map((channel) => (
+            <ChannelRow channel={channel} csrf={csrf} reader={reader} />
+          ))}
+        </tbody>
+      </table>
+    </Card>
   </>
 )
 

@@ -1,4 +1,4 @@
-/** The parts of a page: where it belongs, a section with its heading, and a card that may be empty. */
+/** The parts of a page: where it belongs, a section with its heading, a card that may be empty, the head of a table. */
 import type { Child, FC } from 'hono/jsx'
 
 /** Links to the pages above this one. A name without an address is this page. */
@@ -38,4 +38,20 @@ export const Section: FC<SectionProps> = ({ id, title, second = null, end, child
 /** A card with the children, or with a sentence if there is nothing to show. */
 export const Card: FC<{ empty: string | null; children?: Child }> = ({ empty, children }) => (
   <div class="card">{empty === null ? children : <p class="empty">{empty}</p>}</div>
+)
+
+/** The head of a table. `action`: what the buttons in the last column do, for screen readers. */
+export const Columns: FC<{ names: readonly string[]; action?: string }> = ({ names, action }) => (
+  <thead>
+    <tr>
+      {names.map((name) => (
+        <th>{name}</th>
+      ))}
+      {action ? (
+        <th class="shrink">
+          <span class="hidden-text">{action}</span>
+        </th>
+      ) : null}
+    </tr>
+  </thead>
 )

@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Hidden } from '../kit/form.tsx'
+import { Card, Columns } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
 export type SessionView = {
@@ -20,53 +21,38 @@ export const SessionSettings: FC<{ csrf: string; reader: Reader; sessions: reado
       <h2>Sessions</h2>
       <span class="second">browsers that are signed in</span>
     </div>
-    <div class="card">
-      {props.sessions.length === 0 ? (
-        <p class="empty">Nobody is signed in with a session.</p>
-      ) : (
-        <table class="cards">
-          <thead>
+    <Card empty={props.sessions.length === 0 ? 'Nobody is signed in with a session.' : null}>
+      <table class="cards">
+        <Columns names={['Person', 'Signed in with', 'Browser', 'Since', 'Last used']} action="End" />
+        <tbody>
+          {props.sessions.map((session) => (
             <tr>
-              <th>Person</th>
-              <th>Signed in with</th>
-              <th>Browser</th>
-              <th>Since</th>
-              <th>Last used</th>
-              <th class="shrink">
-                <span class="hidden-text">End</span>
-              </th>
+              <td class="break">
+                <b>{session.person === '' ? (session.tokenName ?? 'no name') : session.person}</b>
+                {session.isOwn ? <span class="chip this">this browser</span> : null}
+              </td>
+              <td data-label="Signed in with" class="break">
+                {session.tokenName === null ? 'a setup link' : `token ${session.tokenName}`}
+              </td>
+              <td data-label="Browser">{session.agent}</td>
+              <td data-label="Since">
+                <Time at={session.createdAt} reader={props.reader} style="moment" />
+              </td>
+              <td data-label="Last used">
+                <Time at={session.lastUsedAt} reader={props.reader} />
+              </td>
+              <td class="shrink">
+                <form method="post" action={`/settings/sessions/${session.id}/end`}>
+                  <Hidden fields={{ csrf: props.csrf }} />
+                  <button type="submit" class="button small">
+                    End session
+                  </button>
+                </form>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {props.sessions.map((session) => (
-              <tr>
-                <td class="break">
-                  <b>{session.person === '' ? (session.tokenName ?? 'no name') : session.person}</b>
-                  {session.isOwn ? <span class="chip this">this browser</span> : null}
-                </td>
-                <td data-label="Signed in with" class="break">
-                  {session.tokenName === null ? 'a setup link' : `token ${session.tokenName}`}
-                </td>
-                <td data-label="Browser">{session.agent}</td>
-                <td data-label="Since">
-                  <Time at={session.createdAt} reader={props.reader} style="moment" />
-                </td>
-                <td data-label="Last used">
-                  <Time at={session.lastUsedAt} reader={props.reader} />
-                </td>
-                <td class="shrink">
-                  <form method="post" action={`/settings/sessions/${session.id}/end`}>
-                    <Hidden fields={{ csrf: props.csrf }} />
-                    <button type="submit" class="button small">
-                      End session
-                    </button>
-                  </form>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </div>
+          ))}
+        </tbody>
+      </table>
+    </Card>
   </>
 )

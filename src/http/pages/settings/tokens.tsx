@@ -4,6 +4,7 @@ import { formatAgo, formatMoment, type Reader } from '../../../domain/shown-time
 import { SCOPES, type Scope } from '../../../domain/token.ts'
 import { control, type Fault, Faults, Field, Hidden, Secret } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
+import { Columns } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
 export type TokenView = {
@@ -56,18 +57,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         <p class="empty">There is no token. Create one below for your first sender.</p>
       ) : (
         <table class="cards">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>May</th>
-              <th>Cluster</th>
-              <th>Last used</th>
-              <th>Expires</th>
-              <th class="shrink">
-                <span class="hidden-text">Revoke</span>
-              </th>
-            </tr>
-          </thead>
+          <Columns names={['Name', 'May', 'Cluster', 'Last used', 'Expires']} action="Revoke" />
           <tbody>
             {tokens.map((token) => (
               <TokenRow token={token} csrf={csrf} reader={reader} />
