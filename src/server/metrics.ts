@@ -136,20 +136,14 @@ export function organizationText(
   channels: readonly ChannelRecord[],
 ): Promise<string> {
   const registry = new Registry()
-  const incidents = new Gauge({
-    name: 'incmon_open_incidents',
-    help: 'Incidents of the organization that are not resolved.',
-    labelNames: ['severity'],
-    registers: [registry],
-  })
+  const own = { registers: [registry] }
+  const help = 'Incidents of the organization that are not resolved.'
+  const incidents = new Gauge({ ...own, name: 'incmon_open_incidents', help, labelNames: ['severity'] })
   for (const [severity, count] of Object.entries(open)) incidents.set({ severity }, count)
-  const labelled = { labelNames: ['source', 'cluster', 'receiver'], registers: [registry] }
-  const items = new Counter({ ...labelled, name: 'incmon_source_items_total', help: 'Items stored, by source.' })
-  const rejected = new Counter({
-    ...labelled,
-    name: 'incmon_source_rejected_items_total',
-    help: 'Items rejected with an error, by source.',
-  })
+  const labelled = { ...own, labelNames: ['source', 'cluster', 'receiver'] }
+  const counter = (name: string, help: string) => new Counter({ ...labelled, name, help })
+  const items = counter('incmon_source_items_total', 'Items stored, by source.')
+  const rejected = counter('incmon_source_rejected_items_total', 'Items rejected with an error, by source.')
   const seen = new Gauge({
     ...labelled,
     name: 'incmon_source_last_seen_timestamp_seconds',
@@ -165,7 +159,7 @@ export function organizationText(
     name: 'incmon_channel_failing',
     help: 'Whether the last message over a channel failed (1), or it was delivered (0).',
     labelNames: ['channel'],
-    registers: [registry],
+    ...own,
   })
   for (const { name, failing: cause } of channels) failing.set({ channel: name }, cause === null ? 0 : 1)
   return registry.metrics()

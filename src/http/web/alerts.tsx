@@ -14,7 +14,7 @@ import { listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService } from '../../store/service/services.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
-import { notFound } from '../middleware/problem.ts'
+import { notFound, required } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { AlertPage } from '../pages/alerts/alert.tsx'
 import { AlertsPage, alertsTitle } from '../pages/alerts/alerts.tsx'
@@ -237,8 +237,6 @@ async function endAlert(visit: Visit): Promise<Reply> {
 }
 
 /** Returns the alert in the path. @throws IncmonError `not-found` */
-async function requireAlert({ store, visitor, id }: Visit) {
-  const found = await store.read(findAlertView, visitor.organizationId, id, EVENTS)
-  if (!found) throw notFound('alert', 'the page Alerts')
-  return found
+function requireAlert({ store, visitor, id }: Visit) {
+  return required(store.read(findAlertView, visitor.organizationId, id, EVENTS), 'alert', 'the page Alerts')
 }

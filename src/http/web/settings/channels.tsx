@@ -10,7 +10,7 @@ import {
   listChannelWarnings,
   newChannelBody,
 } from '../../api/channels/bodies.ts'
-import { notFound } from '../../middleware/problem.ts'
+import { required } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import { ChannelPage, isNew, NewChannel } from '../../pages/channels/channel.tsx'
 import { ChannelFields } from '../../pages/channels/form.tsx'
@@ -189,8 +189,6 @@ function kindOf({ query, form }: Visit): ChannelKind {
 }
 
 /** Returns the channel in the path. @throws IncmonError `not-found` */
-async function requireChannel({ store, visitor, id }: Visit): Promise<ChannelRecord> {
-  const channel = await store.read(findChannel, visitor.organizationId, id)
-  if (!channel) throw notFound('channel', 'the page Notifications')
-  return channel
+function requireChannel({ store, visitor, id }: Visit): Promise<ChannelRecord> {
+  return required(store.read(findChannel, visitor.organizationId, id), 'channel', 'the page Notifications')
 }

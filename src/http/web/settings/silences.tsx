@@ -4,7 +4,7 @@ import { changeSilence, createSilence, expireSilence } from '../../../domain/dec
 import { nextChangeOf, statusOf } from '../../../domain/silence/silence.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../../store/silences.ts'
 import { newSilenceBody, previewSilence, silenceChangeBody } from '../../api/silences.ts'
-import { notFound } from '../../middleware/problem.ts'
+import { required } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 import { SilenceFields } from '../../pages/silences/form.tsx'
@@ -159,8 +159,6 @@ function viewOf({ now }: Visit, silence: CountedSilence): SilenceView {
  * Returns the silence in the path.
  * @throws IncmonError `not-found`
  */
-async function requireSilence({ store, visitor, id }: Visit): Promise<CountedSilence> {
-  const silence = await store.read(findCountedSilence, visitor.organizationId, id)
-  if (!silence) throw notFound('silence', 'the page Silences')
-  return silence
+function requireSilence({ store, visitor, id }: Visit): Promise<CountedSilence> {
+  return required(store.read(findCountedSilence, visitor.organizationId, id), 'silence', 'the page Silences')
 }
