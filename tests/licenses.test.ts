@@ -1,4 +1,4 @@
-/** Licences: every part that others made travels with the text that its authors ask for. */
+/** Licences: every third-party part is delivered with its licence text. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import { buildSync } from 'esbuild'
 import { listLicenses } from '../src/assets.ts'
 import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
 
-/** What may be passed on without the source of our own, by its name in SPDX. */
+/** The permissive licences, by their SPDX identifiers. */
 const PERMISSIVE = [
   'MIT',
   'Apache-2.0',

@@ -36,7 +36,7 @@ const MAX_FAREWELL = 10_000
 
 const wanted = process.argv.slice(2).map((one) => ({ pattern: one, files: globSync(one) }))
 for (const { pattern } of wanted.filter(({ files }) => files.length === 0)) {
-  console.error(`no file is called ${pattern}: name files below tests/, or none to run them all`)
+  console.error(`there is no test file ${pattern}: name files in tests/, or none to run all tests`)
   process.exit(2)
 }
 const missing = missingPrograms()

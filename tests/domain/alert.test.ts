@@ -1,4 +1,4 @@
-/** Alerts: how one more signal of a condition repeats, reopens, ends or leaves what we hold. */
+/** Alerts: whether one more signal repeats, reopens or ends an alert, or leaves it unchanged. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

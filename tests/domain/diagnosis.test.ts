@@ -1,4 +1,4 @@
-/** What the facts about an installation mean: one fact is changed at a time, and exactly one check says so. */
+/** Findings about an installation: each test changes one fact, and exactly one check reports it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { diagnose } from '../../src/domain/doctor/diagnosis.ts'

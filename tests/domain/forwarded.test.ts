@@ -1,4 +1,4 @@
-/** Who is calling, behind proxies: only what trusted ones say counts. */
+/** The client behind proxies: only headers of trusted proxies count. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'

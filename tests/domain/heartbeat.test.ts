@@ -1,4 +1,4 @@
-/** Heartbeats: when the silence of what always fires is trouble. */
+/** Heartbeats: when a missing heartbeat is a problem. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

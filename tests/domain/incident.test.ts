@@ -1,4 +1,4 @@
-/** Incidents: which open, move and end by themselves, and what a person decided and nothing undoes. */
+/** Incidents: which open, change and end automatically, and that no rule undoes the decision of a person. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

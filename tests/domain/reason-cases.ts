@@ -103,7 +103,7 @@ export const UNKNOWN_CASES = [
   ['constructor', 'info'],
 ] as const
 
-/** An event: reason, message, kind → what it ends. */
+/** Reason, message and kind of an event → the conditions that it ends. */
 export const END_CASES = [
   ['NodeReady', '', 'Node', 'NodeNotReady'],
   ['NodeHasNoDiskPressure', '', 'Node', 'NodeHasDiskPressure'],
@@ -133,7 +133,7 @@ export const NO_END_CASES = [
   ['__proto__', '', 'Pod'],
 ] as const
 
-/** An alert's name → the failure that it speaks of. */
+/** Name of an alert → the failure that it reports. */
 export const ALERT_CASES = [
   ['KubePodCrashLooping', 'crash'],
   ['Pod crash looping', 'crash'],

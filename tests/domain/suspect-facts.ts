@@ -14,7 +14,7 @@ export const SERVICES = ['cart', 'pay', 'search', 'web'].map((name) => ({
   namespace: 'shop',
   name,
 }))
-/** Present in every incident, and never at fault but where a test says so. */
+/** Present in every incident, and at fault only if a test says so. */
 export const UNRELATED = { id: 'ledger', cluster: '', namespace: 'bank', name: 'ledger' }
 export const NODE = { id: 'n1', cluster: '', namespace: '', name: 'node/worker-1' }
 

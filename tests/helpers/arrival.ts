@@ -1,4 +1,4 @@
-/** Arrival: the same deliveries in another order, as a network may bring them; a seed always gives the same one. */
+/** Changes the order in which deliveries arrive, as a network may. The same seed gives the same order. */
 import type { Delivery } from './deliveries.ts'
 
 /** Shuffled deliveries are received one after the other within this many minutes of the last one's time. */

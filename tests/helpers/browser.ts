@@ -1,7 +1,7 @@
 /** A real browser that records console messages and requests. */
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** Disables requests that the browser makes on its own, so that only those of the page are recorded. */
+/** Disables the requests that the browser sends by itself, so that only requests of the page are recorded. */
 const FLAGS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],

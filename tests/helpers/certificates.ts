@@ -1,4 +1,4 @@
-/** Certificates for this machine, made by openssl when a test asks for them. */
+/** Creates certificates for this machine with openssl. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export function makeCertificate(t: Parameters<typeof temporaryDirectory>[0], nam
     ],
     { stdio: 'ignore' },
   )
-  // Only who signs anew may go back in time.
+  // Only a new signature can have a date in the past.
   const dated = ['x509', '-in', files.cert, '-signkey', files.key, '-days', String(days), '-out', files.cert]
   execFileSync('openssl', dated, { stdio: 'ignore' })
   return { ...files, pem: readFileSync(files.cert, 'utf8'), directory }

@@ -1,4 +1,4 @@
-/** Deliveries: what senders tell of one piece of trouble, request by request, at minutes after noon. */
+/** The requests of senders about one problem, at minutes after noon. */
 import type { Source } from '../../src/domain/event/event.ts'
 import { MINUTE, NOON } from './factory.ts'
 import { type AlertMore, alert, alertmanager, type Body, type KubernetesMore, kubernetesEvent } from './senders.ts'
@@ -8,7 +8,7 @@ export type Delivery = {
   readonly at: number
   readonly source: Source
   readonly body: unknown
-  /** Acme where it is not given. */
+  /** The default is Acme. */
   readonly as?: 'charlie'
   /** Shuffled too it comes after those of the same queue before it: its sender never overtakes itself there. */
   readonly queue?: string
@@ -16,7 +16,7 @@ export type Delivery = {
   readonly onTime?: true
   /** Shuffled too it comes first: it is told long before the rest. */
   readonly longBefore?: true
-  /** The sender's key of this delivery: a second copy bears the same. */
+  /** The Idempotency-Key of this delivery. A copy has the same key. */
   readonly key?: string
 }
 
@@ -25,7 +25,10 @@ export function timeOf(minutes: number): number {
   return Math.round((NOON + minutes * MINUTE) / 1000) * 1000
 }
 
-/** A Kubernetes event, sent as it happened; the exporter posts each by itself, so that they may overtake each other. */
+/**
+ * A Kubernetes event, sent when it happened. The exporter sends each event in its own request, so events may overtake
+ * each other.
+ */
 export function kube(at: number, reason: string, object: string, more: KubernetesMore = {}): Delivery {
   return { at, source: 'cluster', body: kubernetesEvent(reason, object, { at: timeOf(at), ...more }) }
 }
@@ -41,7 +44,7 @@ export function late(delivery: Delivery, at: number): Delivery {
   return { ...delivery, at }
 }
 
-/** What Alertmanager sends of one group; within a group it never overtakes itself. */
+/** A notification of Alertmanager about one group. Notifications of a group arrive in order. */
 export function metrics(at: number, alerts: readonly unknown[], more: Body = {}): Delivery {
   const body = alertmanager(alerts, more)
   return { at, source: 'metrics', body, queue: `${body.receiver} ${body.groupKey}` }
@@ -73,7 +76,7 @@ export type Run = {
   readonly sha?: string
 }
 
-/** The commit of every pipeline that names no other, and the beginning of it with which its image is tagged. */
+/** The default commit of a pipeline, and its first characters, which are the tag of the image. */
 export const SHA = '9b1c3d5e7f90123456789abcdef0123456789abc'
 export const TAG = SHA.slice(0, 8)
 
@@ -88,7 +91,7 @@ export function pipeline(project: string, run: Run): Delivery[] {
   ]
 }
 
-/** The last of a pipeline's notifications alone. */
+/** Only the last notification of a pipeline. */
 export function ended(project: string, run: Run): Delivery {
   return hook(project, run, run.until, { status: run.status, builds: run.jobs })
 }
@@ -100,7 +103,7 @@ export function ran(name: string, status: string, from: number, until: number, m
   return { id: idOf(name), name, stage: name, status, allow_failure: false, failure_reason: reason, ...times, ...more }
 }
 
-/** A job that the pipeline never came to. */
+/** A job that the pipeline never started. */
 export function skipped(name: string): Body {
   return { ...ran(name, 'skipped', 0, 0), started_at: null, finished_at: null }
 }

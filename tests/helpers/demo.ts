@@ -1,4 +1,4 @@
-/** What a demo needs besides its story. */
+/** The parts of a demo besides its history. */
 import { globSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
   gauge: [''],
 }
 
-/** Every sample under its name with its labels, as they stand there. Fails at the first fault, naming the line. */
+/** Every sample under its name with its labels, as they stand there. Throws at the first error, and names the line. */
 export function readExposition(text: string): Map<string, number> {
   assert.ok(text.endsWith('\n'), 'the last line must end')
   const samples = new Map<string, number>()

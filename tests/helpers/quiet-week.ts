@@ -1,4 +1,4 @@
-/** A quiet week: what a healthy cluster of forty services says to its monitoring in seven days. */
+/** The requests that a healthy cluster of forty services sends in seven days. */
 import type { Source } from '../../src/domain/event/event.ts'
 import { DAY, MINUTE } from './factory.ts'
 import {

@@ -1,4 +1,4 @@
-/** Retention as tests see it: something to keep, a pass run to its end, and by plain arithmetic what it must leave. */
+/** Retention in tests: records, a complete run of pruning, and the records that must remain. */
 import assert from 'node:assert/strict'
 import type { Deps } from '../../src/operations/deps.ts'
 import { type PruneOutcome, prune } from '../../src/operations/pruning/prune.ts'

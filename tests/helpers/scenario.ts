@@ -1,5 +1,5 @@
 /**
- * Scenarios: what senders tell of one piece of trouble, in the order of time, and what incmon must make of it.
+ * Scenarios: the requests of senders about one problem in order of time, and the records that must result.
  *
  * Each is run in order, every delivery received when it was sent, and then a hundred times shuffled, each time by
  * organizations that have seen nothing yet. The unrelated service `bank/ledger` of the same organization (Acme) and a
@@ -15,7 +15,7 @@ import { type Made, MINUTE, makeOrganization } from './factory.ts'
 import { type Flow, makeFlow } from './flow.ts'
 import type { Body } from './senders.ts'
 
-/** What incmon must hold, all of it: what is not listed must not be there. The order does not matter. */
+/** All records that must exist afterwards. No other record may exist. The order does not matter. */
 export type Outcome = {
   /** `namespace/name` */
   readonly services: readonly string[]
@@ -31,7 +31,7 @@ export type Scenario = {
   readonly deliveries: readonly (Delivery | readonly Delivery[])[]
   /** `until`: when it is looked at, in minutes after noon. `charlie`: where the second organization takes part. */
   readonly expect: Outcome & { readonly until: number; readonly charlie?: Outcome }
-  /** What else must hold at the end of every run. */
+  /** Further checks at the end of each run. */
   readonly check?: (flow: Flow, acme: Made) => void
 }
 
@@ -94,7 +94,7 @@ async function run(
   flow.clock.now = timeOf(order[0]?.at ?? 0)
   let open: Promise<Receipt>[] = []
   for (const { at, source, body, as = 'acme', key } of order) {
-    // incmon sweeps every few seconds; between deliveries so close to each other that changes nothing.
+    // incmon sweeps every few seconds. Between deliveries so close to each other, a sweep changes nothing.
     if (timeOf(at) - flow.clock.now >= MINUTE) {
       await committed(open.splice(0))
       await flow.sweepUntil(timeOf(at), step * MINUTE)
@@ -180,7 +180,7 @@ function links({ deps: { db } }: Flow, of: Made) {
   )
 }
 
-/** What a failed run tells of a delivery: when it was received, from whom, and the beginning of what it says. */
+/** Describes a delivery for a failed run: its receipt, its sender, and the start of its body. */
 function brief({ at, source, body, as }: Delivery): string {
   const { reason, object_attributes, alerts } = body as Body
   return `${at.toFixed(1)} ${as ?? 'acme'} ${source} ${JSON.stringify(reason ?? object_attributes ?? alerts).slice(0, 90)}`

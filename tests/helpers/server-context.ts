@@ -1,4 +1,4 @@
-/** The process around the interface, for a test: nothing stalls, nobody is trusted, and faults go to standard error. */
+/** The server context for tests: no stalls, no trusted proxies, and errors on standard error. */
 import { webTexts } from '../../src/assets.ts'
 import { exampleOf } from '../../src/cli/demo/week.ts'
 import { TAB_ICONS } from '../../src/http/pages/kit/symbols.ts'

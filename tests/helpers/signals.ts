@@ -85,10 +85,10 @@ export function rollout(at: number, hash: string): ReceivedEvent {
   return { kind: 'change', name: 'ScalingReplicaSet', object: 'Deployment/cart', text, at }
 }
 
-/** What is held of one condition. */
+/** The alerts of one condition. */
 export type Held = { readonly alert: Alert; readonly fingerprints: readonly Fingerprint[] }
 
-/** The alert that a first signal opens, received at once unless told. */
+/** The alert that a first signal opens. By default it is received at once. */
 export function opened(signal: Signal, receivedAt = signal.at): Held {
   const { fingerprint, startsAt, status } = signal
   const fingerprints = [{ fingerprint, startedAt: startsAt, ended: status === 'resolved' }]

@@ -1,4 +1,4 @@
-/** Tokens on the wire: the forms that count, and the many that don't. */
+/** Tokens in requests: the accepted headers, and the many refused ones. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -7,7 +7,7 @@ import { payload } from '../helpers/payloads.ts'
 const CI = '/api/webhooks/ci'
 const BODY = payload('ci-pipeline-least.json')
 
-/** How a header may be wrong around a good token. */
+/** Malformed headers with a valid token. */
 const MALFORMED: Readonly<Record<string, (token: string) => string>> = {
   empty: () => '',
   blank: () => ' ',

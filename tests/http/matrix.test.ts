@@ -22,14 +22,14 @@ import { alertGroup, payload } from '../helpers/payloads.ts'
 import { makeServerContext } from '../helpers/server-context.ts'
 
 type Row = {
-  /** What the route asks for; null: it is for everyone. */
+  /** The required scope; null if the route is for everyone. */
   readonly scope: 'ingest' | 'read' | 'write' | 'admin' | null
   /** Whose record of Acme stands in the path. */
   readonly of?: 'service' | 'alert' | 'event' | 'incident' | 'correlation' | 'silence' | 'channel' | 'token'
   readonly body?: unknown
-  /** What Charlie, who may do everything in his own organization, is answered. */
+  /** The status for Charlie, who has all scopes in his own organization. */
   readonly outsider: number
-  /** What a token with the scope read alone is answered, where that is not 200. */
+  /** The status for a token with only the scope read, if it is not 200. */
   readonly reader?: number
 }
 
@@ -156,7 +156,7 @@ function expectedStatus({ scope, outsider, reader = 200 }: Row, caller: (typeof 
   if (caller === 'outsider') return outsider
   if (caller === 'ingest-only') return scope === 'ingest' ? 200 : 403
   if (caller !== 'read-only') return 401
-  // A sender knows no other refusal than 401.
+  // Senders handle only 401.
   if (scope === 'ingest') return 401
   return scope === 'read' ? reader : 403
 }

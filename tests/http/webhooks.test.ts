@@ -1,4 +1,4 @@
-/** POST /api/webhooks/…: what senders get for what they push. */
+/** POST /api/webhooks/…: the responses to senders. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'

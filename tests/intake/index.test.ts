@@ -1,4 +1,4 @@
-/** Intake: every known payload with its verdict, and any JSON whatever. */
+/** Intake: every known payload with its expected result, and random JSON. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -12,7 +12,7 @@ import { payload, verdicts } from '../helpers/payloads.ts'
 const RECEIVED = Date.UTC(2026, 4, 4, 10)
 
 for (const { name, endpoint, body, status, events, why } of verdicts()) {
-  // Without a valid token no body is read.
+  // Without a valid token, the body is not read.
   if (status === 401) continue
   test(`${name}: ${why}`, () => {
     const intake = orRefused(() => READERS[endpoint](parseBody(Buffer.from(body)), RECEIVED))
@@ -27,7 +27,7 @@ test('Every verdict without a token is 401', () => {
   assert.ok(without.length >= 5 && without.every(({ status }) => status === 401))
 })
 
-/** Bodies that look enough like real ones to get far into a reader: any value may stand at any known place. */
+/** Random bodies that resemble real ones: any value can be in any known field. */
 const values = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom('0001-01-01T00:00:00Z', '2099-01-01T00:00:00Z', '27', '<no value>', '\ud800\0', 'resolved', 'failed'),

@@ -1,4 +1,7 @@
-/** Recent intakes: equal bodies of one sender are read once, unless their meaning hangs on the time of receipt. */
+/**
+ * The cache of parsed requests: equal bodies of one sender are parsed once, unless the result depends on the time of
+ * receipt.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** Query plans: nothing that the program asks reads a table from end to end, or sorts what grows with the history. */
+/** Query plans: no query reads a whole table, or sorts rows whose number grows with the history. */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
@@ -13,17 +13,17 @@ const STORE = new URL('../../src/store/', import.meta.url)
 /** Files that query no table of the data model. */
 const WITHOUT_QUERIES = /^(sqlite\/|engine-store\.ts$)/
 
-/** What is no table, has few rows, or is an index of the live records alone. */
+/** Names that are not tables, tables with few rows, and indexes of live records only. */
 const MAY_BE_SCANNED =
   /^SCAN (json_each|schema_migrations|organizations|channels|alerts USING (COVERING )?INDEX alerts_live|incidents USING INDEX incidents_unresolved|\d+-ROW VALUES CLAUSE)/
 
-/** What is read of events and alerts and then sorted all the same: few enough, each for its reason. */
+/** Queries that may sort events or alerts, each with the reason: the rows are few. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [
   { query: /where "incident_id" = \+?\?/, why: 'the alerts of one incident' },
   { query: /"alerts"."incident_id" = \+?\?/, why: 'what belongs to the alerts of one incident' },
 ]
 
-/** What asks for all of an organization without a limit: totals, all services, and what the live state is loaded from. */
+/** Queries that may read a whole organization: totals, all services, and loading the live state. */
 const MAY_READ_ALL = /count\(\*\)|from "(services|aliases|image_projects|senders|groups|silences)"/
 
 type Step = { readonly detail: string; readonly text: string }
@@ -70,7 +70,7 @@ async function listen(t: TestContext) {
   return { file: flow.file, queries, called: new Set(called) }
 }
 
-/** Every function that other layers may call. */
+/** All functions that other layers may call. */
 async function exported(): Promise<string[]> {
   const names = readdirSync(fileURLToPath(STORE), { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => name.endsWith('.ts') && !WITHOUT_QUERIES.test(name))
