@@ -34,8 +34,11 @@ export type QueueDeps = {
   readonly committed: (inputs: readonly Queued[], batch: Batch, milliseconds: number) => void
 }
 
-/** Limits of a batch: its estimated duration in milliseconds, and its number of inputs. */
-const BATCH_MS = 24
+/**
+ * Limits of a batch: its estimated duration in milliseconds, and its number of inputs. In a storm each batch writes the
+ * same index pages of every service, so a longer batch writes fewer pages for an alert. Readers wait for one batch.
+ */
+const BATCH_MS = 40
 const BATCH_INPUTS = 512
 /** The time for retries while another process locks the database, in milliseconds. Some senders never retry. */
 const RETRY_MS = 5_000
