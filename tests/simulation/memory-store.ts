@@ -2,7 +2,7 @@
  * An in-memory store behind the interface that the engine sees. It keeps the saved effects, and rebuilds the live state
  * from the records that they add up to.
  */
-import { scheduleAlerts } from '../../src/domain/decide/sweep.ts'
+import { firstDueAt, scheduleAlerts } from '../../src/domain/decide/sweep.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { putAlert } from '../../src/domain/state/alerts.ts'
 import { putSilence } from '../../src/domain/state/apply.ts'
@@ -136,7 +136,7 @@ function loadState(records: Records, journal: Journal, rowId: number, now: numbe
   }
   for (const { live, settledAt } of records.alerts.values()) {
     if (settledAt !== null || live.organizationId !== rowId) continue
-    putAlert(state, { ...live, dueAt: Number.MAX_SAFE_INTEGER })
+    putAlert(state, { ...live, dueAt: firstDueAt(state, live) })
   }
   scheduleAlerts(state)
   return state

@@ -36,8 +36,9 @@ export function nextDue(state: OrganizationState): number | null {
     ...earliestOf(state.dueAlerts).map((rowId) => state.alerts.get(rowId)?.dueAt ?? null),
     ...earliestOf(state.dueServices).map((rowId) => state.services.get(rowId)?.evaluateAt ?? null),
     ...otherTimes(state),
-  ].filter((time) => time !== null)
-  return times.length > 0 ? Math.min(...times) : null
+  ]
+  // A storm has more alerts than Math.min has arguments.
+  return times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
 }
 
 /** Returns whether any record is due. */
@@ -124,9 +125,10 @@ export function firstDueAt(
   return settle(alert, context, alert.receivedAt).dueAt
 }
 
-/** Computes the due times again after all alerts are loaded, because a Kubernetes condition depends on other alerts. */
+/** Computes the due times of Kubernetes conditions again after all alerts are loaded, because others affect them. */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
+    if (before.alert.source !== 'cluster') continue
     const dueAt = firstDueAt(state, before)
     if (dueAt !== before.dueAt) apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
   }
