@@ -184,11 +184,11 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     assert.equal(await readiness(url), 200)
     const startedMs = Math.round(performance.now() - began)
     await kill()
-    const gigabytes = Math.max(1, statSync(copy).size / 1e9)
+    const gigabytes = statSync(copy).size / 1e9
     const words = `${gigabytes.toFixed(1)} GB in ${result.ms} ms, p99 of a webhook ${webhook} ms, restored and ready in ${startedMs} ms`
     figure(t, 24, words)
     assert.deepEqual(lostOf(restored, result.promised).slice(0, 9), [])
-    judge(result.ms <= 30_000 && webhook <= 300 && startedMs <= 10_000 * gigabytes, words)
+    judge(result.ms <= 30_000 && webhook <= 300 && startedMs <= 10_000 * Math.max(1, gigabytes), words)
   })
 
   test('the log is bounded again soon after a long read', async (t) => {
@@ -244,6 +244,6 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     const words = `${deleted} events in ${seconds} s, the longest stall ${stall} ms, p99 of a webhook ${webhook} ms, the file ${Math.round((statSync(pruned).size - size) / 1e6)} MB larger`
     figure(t, 23, words)
     assert.ok(deleted >= 0.46 * ALERTS && own.tally.broken === 0, words)
-    judge(stall <= 50 && webhook <= 300, words)
+    judge(stall <= 50 && webhook <= 300, words, stall - 50)
   })
 })

@@ -5,12 +5,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { alert, alertmanager } from '../helpers/senders.ts'
+import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
-import { createGenerator, figure, judging, memoryOf, quantile } from './generator.ts'
+import { createGenerator, descriptorsOf, figure, judging, memoryOf, quantile } from './generator.ts'
 import { acknowledged } from './load.ts'
 import { missing } from './promise.ts'
 import { makeDatabase, PROGRAM_LINE, startServer } from './server.ts'
@@ -18,15 +19,22 @@ import { sized } from './size.ts'
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? sized(3, 1))
 const PER_SECOND = 200
-const STEPS = 10
+/** Of a soak of hours, each takes the ten minutes between two backups. */
+const STEPS = Math.max(10, MINUTES / 10)
 const STREAMS = 50
 const LOG_LIMIT = 64 * 1_048_576
+const MAX_LEAKED = 5
 
 /** Runs a command of the program beside the server. */
 async function run(...words: string[]): Promise<void> {
   const [command = '', ...args] = [...PROGRAM_LINE, ...words]
-  const [code] = await once(spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close')
-  assert.equal(code, 0, words.join(' '))
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  const [code] = await once(child, 'close')
+  assert.equal(code, 0, `${words.join(' ')}: ${said}`)
 }
 
 /** Opens streams, and leaves them after the first words. */
@@ -48,37 +56,66 @@ test(`${MINUTES} minutes of load, backups, pruning and streams`, { timeout: (MIN
   t.after(close)
   const judge = judging(t, 27, server.pid)
   const stored = new Set<string>()
-  const [memory, descriptors, logs]: [number[], number[], number[]] = [[], [], []]
-  const look = () => {
-    memory.push(memoryOf(server.pid).now)
-    descriptors.push(readdirSync(`/proc/${server.pid}/fd`).length)
+  const [memory, descriptors, logs]: [[minutes: number, megabytes: number][], number[], number[]] = [[], [], []]
+  const began = performance.now()
+  const minutes = () => (performance.now() - began) / 60_000
+  const sampler = setInterval(() => memory.push([minutes(), memoryOf(server.pid).now]), 5_000)
+  t.after(() => clearInterval(sampler))
+  const look = async () => {
     logs.push(statSync(`${file}-wal`).size)
+    // Otherwise the number would depend on the connections of the moment.
+    close()
+    let before = 0
+    const isSteady = (count: number) => {
+      const isSame = count === before
+      before = count
+      return isSame
+    }
+    descriptors.push(await eventually(async () => descriptorsOf(server.pid).length, isSteady))
   }
   for (let step = 0; step < STEPS; step += 1) {
-    const beside = [run('backup', join(directory, 'copy.db'), '--force', '--database', file), churn(server.url, token)]
-    await atRate(PER_SECOND, (MINUTES * 60) / STEPS, async (number) => {
+    const backup = run('backup', join(directory, 'copy.db'), '--force', '--database', file)
+    const sending = atRate(PER_SECOND, (MINUTES * 60) / STEPS, async (number) => {
       // A thousand alerts that fire again and again, and now and then a new one.
       const instance = number % 20 === 0 ? `new-${step}-${number}` : `i${number % 1_000}`
       const body = alertmanager([alert('Soak', { deployment: `shop-${number % 40}`, instance, severity: 'warning' })])
       const reply = await post('/api/webhooks/metrics', JSON.stringify(body))
       for (const id of reply ? acknowledged({ status: reply.status, body: JSON.parse(reply.text) }) : []) stored.add(id)
     })
-    await Promise.all(beside)
+    // All at once, so that a failure is told when it happens.
+    await Promise.all([backup, churn(server.url, token), sending])
     await run('prune', '--yes', '--database', file)
-    look()
+    await look()
   }
   server.signal('SIGTERM')
   const code = await server.ended
   const lost = missing(file, stored)
-  const half = STEPS / 2
-  /** Single values vary with the connections of the moment, so the medians of both halves are compared. */
-  const growthOf = (values: readonly number[]) =>
-    quantile(values.slice(half), 0.5) - quantile(values.slice(0, half), 0.5)
-  const [growth, leaked] = [growthOf(memory), growthOf(descriptors)]
+  clearInterval(sampler)
+  const [early, late] = [memory.filter(([at]) => at < MINUTES / 2), memory.filter(([at]) => at >= MINUTES / 2)]
+  const [highest, growth] = [medianOf(late), medianOf(late) - medianOf(early)]
+  // A shorter soak is still warming up.
+  const slope = MINUTES >= 60 ? slopeOf(memory.filter(([at]) => at >= 10)) * 10 : 0
+  const leaked = (descriptors.at(-1) ?? 0) - (descriptors[0] ?? 0)
   const errors = server.said().match(/"level":(50|60|"error"|"fatal")/g)?.length ?? 0
-  const words = `${MINUTES} minutes: ${stored.size} stored, ${lost.length} lost, ${memory.at(-1)} MB (${growth} more than in the first half), ${leaked} descriptors more, log at most ${Math.round(Math.max(...logs) / 1e6)} MB, p99 ${Math.round(quantile(tally.times, 0.99))} ms, ${errors} errors`
+  const slopeWords = MINUTES >= 60 ? `, ${slope.toFixed(1)} MB per ten minutes` : ''
+  const words = `${MINUTES} minutes: ${stored.size} stored, ${lost.length} lost, ${highest} MB (${growth} more than in the first half${slopeWords}), ${leaked} descriptors more, log at most ${Math.round(Math.max(...logs) / 1e6)} MB, p99 ${Math.round(quantile(tally.times, 0.99))} ms, ${errors} errors`
   figure(t, 27, words)
-  assert.deepEqual([[...tally.statuses.keys()], tally.broken, lost, code, errors], [[200], 0, [], 0, 0], words)
-  assert.ok(growth <= Math.max(40, MINUTES / 5) && leaked <= 10 && Math.max(...logs) <= LOG_LIMIT, words)
+  assert.deepEqual([[...tally.statuses.keys()], tally.broken, lost.length, code, errors], [[200], 0, 0, 0, 0], words)
+  assert.ok(growth <= 40 && slope <= 1 && Math.abs(leaked) <= MAX_LEAKED && Math.max(...logs) <= LOG_LIMIT, words)
   judge(quantile(tally.times, 0.99) <= 300, words)
 })
+
+function medianOf(samples: readonly (readonly [number, number])[]): number {
+  return quantile(
+    samples.map(([, value]) => value),
+    0.5,
+  )
+}
+
+/** The slope of the line that fits the samples best, per unit of their first number. */
+function slopeOf(samples: readonly (readonly [number, number])[]): number {
+  const mean = (index: 0 | 1) => samples.reduce((sum, sample) => sum + sample[index], 0) / samples.length
+  const [x, y] = [mean(0), mean(1)]
+  const covariance = samples.reduce((sum, [at, value]) => sum + (at - x) * (value - y), 0)
+  return covariance / samples.reduce((sum, [at]) => sum + (at - x) ** 2, 0)
+}

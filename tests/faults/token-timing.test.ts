@@ -6,12 +6,16 @@ import { systemDeps } from '../../src/deps.ts'
 import { authenticate } from '../../src/operations/tokens.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
-import { figure, quantile } from './generator.ts'
-import { makeDatabase } from './server.ts'
+import { createGenerator, figure, quantile } from './generator.ts'
+import { makeDatabase, startServer } from './server.ts'
+import { sized } from './size.ts'
 
 /** Look-ups of a wrong token of each kind, and how often they are compared: other programs disturb some comparisons. */
 const TIMED = 20_000
 const COMPARISONS = 7
+/** Requests of each kind, and how many of them from one address, which may send 100 wrong tokens without a delay. */
+const OVER_HTTP = sized(20_000, 4_000)
+const PER_ADDRESS = 40
 /** Beyond it two means differ by more than chance. */
 const MAX_T = 4.5
 
@@ -36,8 +40,13 @@ function compare(token: string, lookUp: (token: string) => unknown): number {
       if (round >= 0) times[kind].push(Number(process.hrtime.bigint() - began))
     }
   }
+  return scoreOf(times)
+}
+
+/** Welch's t. */
+function scoreOf(times: readonly [readonly number[], readonly number[]]): number {
   const [a, b] = [momentsOf(times[0]), momentsOf(times[1])]
-  return (a.mean - b.mean) / Math.sqrt((a.variance + b.variance) / TIMED)
+  return (a.mean - b.mean) / Math.sqrt(a.variance / times[0].length + b.variance / times[1].length)
 }
 
 /** The median of the comparisons. */
@@ -67,9 +76,50 @@ test('a wrong token that begins like a right one takes no other time than any ot
   assert.notEqual(authenticate(deps, token), null)
   const score = medianScore(token, (wrong) => authenticate(deps, wrong))
   const control = medianScore(token, (wrong) => isEqual(wrong, token))
-  figure(t, 37, `|t| = ${score.toFixed(1)} of ${TIMED} each; of a comparison by character ${control.toFixed(0)}`)
+  figure(
+    t,
+    37,
+    `in the process |t| = ${score.toFixed(2)} of ${TIMED} each; of a comparison by character ${control.toFixed(0)}`,
+  )
   assert.ok(score < MAX_T, `t = ${score}`)
   assert.ok(control >= MAX_T, `the control has t = ${control}`)
+})
+
+/** One request with this token; milliseconds. */
+type Ask = (token: string) => Promise<number>
+
+/** Sends wrong tokens over kept connections, from so many addresses that no response is delayed. */
+async function compareOverHttp(token: string, askFrom: (address: string) => Ask): Promise<number> {
+  const reversed = token.slice(0, 7) + [...token.slice(7, -4)].reverse().join('')
+  const wrong = [wrongTokens(token.slice(0, -4)), wrongTokens(reversed)] as const
+  const times: [number[], number[]] = [[], []]
+  for (let round = 0; round < OVER_HTTP; ) {
+    const ask = askFrom(`127.0.${1 + ((round / PER_ADDRESS) >> 7)}.${1 + ((round / PER_ADDRESS) & 127)}`)
+    // The first one opens the connection.
+    await ask('none')
+    for (const last = round + PER_ADDRESS; round < last; round += 1)
+      for (const kind of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const))
+        times[kind].push(await ask(wrong[kind][round % 1_000] ?? ''))
+  }
+  return scoreOf(times)
+}
+
+test('over HTTP a wrong token that begins like a right one takes no other time than any other', async (t) => {
+  const { file, token } = makeDatabase(temporaryDirectory(t))
+  const { url } = await startServer(t, file)
+  const askFrom = (address: string): Ask => {
+    const { post, close } = createGenerator({ url, token }, 1, address)
+    t.after(close)
+    return async (wrong) => {
+      const began = performance.now()
+      const reply = await post('/api/webhooks/metrics', '{}', { Authorization: `Bearer ${wrong}` })
+      assert.equal(reply?.status, 401)
+      return performance.now() - began
+    }
+  }
+  const score = Math.abs(await compareOverHttp(token, askFrom))
+  figure(t, 37, `over HTTP |t| = ${score.toFixed(2)} of ${OVER_HTTP} each`)
+  assert.ok(score < MAX_T, `t = ${score}`)
 })
 
 test('only the SHA-256 of a token is stored, and it alone finds the token', (t) => {

@@ -2,38 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
+import { MALFORMED } from '../helpers/malformed-tokens.ts'
 import { payload } from '../helpers/payloads.ts'
 
 const CI = '/api/webhooks/ci'
 const BODY = payload('ci-pipeline-least.json')
-
-/** Malformed headers with a valid token. */
-const MALFORMED: Readonly<Record<string, (token: string) => string>> = {
-  empty: () => '',
-  blank: () => ' ',
-  'the scheme alone': () => 'Bearer',
-  'another scheme': (token) => `Token ${token}`,
-  'basic credentials': (token) => `Basic ${Buffer.from(`x:${token}`).toString('base64')}`,
-  'a digest': () => 'Digest username="x", realm="y"',
-  'two tokens': (token) => `Bearer ${token} ${token}`,
-  'two headers joined': (token) => `Bearer ${token}, Bearer ${token}`,
-  'a comma behind': (token) => `Bearer ${token},`,
-  'a semicolon behind': (token) => `Bearer ${token};`,
-  'double quotes': (token) => `Bearer "${token}"`,
-  'single quotes': (token) => `Bearer '${token}'`,
-  'a colon': (token) => `Bearer: ${token}`,
-  'an equals sign': (token) => `Bearer=${token}`,
-  'a tab': (token) => `Bearer\t${token}`,
-  'angle brackets': (token) => `Bearer <${token}>`,
-  'the placeholder': () => 'Bearer <API_TOKEN>',
-  'another letter behind': (token) => `Bearer ${token}x`,
-  'a letter missing': (token) => `Bearer ${token.slice(0, -1)}`,
-  'in capitals': (token) => `Bearer ${token.toUpperCase()}`,
-  percent: (token) => `Bearer ${token.replace('_', '%5F')}`,
-  'beyond ASCII': (token) => `Bearer ${token}\u00e9`,
-  'ten thousand letters': () => `Bearer ${'A'.repeat(10_000)}`,
-  'a word': () => 'Bearer null',
-}
 
 describe('Authorization', () => {
   test('a malformed header is 401, for REST and for webhooks', async (t) => {
