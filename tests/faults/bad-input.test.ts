@@ -6,7 +6,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
-import { createGenerator, figure, judging, memoryOf } from './generator.ts'
+import { createGenerator, figure, judging, memoryOf, resetHighest } from './generator.ts'
 import { makeDatabase, startServer } from './server.ts'
 
 const METRICS = '/api/webhooks/metrics'
@@ -42,7 +42,11 @@ const group = (text: string) => `{"receiver":"x","status":"firing","alerts":[${t
 const BOMBS: readonly (readonly [what: string, make: () => string | Buffer, statuses: readonly number[]])[] = [
   ['a depth of 200,000', () => group(`{"labels":${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}}`), [400]],
   ['100,000 labels', () => JSON.stringify(alertmanager([alert('X', labelled(100_000))])), [200, 400]],
-  ['a text of 9 MB', () => JSON.stringify(alertmanager([alert('X', { summary: 'x'.repeat(9_000_000) })])), [200, 400]],
+  [
+    'a text of 10 MB',
+    () => JSON.stringify(alertmanager([alert('X', { summary: 'x'.repeat(10_000_000) })])),
+    [200, 400],
+  ],
   ['11 MB', () => Buffer.alloc(11 * MEBIBYTE, 0x20), [413]],
   [
     '50,000 alerts',
@@ -73,24 +77,26 @@ const ENCODED: readonly (readonly [what: string, headers: string, body: Buffer, 
 suite('bad input', { concurrency: 1 }, () => {
   test('no bomb takes long, or much memory, or ends the server', async (t) => {
     const { post, pid, url } = await served(t)
-    await post(METRICS, JSON.stringify(alertmanager([alert('Warm', {})])))
-    let slowest = 0
-    const before = memoryOf(pid).now
+    // Memory that any load takes, such as that for new objects, is not taken by a bomb.
+    for (let number = 0; number < 2_000; number += 1)
+      await post(METRICS, JSON.stringify(alertmanager([alert(`Warm${number}`, labelled(40))])))
+    let [slowest, largest] = [0, 0]
     for (const [what, make, statuses] of BOMBS) {
       const body = make()
       const judge = judging(t, 29, pid)
-      const began = performance.now()
+      resetHighest(pid)
+      const [began, before] = [performance.now(), memoryOf(pid).now]
       const reply = await post(METRICS, body)
       const ms = Math.round(performance.now() - began)
       // A server that closes a connection before the whole body was sent may be seen as that alone.
       if (reply) assert.ok(statuses.includes(reply.status), `${what}: ${reply.status} ${reply.text.slice(0, 200)}`)
       judge(ms <= 250, `${what}: ${ms} ms`)
-      slowest = Math.max(slowest, ms)
+      const more = memoryOf(pid).highest - before
+      assert.ok(more <= (body.length > 9_000_000 ? 64 : 50), `${what}: ${more} MB more`)
+      ;[slowest, largest] = [Math.max(slowest, ms), Math.max(largest, more)]
     }
-    const more = memoryOf(pid).highest - before
-    figure(t, 29, `${BOMBS.length} bombs, the slowest ${slowest} ms, ${more} MB more`)
+    figure(t, 29, `${BOMBS.length} bombs, at most ${slowest} ms and ${largest} MB each`)
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
-    assert.ok(more <= 128, `${more} MB more`)
   })
 
   test('500 slow senders delay nobody, and are let go after the time for a head', async (t) => {

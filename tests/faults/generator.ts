@@ -1,5 +1,5 @@
 /** A load generator over kept connections: how many answers of each status came, and how long they took. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { queuedBy } from '../bench/children.ts'
@@ -81,6 +81,11 @@ export function memoryOf(pid: number): { readonly now: number; readonly highest:
   return { now: field('VmRSS'), highest: field('VmHWM') }
 }
 
+/** Lets the highest memory of a process begin again at what it has now. */
+export function resetHighest(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
 /** What the open descriptors of a process point to: a path, or `socket:[…]`. */
 export function descriptorsOf(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
@@ -108,25 +113,37 @@ const SAMPLE_MS = 20
  * not judged. `overMs`: by how much the longest stall of all exceeds its limit, which one wait may explain.
  */
 export function judging(t: { diagnostic: (text: string) => void }, number: number, pid: number) {
-  const watched = [{ pid }, { pid: process.pid }].map((one) => ({ ...one, queued: queuedBy(one) }))
   const began = performance.now()
-  let [longest, before] = [0, queuedBy({ pid })]
-  const sampler = setInterval(() => {
+  const watched = [watchQueue(pid), watchQueue(process.pid)]
+  return (isMet: boolean, words: string, overMs = Number.POSITIVE_INFINITY) => {
+    const waits = watched.map((stop) => stop())
+    if (isMet) return
+    const share = Math.max(...waits.map(({ total }) => total)) / (performance.now() - began)
+    const longest = waits[0]?.longest ?? 0
+    const waited = `it waited ${Math.round(share * 100)} % of the time for a processor, at most ${Math.round(longest)} ms in a row`
+    if (share <= MAX_QUEUED && longest < overMs) throw new Error(`${words}; ${waited}`)
+    t.diagnostic(`busy ${number}: ${words}; ${waited}`)
+  }
+}
+
+/** Watches how long a process waits for a processor, in milliseconds, until it ends or the returned function is called. */
+function watchQueue(pid: number): () => { readonly total: number; readonly longest: number } {
+  const first = queuedBy({ pid })
+  let [last, longest] = [first, 0]
+  const look = () => {
     try {
       const now = queuedBy({ pid })
-      longest = Math.max(longest, now - before)
-      before = now
+      longest = Math.max(longest, now - last)
+      last = now
     } catch {
-      // The server has ended.
+      // The process has ended.
       clearInterval(sampler)
     }
-  }, SAMPLE_MS).unref()
-  return (isMet: boolean, words: string, overMs = Number.POSITIVE_INFINITY) => {
+  }
+  const sampler = setInterval(look, SAMPLE_MS).unref()
+  return () => {
+    look()
     clearInterval(sampler)
-    if (isMet) return
-    const waits = watched.map(({ pid, queued }) => (queuedBy({ pid }) - queued) / (performance.now() - began))
-    const waited = `it waited ${Math.round(Math.max(...waits) * 100)} % of the time for a processor, at most ${Math.round(longest)} ms in a row`
-    if (Math.max(...waits) <= MAX_QUEUED && longest < overMs) throw new Error(`${words}; ${waited}`)
-    t.diagnostic(`busy ${number}: ${words}; ${waited}`)
+    return { total: last - first, longest }
   }
 }

@@ -18,7 +18,13 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
     [{ file: 'tests/http/fuzz.test.ts' }],
     'mutant: refusal-as-bug',
   ),
-  row(29, 'Bombs', 'refused or stored in ≤ 250 ms, ≤ 128 MB', [{ file: BAD, name: /bomb/ }], 'mutant: any-size'),
+  row(
+    29,
+    'Bombs',
+    'each refused or stored in ≤ 250 ms, which also bounds the stall, with ≤ 50 MB, or ≤ 64 MB for 10 MB',
+    [{ file: BAD, name: /bomb/ }],
+    'mutant: any-size',
+  ),
   row(
     30,
     'Hostile strings',

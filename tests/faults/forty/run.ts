@@ -1,11 +1,12 @@
 /**
  * Runs the forty proofs and prints one table of them: `npm run test:faults`. With INCMON set to an executable, servers are
  * started from it. Ends with 1 if any of them is not met. `--short` takes a few minutes instead of a quarter of an hour:
- * it runs for every commit. `--markdown` also writes the table into docs/promise.md.
+ * it runs for every commit. `--markdown` also writes the table into docs/promise.md, with the day, the form and the program.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { takePriority } from '../size.ts'
 import { FORTY } from './forty.ts'
 import { passedOf, REPORTER, readReport, resultOf, type Said } from './report.ts'
@@ -13,14 +14,16 @@ import { passedOf, REPORTER, readReport, resultOf, type Said } from './report.ts
 const isMarkdown = process.argv.includes('--markdown')
 const isShort = process.argv.includes('--short')
 /** Those that measure time have the machine for themselves. */
-const MEASURING = /^tests\/faults\/(load|history|bad-input|streams|soak)\.test\.ts$/
+const MEASURING = /^tests\/faults\/(load|history|bad-input|streams|soak|wrong-tokens)\.test\.ts$/
+/** Starts after kills too, if there is a minute for them. */
+const isMeasuring = (file: string) => MEASURING.test(file) || (!isShort && file === 'tests/faults/kill.test.ts')
 const DOCUMENT = 'docs/promise.md'
 /** In milliseconds. */
 const MAX_TEST = 900_000
 
 const files = [...new Set(FORTY.flatMap(({ proofs }) => proofs.map(({ file }) => file)))]
 const began = performance.now()
-const [quiet, loud] = [files.filter((file) => !MEASURING.test(file)), files.filter((file) => MEASURING.test(file))]
+const [quiet, loud] = [files.filter((file) => !isMeasuring(file)), files.filter(isMeasuring)]
 const faults = quiet.filter((file) => file.startsWith('tests/faults/'))
 const others = quiet.filter((file) => !file.startsWith('tests/faults/'))
 const texts = await Promise.all([run(faults), run(others)])
@@ -62,12 +65,17 @@ function print(said: Said): number[] {
   return FORTY.filter((row) => !['met', 'machine busy'].includes(resultOf(row, said))).map(({ number }) => number)
 }
 
-/** Replaces the table, and the day of its figures, in docs/promise.md. */
+/** Replaces the table in docs/promise.md, and the sentence that says how it was made. */
 function quote(rows: readonly (readonly string[])[]): void {
   const day = new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })
+  const [cores, form] = [availableParallelism(), isShort ? 'short' : 'whole']
+  const program = process.env.INCMON ? 'from the executable' : 'from the source'
   const table = rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   const text = readFileSync(DOCUMENT, 'utf8')
-    .replace(/(?<=The figures are from )[^,]+/, day)
-    .replace(/^\| \| Proof[\s\S]*?(?=\n\n|\n*$(?![\s\S]))/m, () => table)
+    .replace(
+      /^The figures are from .*$/m,
+      `The figures are from ${day}, on ${cores} cores, in the ${form} form, ${program}.`,
+    )
+    .replace(/^\| +\| Proof[\s\S]*?(?=\n\n|\n*$(?![\s\S]))/m, () => table)
   writeFileSync(DOCUMENT, text)
 }

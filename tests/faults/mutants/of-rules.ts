@@ -30,8 +30,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     file: 'src/server/connection/pending-bodies.ts',
     from: 'parsed + next.bytes <= mostParsed',
     to: 'parsed + next.bytes > 0',
-    test: 'tests/faults/load.test.ts',
-    only: '160 bodies',
+    test: 'tests/server/pending-bodies.test.ts',
   },
   {
     name: 'unseen-damage',
