@@ -43,6 +43,7 @@ const BATCH_INPUTS = 512
 /** The time for retries while another process locks the database, in milliseconds. Some senders never retry. */
 const RETRY_MS = 5_000
 const PAUSE_MS = 25
+const FULL = 'the disk of the database is full, "incmon doctor" shows how much is free'
 /**
  * The maximum time for which the queue gathers inputs: a number of milliseconds, or a share of the last batch's
  * duration, whichever is longer. Node accepts one connection per turn of its event loop, so many new connections would
@@ -148,6 +149,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
       return { count, retry: taken.filter((one) => !isLate(one)) }
     }
     if (fault === 'disk') stopAfter(error, taken)
+    else if (fault === 'full') for (const one of taken) refuse(one, FULL, error)
     else if (fault === 'store') for (const one of taken) refuse(one, 'the database cannot be written', error)
     else if (count > 1) {
       const retry: Queued[] = []

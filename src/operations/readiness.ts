@@ -8,7 +8,7 @@ export type Check = { readonly name: string; readonly detail: string | null }
 
 const ROLLBACK = Symbol('rollback')
 
-/** Checks the migrations of the file and whether the write lock is available. Changes nothing. */
+/** Checks the migrations of the file, whether writes have failed, and whether the write lock is available. */
 export function checkStore({ db }: Deps): Check[] {
   return [
     { name: 'migrations', detail: checked(() => missingMigrations(db)) },
@@ -21,7 +21,10 @@ function missingMigrations(db: Deps['db']): string | null {
   return isCurrent ? null : 'the database lacks migrations; run incmon migrate'
 }
 
+/** A transaction that is rolled back does not notice that the disk is full, so failed writes count too. */
 function writeFault(db: Deps['db']): string | null {
+  const failure = db.takeFailure()
+  if (failure !== null) throw failure
   try {
     db.transaction(() => {
       rewriteMigration(db)

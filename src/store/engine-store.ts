@@ -11,7 +11,7 @@ import { findFact } from './live/facts.ts'
 import { findLastRowIds, loadOrganization } from './live/load.ts'
 import { saveEffects } from './live/save.ts'
 import { listOrganizations } from './organizations.ts'
-import { errorCode, isBusy, isStoreFailure } from './sqlite/fault.ts'
+import { errorCode, isBusy, isFull, isStoreFailure } from './sqlite/fault.ts'
 import type { Db } from './sqlite/open.ts'
 
 /** Thrown to roll back a transaction whose result was only needed for reading. */
@@ -49,10 +49,11 @@ export function createEngineStore(db: Db) {
       }
       return links
     },
-    faultOf: (error: unknown): 'busy' | 'disk' | 'store' | null => {
+    faultOf: (error: unknown): 'busy' | 'full' | 'disk' | 'store' | null => {
       if (isBusy(error)) return 'busy'
       // If SQLite cannot extend the log index, the disk is full, but it has not failed.
-      if (/^SQLITE_(IOERR(?!_SHMSIZE)|CORRUPT)/.test(errorCode(error))) return 'disk'
+      if (isFull(error)) return 'full'
+      if (/^SQLITE_(IOERR|CORRUPT)/.test(errorCode(error))) return 'disk'
       return isStoreFailure(error) ? 'store' : null
     },
     sync: db.sync,

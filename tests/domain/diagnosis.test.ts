@@ -88,6 +88,17 @@ test('a correct installation has one ok for each check', () => {
   assert.ok(findings.every(({ state, remedy }) => state === 'ok' && remedy === null))
 })
 
+test('the size of the database includes its log', () => {
+  const sizes = [[], [WAL]].map((companions) =>
+    diagnose({ ...SOUND, companions }).find(({ check }) => check === 'database'),
+  )
+  const texts = sizes.map((finding) => finding?.text)
+  assert.deepEqual(texts, [
+    `${ENTRY.path}, ${formatBytes(3 * GB)}`,
+    `${ENTRY.path}, ${formatBytes(3 * GB + 4e6)} with its log`,
+  ])
+})
+
 const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp][] = [
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   ['no directory', { directory: null, entry: null, content: null }, /^fail database: the directory of \S+ is missing/],

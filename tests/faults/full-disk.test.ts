@@ -37,7 +37,10 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
     assert.deepEqual([before.refused.length, full.refused.length > 0], [0, true])
     for (const { status, headers, body } of full.refused) {
       assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
-      assert.match(body.detail, /^the database cannot be written: nothing of this request was stored, send it again$/)
+      assert.match(
+        body.detail,
+        /^the disk of the database is full, "incmon doctor" shows how much is free: nothing of this request was stored/,
+      )
     }
   })
 
@@ -48,7 +51,9 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   await t.test('readiness fails within five seconds, with the reason', async () => {
     const ready = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(5_000) })
     assert.equal(ready.status, 503)
-    assert.match(await ready.text(), /less than min-free-disk = 8; free some space/)
+    const text = await ready.text()
+    assert.match(text, /less than min-free-disk = 8; free some space/)
+    assert.match(text, /"name":"store","state":"failing"/)
   })
 
   await t.test('reads are answered', async () => {

@@ -68,6 +68,18 @@ test('a server whose database file was moved is not ready and stores nothing unt
   assert.deepEqual([(await send()).status, (await request('GET', '/readyz')).status], [200, 200])
 })
 
+test('a database is not ready if a write failed since the last check, and ready again at the next one', async (t) => {
+  const { db, request } = makeWorld(t)
+  const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  const write = () => {
+    throw full
+  }
+  assert.throws(() => db.transaction(write))
+  const [first, second] = [await request('GET', '/readyz'), await request('GET', '/readyz')]
+  assert.deepEqual([first.status, second.status], [503, 200])
+  assert.match(first.body.detail, /SQLITE_FULL.+the disk is full.+incmon doctor/)
+})
+
 test('a read-only database is not ready', async (t) => {
   const { db, request } = makeWorld(t)
   db.pragma('query_only = ON')

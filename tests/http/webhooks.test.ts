@@ -188,6 +188,7 @@ describe('an internal error', () => {
     const { acme, request } = makeWorld(t, ({ engine }) => failing(engine, error))
     const { status, text } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
     assert.deepEqual([status, text.includes('/var/lib')], [503, false])
+    assert.match(text, /the disk of the database is full.+incmon doctor/)
   })
 
   test('any other error gives 500; its cause is logged and not sent', async (t) => {

@@ -30,7 +30,7 @@ function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Find
     return [fail('database', `no database at ${file}`, '"incmon serve" makes one, or name another with --database')]
   }
   if (!entry.isFile) return [fail('database', `${file} is not a file`, 'choose a file with --database')]
-  return [ok('database', `${file}, ${formatBytes(entry.size)}`)]
+  return [ok('database', `${file}, ${formatBytes(entry.size + log)}${log > 0 ? ' with its log' : ''}`)]
 }
 
 function diagnoseRights({ directory, entry, companions, uid }: DoctorFacts): Finding[] {

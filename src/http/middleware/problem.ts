@@ -58,11 +58,15 @@ const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
   503: { 'retry-after': '5' },
 }
 
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/
+const DISK_FULL = /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE)/
 /** SQLite codes for a write that fails now and may succeed later: busy, full, read-only, disk error. */
 const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
 const UNAVAILABLE =
   'the database cannot be written now and nothing was changed; send the request again in a few seconds'
+const FULL =
+  'the disk of the database is full and nothing was changed; free some space, "incmon doctor" shows how much is free, then send the request again'
 const DAMAGED = 'the database is damaged; GET /readyz says what to do'
 const OUR_FAULT =
   'this is a bug in incmon, and its log contains the cause; check GET /readyz, then send the request again'
@@ -91,8 +95,9 @@ export async function required<Found>(query: Promise<Found>, noun: string, list:
 /** Returns the response for any thrown error. An error that is not an `IncmonError` is a bug; its text is not shown. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)
-  if (isDamage(error)) return problem(503, DAMAGED)
-  return cannotWrite(error) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
+  if (hasCode(error, DAMAGE)) return problem(503, DAMAGED)
+  if (hasCode(error, DISK_FULL)) return problem(503, FULL)
+  return hasCode(error, CANNOT_WRITE) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
 }
 
 /**
@@ -122,10 +127,6 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 }
 
-function isDamage(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code))
-}
-
-function cannotWrite(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && CANNOT_WRITE.test(String(error.code))
+function hasCode(error: unknown, codes: RegExp): boolean {
+  return error instanceof Error && 'code' in error && codes.test(String(error.code))
 }

@@ -2,7 +2,7 @@
 import { RESTORE } from '../../domain/doctor/content.ts'
 
 const DAMAGED = `the database is damaged: ${RESTORE}; "incmon doctor" shows the damage`
-const FULL = 'the disk is full: free some space and try again'
+const FULL = 'the disk is full: free some space and try again; "incmon doctor" shows how much is free'
 
 /** Remedies by the start of the code. The first match counts. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -33,6 +33,11 @@ export function errorCode(error: unknown): string {
 /** Returns whether another process locked the database, so that a retry can succeed. */
 export function isBusy(error: unknown): boolean {
   return errorCode(error).startsWith('SQLITE_BUSY')
+}
+
+/** Returns whether the disk of the database is full. */
+export function isFull(error: unknown): boolean {
+  return remedyOf(errorCode(error)) === FULL
 }
 
 /** Returns whether the whole database failed, not one record: disk full, disk error, locked file. */

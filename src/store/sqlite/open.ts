@@ -10,6 +10,7 @@ import {
   withoutSync,
 } from './commit.ts'
 import { openSqlite } from './driver.ts'
+import { isStoreFailure } from './fault.ts'
 import { guardIdentity, makeDurable, openFile } from './file.ts'
 import { watchLog } from './log-file.ts'
 import { resolveDatabase } from './path.ts'
@@ -33,6 +34,8 @@ export type Db = {
   readonly transaction: Transaction
   /** Runs a transaction without a sync. Its data is on disk after a `sync` that started later has resolved. */
   readonly transactionAhead: Transaction
+  /** Returns the last error of the file or its disk since the previous call; null if there was none. */
+  readonly takeFailure: () => unknown
   readonly checkpoint: Checkpoint
   /** Rejects if the disk fails. Transactions without a sync may then be lost, and no more writes are accepted. */
   readonly sync: () => Promise<void>
@@ -107,10 +110,14 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   const begun = createTransaction(sqlite, begin, guard)
   // Calling SQLite before and after each statement would cost a tenth of the time of an insert.
   let depth = 0
+  let failure: unknown = null
   const transaction: Transaction = (work) => {
     depth += 1
     try {
       return begun(work)
+    } catch (error) {
+      if (isStoreFailure(error)) failure = error
+      throw error
     } finally {
       depth -= 1
     }
@@ -134,6 +141,11 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
       return result
     },
     transactionAhead: withoutSync(sqlite, transaction),
+    takeFailure: () => {
+      const taken = failure
+      failure = null
+      return taken
+    },
     sync: log.sync,
     guardLog: log.guardAll,
     checkpoint: createCheckpoint(sqlite),
