@@ -1,7 +1,7 @@
-/** Reads the input of a command: a file or standard input. */
+/** Reads the input of a command: a file, standard input, or the duration of an option. */
 import { createReadStream } from 'node:fs'
 import { errorCode } from '../store/sqlite/fault.ts'
-import { CommandError } from './failure.ts'
+import { CommandError, UsageError } from './failure.ts'
 
 /** The whole input is kept in memory. */
 const MAX_BYTES = 1_073_741_824
@@ -29,5 +29,21 @@ export async function readInput(file: string, wanted: string, maxBytes = MAX_BYT
     const code = errorCode(error)
     const fault = code === 'ENOENT' ? `there is no file ${file}` : `${file} cannot be read (${code})`
     throw new CommandError(`${fault}: name a file ${wanted}, or -`)
+  }
+}
+
+const DAY = 86_400_000
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY, w: 7 * DAY, y: 365 * DAY }
+const MAX_DURATION = 100 * 365 * DAY
+
+/** Returns a function that reads the duration of an option, such as `90d`, as milliseconds. @throws UsageError */
+export function parseDuration(option: string): (text: string) => number {
+  return (text) => {
+    const [, count, unit = ''] = /^(\d{1,8})([mhdwy])$/.exec(text.trim()) ?? []
+    const duration = Number(count) * (UNITS[unit] ?? 0)
+    if (duration > 0 && duration <= MAX_DURATION) return duration
+    throw new UsageError(
+      `${option}: ${text} is not a duration: write one such as 30m, 12h, 90d, 26w or 1y, at most 100y`,
+    )
   }
 }

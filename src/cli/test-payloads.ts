@@ -5,6 +5,7 @@ import { alertmanager, event, MINUTE, pipeline, shaOf } from './demo/senders.ts'
 const WORKLOAD = { namespace: 'incmon-test', name: 'send-test' } as const
 const POD = `${WORKLOAD.name}-5d8c7b9f4d-x2x7k`
 const SUMMARY = 'A test alert of "incmon send-test"'
+export const TEST_SERVICE = `${WORKLOAD.namespace}/${WORKLOAD.name}`
 
 /** Functions that return the payload of a source. `now` in milliseconds UTC. */
 export const TEST_PAYLOADS: Readonly<Record<Source, (now: number) => unknown>> = {

@@ -35,8 +35,11 @@ export function severityOf(draft: AlertDraft): {
   const raw = label === null ? null : (draft.labels[label] ?? null)
   if (draft.nature === 'no-data') return { severity: 'warning', raw, rule: 'no data: a problem of the monitoring' }
   if (label === null || raw === null) return { severity: 'warning', raw: null, rule: 'no severity label' }
-  const known = VOCABULARY.has(normalised(raw))
-  return { severity: parseSeverity(raw), raw, rule: known ? `label ${label}` : `label ${label}: unknown word` }
+  return {
+    severity: parseSeverity(raw),
+    raw,
+    rule: isSeverityWord(raw) ? `label ${label}` : `label ${label}: unknown word`,
+  }
 }
 
 function severityLabel(labels: Labels): (typeof LABELS)[number] | null {
@@ -52,6 +55,11 @@ export function parseSeverity(raw: string | undefined): Severity | 'none' {
 }
 
 const normalised = cacheByName((raw) => raw.replace(/\s/g, '').toLowerCase())
+
+/** Returns whether a word is a known severity. */
+export function isSeverityWord(word: string): boolean {
+  return VOCABULARY.has(normalised(word))
+}
 
 /** Returns the worse of two severities. */
 export function worst(a: Severity, b: Severity): Severity {

@@ -87,7 +87,7 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   if (!session) return null
   if (now - session.lastUsedAt >= USE_EXACT_TO) remember(deps, session.rowId, now)
   const { organizationId, plan, timeZone, scopes, person, tokenName } = session
-  const actor = person === '' ? (tokenName ?? 'somebody (setup link)') : person
+  const actor = person === '' ? (tokenName ?? 'Administrator (setup link)') : person
   return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
 }
 

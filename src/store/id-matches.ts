@@ -1,4 +1,4 @@
-/** Finds records by their number or by the start of their UUID, in all organizations, and the newest UUID. */
+/** Finds records by their number or by a part of their UUID, in all organizations, and the newest UUID. */
 import { findIncident, findIncidentByNumber } from './incident/incidents.ts'
 import { listOrganizations } from './organizations.ts'
 import type { Db } from './sqlite/open.ts'
@@ -13,21 +13,27 @@ export type IdMatch = {
   readonly organization: { readonly id: string; readonly name: string }
 }
 
-/** A longer number is the start of a UUID. */
+/** A longer number is a part of a UUID. */
 const NUMBER = /^\d{1,7}$/
-const PREFIX = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/
+const PART = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/
 const DIGITS = 32
+/** No index finds the end of a UUID, so only the newest records are searched for it. */
+const NEWEST = 20_000
 /** A command lists the matches if there are several. */
 const MAX_MATCHES = 5
 
 /**
- * Returns the records with this number, or whose UUID begins with these characters.
+ * Returns the records with this number, or whose UUID begins with these characters, otherwise the newest records whose
+ * UUID ends with them. The first 8 characters of a UUID are its time, so that records of one minute share them.
  * @param word the number of an incident, or at least 8 characters of a UUID; anything else matches nothing
  */
 export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {
-  return table === 'incidents' && NUMBER.test(word)
-    ? matchNumber(db, Number(word))
-    : matchPrefix(db, table, word.toLowerCase())
+  if (table === 'incidents' && NUMBER.test(word)) return matchNumber(db, Number(word))
+  const part = word.toLowerCase()
+  const digits = part.replaceAll('-', '')
+  if (!PART.test(part) || digits.length > DIGITS) return []
+  const rows = rowsByStart(db, table, digits)
+  return matches(db, table, rows.length > 0 ? rows : rowsByEnd(db, table, digits))
 }
 
 /** Each organization has its own numbers, so several incidents may have the same number. */
@@ -38,13 +44,28 @@ function matchNumber(db: Db, number: number): IdMatch[] {
   })
 }
 
-function matchPrefix(db: Db, table: Table, prefix: string): IdMatch[] {
-  const digits = prefix.replaceAll('-', '')
-  if (!PREFIX.test(prefix) || digits.length > DIGITS) return []
+type Row = { readonly uuid: Buffer; readonly organization_id: number }
+
+function rowsByStart(db: Db, table: Table, digits: string): Row[] {
   const [first, last] = ['0', 'f'].map((digit) => Buffer.from(digits.padEnd(DIGITS, digit), 'hex'))
   if (!first || !last) return []
   const query = db.sql.selectFrom(table).select(['uuid', 'organization_id'])
-  const rows = db.all(query.where('uuid', '>=', first).where('uuid', '<=', last).orderBy('uuid').limit(MAX_MATCHES))
+  return db.all(query.where('uuid', '>=', first).where('uuid', '<=', last).orderBy('uuid').limit(MAX_MATCHES))
+}
+
+function rowsByEnd(db: Db, table: Table, digits: string): Row[] {
+  const newest = db.first(db.sql.selectFrom(table).select((eb) => eb.fn.max('id').as('id')))?.id ?? 0
+  const query = db.sql
+    .selectFrom(table)
+    .select(['uuid', 'organization_id'])
+    .where('id', '>', newest - NEWEST)
+  return db
+    .all(query)
+    .filter(({ uuid }) => uuid.toString('hex').endsWith(digits))
+    .slice(0, MAX_MATCHES)
+}
+
+function matches(db: Db, table: Table, rows: readonly Row[]): IdMatch[] {
   const organizations = new Map(listOrganizations(db).map(({ rowId, id, name }) => [rowId, { id, name }]))
   return rows.flatMap(({ uuid, organization_id: rowId }) => {
     const [id, organization] = [uuidFromBytes(uuid), organizations.get(rowId)]

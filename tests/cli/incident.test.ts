@@ -191,10 +191,10 @@ test('without a postmortem one line gives the reason: the plan, the status, or a
   }
 })
 
-test('an incident is found by its number, by its id, and by the start of its id', async (t) => {
+test('an incident is found by its number, by its id, and by the start or the end of its id', async (t) => {
   const { acmes, ids, run } = await resolved(t, 'First')
   const [id = ''] = ids
-  const words = ['1', id, id.toUpperCase(), id.slice(0, 35), id.slice(0, 8)]
+  const words = ['1', id, id.toUpperCase(), id.slice(0, 35), id.slice(0, 8), id.slice(-8)]
   const shown = await Promise.all(words.map((word) => run('show', word, ...acmes)))
   for (const { out } of shown) assert.match(out, /^Incident 1: First\n/)
 })
@@ -214,7 +214,10 @@ test('a start of an id that is too short, or of several incidents, is refused', 
   const short = await refuse('show', `${first.slice(0, 6)}`.replace(/^\d+$/, 'abcdef'), ...acmes)
   const several = await refuse('show', first.slice(0, 8), ...acmes)
   assert.match(short.text, /is too short: write its number, or at least 8 characters of its id/)
-  assert.match(several.text, /^several incidents have an id that begins with .+: write more characters, such as /)
+  assert.match(
+    several.text,
+    /^several incidents have an id with .+: write the last characters of one, such as [0-9a-f]{8}, [0-9a-f]{8}$/,
+  )
 })
 
 test('--org of another organization does not find an incident', async (t) => {

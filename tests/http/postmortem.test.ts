@@ -128,6 +128,15 @@ test('generated sections cannot be edited', async (t) => {
   assert.equal((await read()).text, before.text)
 })
 
+test('the number of an incident in the path is refused with the way to its id', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { status, body } = await request('GET', '/api/incidents/1/postmortem', { token: acme.token })
+  assert.deepEqual(
+    [status, /; 1 is a number, and the path needs the id; GET \/api\/incidents lists/.test(body.detail)],
+    [404, true],
+  )
+})
+
 test('the plan Free has no postmortem, and the error says what to do', async (t) => {
   const { basil, db, request } = makeWorld(t)
   const path = `/api/incidents/${makeIncident(db, basil, makeService(db, basil, 'herbs')).id}`

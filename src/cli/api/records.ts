@@ -70,6 +70,9 @@ export type Named<Found> = {
   readonly organization: Pick<Organization, 'id' | 'name'>
 }
 
+/** The least number of characters of an id that identify a record. */
+export const SHORTEST_PART = 8
+
 type Noun = 'incident' | 'alert' | 'silence'
 type Match = { readonly id: string; readonly number: number | null } & Pick<Named<unknown>, 'organization'>
 
@@ -84,8 +87,8 @@ export function withRecord<Found, Result>(
 }
 
 /**
- * Returns the record that `word` means: an id, at least 8 characters of its start, or the number of an incident. Looks in
- * all organizations unless --org names one.
+ * Returns the record that `word` means: an id, at least 8 characters of its end or its start, or the number of an
+ * incident. Looks in all organizations unless --org names one.
  * @throws CommandError if there is none, with the command that lists them; or if there are several
  */
 export async function requireRecord<Found>(
@@ -115,8 +118,8 @@ async function requireMatch(
     const names = found.map(({ organization }) => organization.name).join(', ')
     throw new CommandError(`several organizations have an incident ${word}: name one of ${names} with --org`)
   }
-  const ids = found.map(({ id }) => id).join(', ')
-  throw new CommandError(`several ${noun}s have an id that begins with ${word}: write more characters, such as ${ids}`)
+  const ends = found.map(({ id }) => id.slice(-SHORTEST_PART)).join(', ')
+  throw new CommandError(`several ${noun}s have an id with ${word}: write the last characters of one, such as ${ends}`)
 }
 
 function noRecord(noun: Noun, word: string, options: Common): string {
@@ -124,7 +127,7 @@ function noRecord(noun: Noun, word: string, options: Common): string {
   const isShort = /^[0-9a-f-]{1,7}$/i.test(word) && !(noun === 'incident' && /^\d+$/.test(word))
   const what = isShort ? `${word} is too short` : `no ${noun} ${word}`
   const number = noun === 'incident' ? 'its number, or ' : ''
-  return `${what}: write ${number}at least 8 characters of its id, as ${list} shows them`
+  return `${what}: write ${number}at least ${SHORTEST_PART} characters of its id, as ${list} shows them`
 }
 
 /** Returns the number of an incident with its shortened id. */

@@ -15,7 +15,7 @@ import { formatAlert } from '../show.ts'
 
 /** The maximum page size of the API. */
 const MAX_LIMIT = 500
-const ID = 'the id of the alert, or its first 8 characters or more'
+const ID = 'the id of the alert, or its last 8 characters or more'
 
 export function addAlert(program: Command): void {
   const alert = addCommand(program, 'alert', 'alerts: conditions of services')

@@ -6,6 +6,7 @@ import type { Source } from '../../domain/event/event.ts'
 import { formatScore } from '../../domain/postmortem/words.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { parseBody } from '../../intake/json.ts'
+import { misspellings } from '../../intake/misspellings.ts'
 import { recognizeSource } from '../../intake/recognize.ts'
 import { ErrorResponse } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'
@@ -36,6 +37,7 @@ export function addExplain(program: Command): void {
 async function explainFile(file: string, options: Options): Promise<void> {
   const bytes = await readInput(file, 'with the payload')
   const body = parsed(bytes, file)
+  for (const { path, meant } of misspellings(body)) printError(`${visible(path)}: did you mean ${meant}?`)
   const source = options.source ?? recognized(body)
   const asked = { cluster: options.cluster, payload: Buffer.from(bytes) }
   const tried = withOrganization(options, (api) => api.json<Tried>('POST', `/api/webhooks/${source}?dryRun=1`, asked))
@@ -52,8 +54,19 @@ function parsed(bytes: Uint8Array, file: string): unknown {
     return parseBody(bytes)
   } catch (error) {
     if (!(error instanceof IncmonError)) throw error
-    const fault = error.message.startsWith('body: not JSON') ? ' is not JSON' : error.message.replace(/^body/, '')
+    const isBroken = error.message.startsWith('body: not JSON')
+    const fault = isBroken ? ` is not JSON (${whereBroken(bytes)})` : error.message.replace(/^body/, '')
     throw new CommandError(`${file}${fault}: name a file with the payload, or -`)
+  }
+}
+
+/** Returns what V8 says about the first fault: its line and column, or the text around it. */
+function whereBroken(bytes: Uint8Array): string {
+  try {
+    JSON.parse(Buffer.from(bytes).toString('utf8').trimEnd())
+    return 'it is not one document'
+  } catch (error) {
+    return visible(String((error as Error).message))
   }
 }
 
@@ -82,12 +95,17 @@ function output(decisions: readonly Decision[], rejected: Receipt['rejected'], j
 }
 
 function show(decisions: readonly Decision[], rejected: Receipt['rejected']): void {
-  for (const decision of decisions) {
-    print(`item ${decision.index}: ${decision.event.kind}, ${visible(decision.event.name)}`)
-    print(`${formatTable(linesOf(decision), COLUMNS, '')}\n`)
-  }
-  for (const { index, error } of rejected) print(`item ${index}: rejected: ${visible(error)}`)
+  const shown = [
+    ...decisions.map((decision) => ({ index: decision.index, text: textOf(decision) })),
+    ...rejected.map(({ index, error }) => ({ index, text: `item ${index}: rejected: ${visible(error)}` })),
+  ]
+  for (const { text } of shown.sort((a, b) => a.index - b.index)) print(text)
   if (decisions.length === 0 && rejected.length === 0) print('the payload has no items, so nothing happens')
+}
+
+function textOf(decision: Decision): string {
+  const { index, event } = decision
+  return `item ${index}: ${event.kind}, ${visible(event.name)}\n${formatTable(linesOf(decision), COLUMNS, '')}\n`
 }
 
 const COLUMNS = [

@@ -19,7 +19,7 @@ import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatIncident } from '../show.ts'
 import { addPostmortem } from './postmortem.ts'
 
-const ID = 'the number of the incident, its id, or at least the first 8 characters of its id'
+const ID = 'the number of the incident, its id, or at least the last 8 characters of its id'
 
 export function addIncident(program: Command): void {
   const incident = addCommand(program, 'incident', 'incidents and their postmortems')

@@ -22,7 +22,7 @@ import { startProgress } from '../progress.ts'
 import { countAnswer, moveTimes, parseRecording, type RecordedRequest, type Tally } from '../replay/recording.ts'
 import { namedAddress, requireServer } from '../server-address.ts'
 import { parseSource, SOURCE_NAMES } from '../source-names.ts'
-import { TEST_PAYLOADS } from '../test-payloads.ts'
+import { TEST_PAYLOADS, TEST_SERVICE } from '../test-payloads.ts'
 
 const TEST_TIMEOUT_MS = 20_000
 const TIMEOUT_MS = 60_000
@@ -42,7 +42,7 @@ const URL_HELP = 'the address of the server (default: INCMON_URL, else the serve
 
 /** @param now the clock, in milliseconds UTC */
 export function addSend(program: Command, now: () => number): void {
-  addCommand(program, 'send-test', 'send a test payload to a running server, as a real sender does')
+  addCommand(program, 'send-test', 'send a small problem of a made-up service, as a real sender would')
     .addArgument(new Argument('<sender>', 'the sender').choices(SOURCE_NAMES).argParser(parseSource))
     .option('--url <url>', URL_HELP)
     .option('--token <token>', 'a token with the scope ingest (default: INCMON_TOKEN)')
@@ -68,7 +68,9 @@ async function sendTest(source: Source, options: Receiver, now: number): Promise
   if (parseObject(text)?.received !== true) {
     throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${OTHER_PROGRAM}`)
   }
-  print(options.json ? text : `${address} answered ${status}: ${visible(text)}`)
+  if (options.json) return print(text)
+  print(`${address} answered ${status}: ${visible(text)}`)
+  print(`it counts like a real problem: ${hint(options, 'alert list')} shows it at the service ${TEST_SERVICE}`)
 }
 
 /**

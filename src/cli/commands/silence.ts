@@ -4,11 +4,12 @@ import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../.
 import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
 import { readSilences } from '../../intake/silences.ts'
-import { type OrganizationOptions, withOrganization, withRecord } from '../api/records.ts'
+import type { Api } from '../api/api.ts'
+import { listServices, type OrganizationOptions, withOrganization, withRecord } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { readInput } from '../input.ts'
-import { instant, print, printList } from '../output.ts'
+import { parseDuration, readInput } from '../input.ts'
+import { instant, print, printError, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { parseTime } from './postmortem.ts'
 
@@ -39,7 +40,7 @@ export function addSilence(program: Command, now: () => number): void {
   addOrgCommand(silence, 'add', 'silence alerts: they are stored and counted, but open no incident and notify nobody')
     .argument('<matchers...>', `in Alertmanager's syntax, such as 'service="checkout"' 'severity=~"warning|info"'`)
     .requiredOption('--comment <text>', 'why the alerts are silenced')
-    .requiredOption('--for <duration>', 'how long, such as 30m, 2h or 7d', parseSpan)
+    .requiredOption('--for <duration>', 'how long, such as 30m, 2h or 7d', parseDuration('--for'))
     .option('--start <time>', 'when it begins, such as 2026-11-20T22:00Z (default: now)', parseTime('--start'))
     .option(
       '--weekly <span>',
@@ -51,7 +52,7 @@ export function addSilence(program: Command, now: () => number): void {
     .option('--expired', 'include ended silences')
     .action(listSilences)
   addOrgCommand(silence, 'expire', 'end a silence now; an alert that still fires then opens its incident')
-    .argument('<id>', 'its id, or at least the first 8 characters')
+    .argument('<id>', 'its id, or at least its last 8 characters')
     .action(expireSilence)
   addOrgCommand(silence, 'import', 'import the silences that "amtool silence query -o json" prints; safe to repeat')
     .argument('<file>', 'the file with the JSON, - for standard input')
@@ -63,7 +64,12 @@ async function silenceAlerts(texts: readonly string[], options: Added, now: numb
   const { comment, start, weekly = null } = options
   const starts = start === undefined ? {} : { startsAt: instant(start) }
   const body = { matchers, ...starts, endsAt: instant((start ?? now) + options.for), schedule: weekly, comment }
-  const { id, endsAt, matching } = await withOrganization(options, (api) => api.json<Silence>('POST', PATH, { body }))
+  const { id, endsAt, matching, unknown } = await withOrganization(options, async (api) => {
+    const silence = await api.json<Silence>('POST', PATH, { body })
+    return { ...silence, unknown: silence.matching === 0 ? await unknownServices(api, matchers) : [] }
+  })
+  for (const name of unknown)
+    printError(`no service is named ${name} yet: ${hint(options, 'service list')} shows the names`)
   if (options.json) return print(JSON.stringify({ id, endsAt, matching }))
   const alerts = matching === 1 ? '1 firing alert matches' : `${matching} firing alerts match`
   print(`silenced ${formatMatchers(matchers)} until ${endsAt}: ${alerts}`)
@@ -80,6 +86,14 @@ function matchersOf(texts: readonly string[]): Matcher[] {
     if (error instanceof SyntaxError) throw new UsageError(`matcher: ${error.message}`)
     throw error
   }
+}
+
+/** Returns the names that the matchers require of a service, and that no service has. */
+async function unknownServices(api: Api, matchers: readonly Matcher[]): Promise<string[]> {
+  const names = new Set((await listServices(api, true)).map(({ name }) => name))
+  return matchers.flatMap(({ name, op, value }) =>
+    name === 'service' && op === '=' && !names.has(value) ? [value] : [],
+  )
 }
 
 async function listSilences(options: OrganizationOptions & { expired?: boolean }): Promise<void> {
@@ -130,14 +144,6 @@ function parsed(file: string, text: string): unknown {
     if (error instanceof SyntaxError) throw new CommandError(`${file}: ${error.message}`)
     throw error
   }
-}
-
-/** Reads a duration such as 30m, 2h or 7d as milliseconds. */
-function parseSpan(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text.trim()) ?? []
-  const span = Number(count) * ({ m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }[unit] ?? 0)
-  if (span > 0) return span
-  throw new UsageError(`--for: ${text} is not a duration; write one such as 30m, 2h, 7d or 4w`)
 }
 
 /** Reads a weekly span such as "saturday 22:00-06:00 Europe/Berlin". */

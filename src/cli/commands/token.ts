@@ -4,9 +4,10 @@ import { SCOPES, type Scope } from '../../domain/token.ts'
 import type { Listening } from '../../server/context.ts'
 import { setupAddress } from '../../server/welcome.ts'
 import { withApi } from '../api/api.ts'
-import { listOrganizations, type OrganizationOptions, withOrganization } from '../api/records.ts'
+import { listOrganizations, type OrganizationOptions, SHORTEST_PART, withOrganization } from '../api/records.ts'
 import { type Common, hint, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
+import { parseDuration } from '../input.ts'
 import { instant, print, printError, printList, visible } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { configuredAddress, namedAddress, reachableUrl } from '../server-address.ts'
@@ -14,7 +15,6 @@ import { configuredAddress, namedAddress, reachableUrl } from '../server-address
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
 const PATH = '/api/tokens'
-const SHORTEST_PREFIX = 8
 
 type Wanted = OrganizationOptions & {
   readonly name?: string
@@ -46,14 +46,14 @@ export function addToken(program: Command, now: () => number): void {
     .option(
       '--expires <duration>',
       'how long the token is valid, such as 12h or 90d (default: until revoked)',
-      parseDuration,
+      parseDuration('--expires'),
     )
     .action((options) => createToken(options, now()))
   addOrgCommand(token, 'list', 'list the tokens of an organization, including revoked tokens').action((options) =>
     listTokens(options, now()),
   )
   addCommand(token, 'revoke', 'revoke a token at once')
-    .argument('<id>', 'its id, or at least its first 8 characters')
+    .argument('<id>', 'its id, or at least its last 8 characters')
     .action(revokeToken)
 }
 
@@ -112,9 +112,11 @@ async function revokeToken(id: string, options: Common): Promise<void> {
       const own = api.of(organization.id)
       const tokens = await own.all<Token>(PATH)
       const word = id.trim().toLowerCase()
-      const [token, second] = tokens.filter((one) => one.id.startsWith(word) && word.length >= SHORTEST_PREFIX)
+      const isMeant = ({ id }: Token) => word.length >= SHORTEST_PART && (id.startsWith(word) || id.endsWith(word))
+      const [token, second] = tokens.filter(isMeant)
       if (!token) continue
-      if (second) throw new CommandError(`several tokens have an id that begins with ${id}: write more of it`)
+      if (second)
+        throw new CommandError(`several tokens have an id with ${id}: write its last ${SHORTEST_PART} characters`)
       await own.json('DELETE', `${PATH}/${token.id}`)
       return { token, organization }
     }
@@ -133,17 +135,6 @@ function parseScopes(text: string): Scope[] {
     throw new UsageError(`--scopes: ${unknown.join(', ')} is not a scope: write some of ${SCOPES.join(', ')}`)
   if (words.length === 0) throw new UsageError(`--scopes: empty; write some of ${SCOPES.join(', ')}`)
   return SCOPES.filter((scope) => words.includes(scope))
-}
-
-const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000, y: 365 * 86_400_000 }
-const MAX_MS = 100 * 365 * 86_400_000
-
-/** Reads a duration such as `90d` as milliseconds. */
-function parseDuration(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([hdwy])$/.exec(text.trim()) ?? []
-  const duration = Number(count) * (UNITS[unit] ?? 0)
-  if (duration > 0 && duration <= MAX_MS) return duration
-  throw new UsageError(`--expires: ${text} is not a duration: write one such as 12h, 90d, 26w or 1y, at most 100y`)
 }
 
 type Options = OrganizationOptions & { readonly url?: string }

@@ -205,9 +205,14 @@ export const incidentRoutes: readonly Route[] = [
   }),
 ]
 
+/** Returns where the ids of incidents are, also for a caller who sent a number. */
+function listFor(id: string): string {
+  return `${/^\d+$/.test(id) ? `${id} is a number, and the path needs the id; ` : ''}GET /api/incidents`
+}
+
 /** Returns the incident of the path. @throws IncmonError `not-found` */
 export function requireIncident({ store, identity, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
-  return required(store.read(findIncident, identity.organizationId, id), 'incident', 'GET /api/incidents')
+  return required(store.read(findIncident, identity.organizationId, id), 'incident', listFor(id))
 }
 
 async function showRelated({ store, identity }: Call<unknown, unknown>, incident: IncidentRecord) {
@@ -217,6 +222,6 @@ async function showRelated({ store, identity }: Call<unknown, unknown>, incident
 
 async function showTimeline({ deps, store, identity, id }: Call<unknown, unknown>) {
   const found = store.read(findTimeline, identity.organizationId, id, deps.now())
-  const rows = await required(found, 'incident', 'GET /api/incidents')
+  const rows = await required(found, 'incident', listFor(id))
   return rows.map((row) => ({ ...row, at: instantText(row.at), until: instantText(row.until) }))
 }

@@ -27,7 +27,11 @@ const Alone: FC<{ children?: unknown }> = ({ children }) => (
 )
 
 const Person: FC<{ value: string }> = ({ value }) => (
-  <Field id="person" label="Your name" hint="Timelines show it beside what you do.">
+  <Field
+    id="person"
+    label="Your name"
+    hint="Timelines, postmortems and messages show it beside what you do, such as: Ada resolved the incident."
+  >
     <input type="text" {...control('person')} value={value} maxlength={100} autocomplete="name" />
   </Field>
 )

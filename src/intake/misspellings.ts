@@ -1,0 +1,48 @@
+/** Finds names in a payload that look like a typing mistake. Senders may add any field, so these are only questions. */
+import { isSeverityWord, SEVERITIES } from '../domain/severity.ts'
+import { misspelled } from '../domain/suggestion.ts'
+import { type Fields, fieldsOf } from './fields.ts'
+
+/** `path`: `alerts[2].lables`. `meant`: the known name. */
+type Misspelling = { readonly path: string; readonly meant: string }
+
+const BODY = [
+  ...['alerts', 'status', 'receiver', 'groupKey', 'externalURL', 'commonLabels', 'commonAnnotations', 'groupLabels'],
+  ...['reason', 'message', 'podName', 'namespace', 'involvedObject', 'involvedObjectKind', 'firstTime', 'lastTime'],
+  ...['object_kind', 'object_attributes', 'project', 'builds', 'commit', 'user'],
+]
+const ALERT = ['status', 'labels', 'annotations', 'startsAt', 'endsAt', 'generatorURL', 'fingerprint']
+const LABELS = ['alertname', 'severity', 'service', 'namespace']
+/** Comparing the names of a large payload would be slow. */
+const MAX_ALERTS = 100
+const MAX_NAMES = 50
+
+/** Returns the misspelled fields, labels and severities of a payload. A name beside the known one is no mistake. */
+export function misspellings(body: unknown): Misspelling[] {
+  const whole = fieldsOf(body)
+  if (!whole) return []
+  const alerts = Array.isArray(whole.alerts) ? whole.alerts.slice(0, MAX_ALERTS) : []
+  return [...namesIn(whole, BODY, ''), ...alerts.flatMap((alert, index) => inAlert(alert, `alerts[${index}].`))]
+}
+
+function inAlert(value: unknown, path: string): Misspelling[] {
+  const alert = fieldsOf(value)
+  if (!alert) return []
+  const labels = fieldsOf(alert.labels) ?? {}
+  const severity = typeof labels.severity === 'string' && !isSeverityWord(labels.severity) ? labels.severity : ''
+  const meant = misspelled(severity, SEVERITIES)
+  return [
+    ...namesIn(alert, ALERT, path),
+    ...namesIn(labels, LABELS, `${path}labels.`),
+    ...(meant === null ? [] : [{ path: `${path}labels.severity ${severity}`, meant }]),
+  ]
+}
+
+function namesIn(fields: Fields, known: readonly string[], path: string): Misspelling[] {
+  return Object.keys(fields)
+    .slice(0, MAX_NAMES)
+    .flatMap((name) => {
+      const meant = misspelled(name, known)
+      return meant === null || meant in fields ? [] : [{ path: path + name, meant }]
+    })
+}
