@@ -172,8 +172,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'stream-of-all',
     file: 'src/server/notices.ts',
-    from: 'if (one.organizationId === organizationId) void',
-    to: 'if (one.organizationId > 0) void',
+    from: 'if (one.organizationId === organizationId) sendTo',
+    to: 'if (one.organizationId > 0) sendTo',
     test: 'tests/http/stream.test.ts',
   },
   {
