@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { programVersion, startWorker, webTexts } from './assets.ts'
 import { exampleOf } from './cli/demo/week.ts'
-import type { Config } from './config.ts'
+import { type Config, programName } from './config.ts'
 import type { Engine } from './engine/engine.ts'
 import { createApp } from './http/app.ts'
 import { createListener } from './http/middleware/listener.ts'
@@ -181,6 +181,7 @@ function createContext(parts: {
     pendingBodies: limitPendingBodies(),
     web: createWeb({
       version: programVersion(),
+      program: programName(),
       csrfKey: deps.newSecret(),
       notices,
       load: webTexts,

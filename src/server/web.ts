@@ -36,6 +36,8 @@ type ExampleRequest = { readonly at: number; readonly source: Source; readonly b
 
 export type Web = {
   readonly version: string
+  /** The command with which the user started the program, for pages that contain commands. */
+  readonly program: string
   /** A secret of this process, from which the CSRF tokens of users of a proxy are derived. */
   readonly csrfKey: string
   readonly notices: Notices
@@ -52,6 +54,7 @@ const LEVEL = 4
 /** @param load reads the style sheet, the script and the icons; called once, for the first page */
 export function createWeb(parts: {
   readonly version: string
+  readonly program: string
   readonly csrfKey: string
   readonly notices: Notices
   readonly load: () => { readonly style: string; readonly script: string }
@@ -59,13 +62,13 @@ export function createWeb(parts: {
   readonly settings: () => WebSettings
   readonly example: Web['example']
 }): Web {
-  const { version, csrfKey, notices, load, icons, settings, example } = parts
+  const { version, program, csrfKey, notices, load, icons, settings, example } = parts
   let made: WebAssets | undefined
   const assets = () => {
     made ??= createAssets(load(), icons)
     return made
   }
-  return { version, csrfKey, notices, assets, gzip: (text) => gzip(text), settings, example }
+  return { version, program, csrfKey, notices, assets, gzip: (text) => gzip(text), settings, example }
 }
 
 /** Returns the configuration of the pages. */

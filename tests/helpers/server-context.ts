@@ -23,6 +23,7 @@ export function makeServerContext(more: Partial<ServerContext> = {}): ServerCont
     damage: { note: () => {} },
     web: createWeb({
       version: '1.2.3',
+      program: 'npm run -s incmon --',
       csrfKey: 'K'.repeat(43),
       notices: createNotices('run', () => 0),
       load: webTexts,

@@ -103,6 +103,23 @@ test('opening a setup link changes nothing, and its button signs in once', async
   )
 })
 
+test('somebody who gives no name at a setup link is called administrator', async (t) => {
+  const { browser, deps, acme, request } = start(t)
+  const { secret } = createSetupLink(deps, acme.key)
+  const { html } = await browser.get(`/setup?key=${secret}`)
+  assert.match(html, /Timelines, postmortems and messages show it/)
+  await browser.post('/setup', { key: secret, person: '' })
+  await browser.send('/sources/test', { connect: 'metrics' })
+  const { body } = await request('GET', '/api/events', { token: acme.token })
+  assert.match(JSON.stringify(body.data[0]), /by Administrator \(setup link\)/)
+})
+
+test('pages name the command with which the user started the program', async (t) => {
+  const { browser } = start(t)
+  for (const path of ['/sign-in', '/setup?key=spent'])
+    assert.match((await browser.get(path)).html, /<code>npm run -s incmon -- setup-link<\/code>/)
+})
+
 test('a setup link ends after 30 minutes', async (t) => {
   const { browser, deps, clock, acme } = start(t)
   const { secret } = createSetupLink(deps, acme.key)

@@ -21,7 +21,14 @@ import { printError } from '../output.ts'
 import type { Transport } from './api.ts'
 
 /** Operators get no pages. */
-const NO_PAGES = { csrfKey: '', load: webTexts, icons: {}, settings: () => webSettings(DEFAULTS), example: () => [] }
+const NO_PAGES = {
+  program: '',
+  csrfKey: '',
+  load: webTexts,
+  icons: {},
+  settings: () => webSettings(DEFAULTS),
+  example: () => [],
+}
 const ORIGIN = 'http://localhost'
 
 /**

@@ -8,6 +8,8 @@ import { Icon } from './kit/mark.tsx'
 export type Interrupted = { readonly action: string; readonly fields: readonly (readonly [string, string])[] }
 
 export type SignInProps = {
+  /** The command with which the user started the program. */
+  readonly program: string
   readonly faults: readonly FieldError[]
   readonly person: string
   /** The address to open after signing in. */
@@ -36,7 +38,7 @@ const Person: FC<{ value: string }> = ({ value }) => (
   </Field>
 )
 
-export const SignInPage: FC<SignInProps> = ({ faults, person, to, waiting }) => (
+export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiting }) => (
   <Alone>
     <div class="card">
       <form class="body stack" method="post" action="/sign-in">
@@ -65,7 +67,7 @@ export const SignInPage: FC<SignInProps> = ({ faults, person, to, waiting }) => 
       </form>
     </div>
     <p class="hint after">
-      No token? Run on the server: <code>incmon setup-link</code>
+      No token? Run on the server: <code>{program} setup-link</code>
     </p>
   </Alone>
 )
@@ -92,14 +94,14 @@ export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, pers
 )
 
 /** The page for a setup link that was used or expired. */
-export const SpentLinkPage: FC = () => (
+export const SpentLinkPage: FC<{ program: string }> = ({ program }) => (
   <Alone>
     <div class="card">
       <div class="body stack">
         <h1>This link no longer works</h1>
         <p>
-          It was already used, or it is older than 30 minutes. Run <code>incmon setup-link</code> on the server to make
-          another.
+          It was already used, or it is older than 30 minutes. Run <code>{program} setup-link</code> on the server to
+          make another.
         </p>
         <p>
           <a href="/sign-in">Sign in with a token</a>

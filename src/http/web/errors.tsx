@@ -65,7 +65,12 @@ export async function askToSignIn(visit: AnyVisit, why: 'signed-out' | 'other-se
   const waiting = new URLSearchParams(
     [...form.fields].map(([name, value]): [string, string] => [name, value]),
   ).toString()
-  const content = <SignInPage faults={[]} person="" to={action} waiting={waiting === '' ? 'empty=' : waiting} />
+  const content = (
+    <SignInPage
+      {...{ faults: [], person: '', to: action, waiting: waiting === '' ? 'empty=' : waiting }}
+      program={visit.server.web.program}
+    />
+  )
   return show(visit, { title: 'Sign in', content, status: 403 })
 }
 

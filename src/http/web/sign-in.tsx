@@ -56,7 +56,11 @@ export const signInRoutes: readonly PageRoute[] = [
     handle: async (visit) => {
       const secret = visit.query('key')
       if (!(await visit.store.run(isSetupLink, secret)))
-        return show(visit, { title: 'Setup link', content: <SpentLinkPage />, status: 403 })
+        return show(visit, {
+          title: 'Setup link',
+          content: <SpentLinkPage program={visit.server.web.program} />,
+          status: 403,
+        })
       return show(visit, { title: 'Set up', content: <SetupPage secret={secret} person="" /> })
     },
   }),
@@ -69,7 +73,11 @@ export const signInRoutes: readonly PageRoute[] = [
         return await enter(visit, await store.run(signInWithSetupLink, form.text('key'), wantedOf(c, visit)), '/')
       } catch (error) {
         if (!(error instanceof IncmonError) || error.code !== 'unauthorized') throw error
-        return show(visit, { title: 'Setup link', content: <SpentLinkPage />, status: 403 })
+        return show(visit, {
+          title: 'Setup link',
+          content: <SpentLinkPage program={visit.server.web.program} />,
+          status: 403,
+        })
       }
     },
   }),
@@ -100,7 +108,7 @@ function askToken(
 ): Promise<Reply> {
   const { to, fault, waiting = '', person = '' } = asked
   const faults = fault === undefined ? [] : [{ path: 'token', message: fault }]
-  const content = <SignInPage {...{ faults, to, waiting, person }} />
+  const content = <SignInPage {...{ faults, to, waiting, person }} program={visit.server.web.program} />
   // A wrong token counts in the log and for the limit of attempts. Only this page answers it with a form.
   const alone = { ...visit, visitor: null }
   return show(alone, {
