@@ -11,6 +11,7 @@ import {
   judgeReason,
   plainMessage,
   rolloutOf,
+  withoutPodUid,
 } from '../../src/domain/event/reason.ts'
 import { rank } from '../../src/domain/severity.ts'
 import { MESSAGE_CASES, NODE_REASONS, REASONLESS_CASES, REASONS_BY_SEVERITY, UNKNOWN_CASES } from './reason-cases.ts'
@@ -93,6 +94,13 @@ describe('a message', () => {
   test('the prefix of combined events is removed, even if it is repeated', () => {
     assert.equal(plainMessage(` ${COMBINED}${COMBINED}Back-off`), 'Back-off')
     assert.equal(brief(judge('Failed', { message: `${COMBINED}Error: ErrImagePull` })), 'ImagePullBackOff error')
+  })
+
+  test('the UID of a pod is removed, and other text in parentheses stays', () => {
+    const uid = '(6d0f2b7e-5f1c-4a55-9d35-0c6a1b2f3e4d)'
+    assert.equal(withoutPodUid(`Back-off in pod web-x2kqp_shop${uid}: again`), 'Back-off in pod web-x2kqp_shop: again')
+    for (const text of [`request ${uid} failed`, 'web-x2kqp_shop(3 times)', `web_${uid}`])
+      assert.equal(withoutPodUid(text), text)
   })
 
   test('an image that is refused, missing or rate limited has its own hint', () => {

@@ -2,7 +2,15 @@
 
 import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
-import { addsNode, deletedObjectOf, ends, failureOfAlert, judgeReason, plainMessage } from '../event/reason.ts'
+import {
+  addsNode,
+  deletedObjectOf,
+  ends,
+  failureOfAlert,
+  judgeReason,
+  plainMessage,
+  withoutPodUid,
+} from '../event/reason.ts'
 import { type Attribution, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
 import type { Signal } from './alert.ts'
@@ -29,7 +37,7 @@ export function judge(draft: Draft, target: Target, attribution: Attribution): D
 function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribution): DraftJudgement {
   const { object } = draft
   const finding = judgeReason({ reason: draft.reason, message: draft.message, type: draft.type, kind: object.kind })
-  const summary = plainMessage(draft.message) || finding.group
+  const summary = withoutPodUid(plainMessage(draft.message)) || finding.group
   const what = { reason: draft.reason, message: draft.message, kind: object.kind, object: object.name }
   const fingerprint = eventFingerprint(target, finding.group, object)
   return {

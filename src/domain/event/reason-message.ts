@@ -29,6 +29,14 @@ export function plainMessage(message: string): string {
   return plain
 }
 
+/** A pod as the kubelet writes it: `checkout-x2kqp_shop(6d0f2b7e-5f1c-4a55-9d35-0c6a1b2f3e4d)`. */
+const POD_UID = /(?<=[a-z\d]_[a-z\d][a-z\d-]{0,62})\([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\)/g
+
+/** Returns the message without the UIDs that the kubelet writes after the names of pods. */
+export function withoutPodUid(message: string): string {
+  return message.replace(POD_UID, '')
+}
+
 /** Returns the reason as sent, else the reason in the message, else ''. `message` is the result of `plainMessage`. */
 export function reasonOf(reason: string, message: string): string {
   const given = reason.trim()

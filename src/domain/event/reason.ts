@@ -17,7 +17,7 @@ import {
   TERMINAL,
 } from './reason-table.ts'
 
-export { plainMessage } from './reason-message.ts'
+export { plainMessage, withoutPodUid } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
 export type ReasonFinding = ReasonJudgement & {
