@@ -197,10 +197,32 @@ test('a score has two decimals everywhere, and the score of a link is named as s
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
   assert.match(text, /score of its link 0\.84, /)
-  assert.match(text, /best link has the score 0\.84 /)
+  assert.match(text, /score as a suspect is 1\.00 \(very likely\)/)
   assert.doesNotMatch(text, /score (?:of its link )?0\.(?:\d|\d{3,})[ ,]/)
   const row = timelineOf({ ...IMAGE, correlations: [{ ...link!, score: 0.8 }] }).find(
     ({ kind }) => kind === 'correlation',
   )
   assert.match(row?.text ?? '', /: score of the link 0\.80, /)
+})
+
+test('no row about a link comes before the alert of the link', () => {
+  const { startedAt } = IMAGE.incident
+  const correlations = IMAGE.correlations.map((link) => ({ ...link, createdAt: startedAt - 10 * MINUTE }))
+  const rows = timelineOf({ ...IMAGE, correlations })
+  const links = rows.filter(({ kind }) => kind === 'correlation')
+  assert.ok(links.length > 0)
+  for (const { at, text } of links) {
+    const alert = rows.findIndex((row) => row.kind === 'alert' && text.includes(`linked to ${row.text.split(':')[0]}`))
+    assert.ok(alert !== -1 && alert < rows.findIndex((row) => row.text === text), `${text} at ${at}`)
+  }
+})
+
+test('similar alerts that began together have one start in the evidence', () => {
+  const { alerts, ...facts } = storm()
+  const together = alerts.map((one) =>
+    one.name === 'HighErrorRate' ? { ...one, startsAt: Date.UTC(2026, 2, 14, 2, 13) } : one,
+  )
+  const { evidence } = generate({ ...facts, alerts: together })
+  const text = evidence.records.find(({ text }) => text?.startsWith('HighErrorRate'))?.text ?? ''
+  assert.match(text, /×440 \(Prometheus, \w+\), began at 2026-03-14 02:13:00 UTC, /)
 })

@@ -93,7 +93,11 @@ test('the changes are in the order of the suspects, and one without a link is am
     found.slice(1).map(([ref]) => ref),
     [rollout!.ref, pipeline!.ref],
   )
-  assert.ok(summary.sentences.some(({ text }) => /trigger is pipeline shop\/pay#7 .* Its score is 0.45/.test(text)))
+  assert.ok(
+    summary.sentences.some(({ text }) =>
+      /trigger is pipeline shop\/pay#7 .* Its score as a suspect is 0\.45 \(possible\)/.test(text),
+    ),
+  )
 })
 
 test('a linked change that is not a suspect is not called the trigger', () => {

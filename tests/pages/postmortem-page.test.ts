@@ -32,7 +32,7 @@ test('the document has every section, its figures, and the evidence of its sente
     html,
     /document-timeline"><tbody><tr><td class="nowrap quiet">\d+ [A-Z][a-z]{2} (?:\d{4} )?\d\d:\d\d:\d\d</,
   )
-  for (const part of ['Summary', 'Impact', 'Timeline', 'Root cause', 'Figures', 'Lessons', 'Actions', 'Evidence'])
+  for (const part of ['Summary', 'Impact', 'Timeline', 'Root cause', 'Figures', 'Lessons', 'Action items', 'Evidence'])
     assert.match(html, new RegExp(`<h2 id="[a-z-]+">${part}</h2>`))
   assert.match(html, /6 of 6 parts are not written yet/)
   assert.match(html, /<a href="#e1">E1<\/a>.*<li id="e1">/s)

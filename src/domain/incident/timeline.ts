@@ -139,7 +139,9 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
   })
   return [...byPair.values()].flatMap((of) => {
     const [best] = ordered(of, ({ verdict, score, uuid }) => [verdict === 'confirmed' ? 0 : 1, -score, uuid])
-    const createdAt = of.reduce((first, link) => Math.min(first, link.createdAt), Number.POSITIVE_INFINITY)
+    // The clocks of senders differ, so a link may be older than its alert.
+    const times = of.map((link) => Math.max(link.createdAt, known.get(link.alertId)?.startsAt ?? 0))
+    const createdAt = times.reduce((first, at) => Math.min(first, at), Number.POSITIVE_INFINITY)
     return best ? [{ ...best, createdAt, count: of.reduce((sum, { count = 1 }) => sum + count, 0) }] : []
   })
 }

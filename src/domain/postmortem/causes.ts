@@ -3,7 +3,8 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
-import { type Contribution, isLinked, type Postmortem, type Sentence } from './document.ts'
+import { likelihoodOf } from '../suspect/likely-cause.ts'
+import type { Contribution, Postmortem, Sentence } from './document.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
@@ -70,13 +71,11 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const verdict = best.verdict === 'confirmed' ? 'a person confirmed it' : 'nobody has confirmed it yet'
   const name = told ? `${changePlace(told)} (${outcomeText(told)})` : changeName(best)
   const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
-  const text = `The most likely trigger is ${name}, which began ${lag}. Its ${scoreText(best)} (${best.band}); ${verdict}.`
+  const score = suspect
+    ? `Its score as a suspect is ${formatScore(suspect.score)} (${likelihoodOf(suspect.score)}); `
+    : ''
+  const text = `The most likely trigger is ${name}, which began ${lag}. ${score}${score === '' ? 'A person confirmed it' : verdict}.`
   return { text, refs: best.sentence.refs }
-}
-
-/** Returns `score is 0.86`, or `best link has the score 0.84` for a linked change. */
-function scoreText({ score, sentence }: Contribution): string {
-  return `${isLinked(sentence) ? 'best link has the score' : 'score is'} ${formatScore(score)}`
 }
 
 /** Returns the seconds from the start of a change to the first symptom; without alerts, to the start of the incident. */

@@ -56,10 +56,10 @@ function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> 
   if (!first) return { text: null, labels: {}, links: {} }
   const last = alerts.reduce((latest, { startsAt }) => Math.max(latest, startsAt), first.startsAt)
   const seen = alerts.reduce((sum, { occurrences }) => sum + occurrences, 0)
-  const many = alerts.length > 1
-  const began = many
-    ? `began in the period ${formatPeriod(first.startsAt, last)}`
-    : `began at ${formatTime(first.startsAt)}`
+  const began =
+    last > first.startsAt
+      ? `began in the period ${formatPeriod(first.startsAt, last)}`
+      : `began at ${formatTime(first.startsAt)}`
   const varies = variesText(alerts.map(({ labels }) => labels))
   const text = [
     `${first.name}${timesOf(alerts.length)} (${senderName(first.source)}, ${first.severity})`,

@@ -11,7 +11,7 @@ import type { PostmortemView } from './view.ts'
 /** The names of the sections, in order. */
 export const SECTIONS = [
   ...['Summary', 'Impact', 'Detection', 'Timeline', 'Contributing factors', 'Root cause', 'Recovery'],
-  ...['Figures', 'Lessons', 'Actions', 'Recurrence', 'Evidence'],
+  ...['Figures', 'Lessons', 'Action items', 'Recurrence', 'Evidence'],
 ] as const
 /** The maximum number of timeline rows on the page. The Markdown has all rows. */
 const MAX_ROWS = 200
@@ -85,7 +85,7 @@ export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) =
 )
 
 export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: { document }, numbers }) => (
-  <Section name="Actions">
+  <Section name="Action items">
     {document.actions.length === 0 ? (
       <p class="quiet">No action items were suggested.</p>
     ) : (
