@@ -31,6 +31,14 @@ test('the report counts the incidents of the span, and says how many have a time
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
 })
 
+test('the last column is labelled with today, because it ends now', async (t) => {
+  const { browser } = await threeIncidents(t)
+  const { html } = await browser.get('/reports?range=30d')
+  const labels = [...html.matchAll(/y="179">(\d+ [A-Z][a-z]{2})</g)].map(([, label]) => label)
+  assert.deepEqual(labels, ['14 Feb', '21 Feb', '28 Feb', '7 Mar', '14 Mar'])
+  assert.match(html, /The time to resolve includes the monitoring after the end of the problem/)
+})
+
 for (const [range, count] of [
   ['30d', 2],
   ['90d', 3],

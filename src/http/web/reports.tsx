@@ -65,7 +65,7 @@ async function showReport(visit: Visit): Promise<Reply> {
   return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
 }
 
-/** Returns the weeks of the span, oldest first. The last week ends now. */
+/** Returns the weeks of the span, oldest first. The last week ends now. A week is labelled with its last day. */
 function weeksOf(
   counted: readonly WeekCount[],
   marked: readonly IncidentRecord[],
@@ -78,7 +78,8 @@ function weeksOf(
     const marks = marked.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
     const counts = counted.filter(({ week }) => week === count - index - 1)
     // Without the year, because the labels of a year have no room for it.
-    return { label: formatDate(start, { ...reader, now: start }), counts, marks: marks.map(markOf) }
+    const last = start + WEEK - 1
+    return { label: formatDate(last, { ...reader, now: last }), counts, marks: marks.map(markOf) }
   })
 }
 

@@ -6,7 +6,7 @@ import { countTicks, durationAxis, rounded } from './scale.ts'
 
 /** An incident as a mark that links to it. */
 export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
-/** A week: its first day, all its incidents counted, and one mark for each unless there are too many. */
+/** Seven days: their last day, all its incidents counted, and one mark for each unless there are too many. */
 export type ReportWeek = {
   readonly label: string
   readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
@@ -96,7 +96,7 @@ const WeekBars: FC<{ week: ReportWeek; x: number; width: number; most: number }>
           />
         )
       })}
-      <title>{`week of ${week.label}: ${total}`}</title>
+      <title>{`7 days to ${week.label}: ${total}`}</title>
       {width >= NARROW || total === most ? (
         <text class="chart-count" x={`${x}%`} y={rounded(y - 5)}>
           {total}

@@ -19,6 +19,9 @@ export type IncidentListView = {
   readonly addressOf: (to: { readonly status?: IncidentStatus | 'all'; readonly page?: number }) => string
 }
 
+const LASTED =
+  'From the start of the problem until its end, or until now. The time to resolve also includes the monitoring after it.'
+
 /** `2 unresolved incidents` */
 export function incidentListTitle({ unresolved }: IncidentListView): string {
   return unresolved === 0 ? 'No unresolved incident' : countOf(unresolved, 'unresolved incident')
@@ -55,7 +58,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
                   <th
                     scope="col"
                     class={name === 'Alerts' ? 'number' : undefined}
-                    title={name === 'Lasted' ? 'From the start of the problem until its end, or until now' : undefined}
+                    title={name === 'Lasted' ? LASTED : undefined}
                   >
                     {name}
                   </th>

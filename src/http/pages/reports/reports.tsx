@@ -62,6 +62,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
           <div class="columns report-charts">
             <section class="card body" aria-labelledby="weeks">
               <h2 id="weeks">Incidents by week</h2>
+              <p class="second">Each column is the 7 days that end on its date. The last one ends now.</p>
               <WeekChart weeks={weeks} />
               <p class="legend">
                 {SEVERITIES.slice(0, 3).map((level) => (
@@ -189,7 +190,8 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
       {[definitions.mttd, definitions.mtta, definitions.mttr].map(
         (text) => `${capitalized(text).replace('TTD', 'the time to detect')}. `,
       )}
-      Unknown times are not counted.
+      The time to resolve includes the monitoring after the end of the problem, so an incident lasted less. Unknown
+      times are not counted.
     </p>
   </Section>
 )
