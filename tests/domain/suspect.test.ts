@@ -215,7 +215,7 @@ test('an alert from well before the incident is not described as two occurrences
     JSON.stringify(rankSuspects(facts({ alerts: [alert('pay', 'HighErrorRate', minutes)] }))[0]?.reasons)
   assert.match(reasonsOf(-20), /it began well before the incident/)
   assert.doesNotMatch(reasonsOf(-20), /occurrences/)
-  assert.match(reasonsOf(0), /new since the incident began/)
+  assert.match(reasonsOf(0), /not seen before the incident/)
 })
 
 const inIncident = true

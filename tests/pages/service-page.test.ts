@@ -36,6 +36,22 @@ test('the page of a service says how bad it is, why, and what changed', async (t
   assert.match(html, /Changes.*>#31<.*<\/b> deploy failed/s)
 })
 
+test('the last deploy has the time of its start, as in the cause', async (t) => {
+  const { browser } = await stormyCart(t)
+  assert.match((await browser.get('/')).html, /#31<.*started 6 min ago/s)
+})
+
+test('a group of which some alerts have ended says how many still fire', async (t) => {
+  const { browser, request, token } = await stormyCart(t)
+  const labels = { service: 'cart', severity: 'warning', route: '/r7' }
+  const over = alert('HighErrorRate', labels, { startsAt: NOON - MINUTE, endsAt: NOON })
+  await request('POST', '/api/webhooks/metrics', { token, body: alertmanager([over]) })
+  const [incident] = (await request('GET', '/api/incidents', { token })).body.data
+  const { html } = await browser.get(`/incidents/${incident.number}`)
+  assert.match(html, /29 of 30 still firing after 1 min/)
+  assert.match(html, /firing for 2 min/)
+})
+
 test('the penalties of the bill add up to what the score lacks', async (t) => {
   const { browser, id } = await stormyCart(t)
   const { html } = await browser.get(`/services/${id}`)

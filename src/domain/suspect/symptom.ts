@@ -117,7 +117,7 @@ function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: numb
 
 /** A condition that also occurs at other times does not explain the incident. */
 function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
-  if (seenBefore === 0) return { code: 'new', value: 1, text: 'new since the incident began' }
+  if (seenBefore === 0) return { code: 'new', value: 1, text: 'not seen before the incident' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
   const isAlert = evidence.some(({ alertId }) => alertId !== undefined)
   const text = isAlert

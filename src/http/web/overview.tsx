@@ -151,7 +151,7 @@ function rowOf(
   const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
   const recent = known.deploys.find((one) => one.serviceId === id)
   const good = known.lastGoodDeploys.get(id)
-  const last = recent ?? (good ? { ref: good.ref, at: good.endsAt, linked: false } : null)
+  const last = recent ?? (good ? { ref: good.ref, at: good.startsAt, linked: false } : null)
   const lastDeploy = last && {
     text: last.ref.slice(last.ref.indexOf('#')),
     href: null,
@@ -177,14 +177,16 @@ async function recentDeploys(
   return pipelines.flatMap((pipeline) => deployOf(pipeline, links.get(pipeline.ref)?.length ?? 0))
 }
 
-function deployOf({ ref, facts, endsAt, service }: LivePipeline, links: number): RecentDeploy[] {
+function deployOf({ ref, facts, startsAt, service }: LivePipeline, links: number): RecentDeploy[] {
   const outcome = outcomeOf(facts)
   if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
   const branch = isolated(facts.branch)
   const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
   const followed = links === 0 ? 'nothing followed' : `linked to ${countOf(links, 'alert')}`
   const href = `/services/${service}`
-  return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at: endsAt, serviceId: service, linked: links > 0 }]
+  return [
+    { kind: 'pipeline', ref, outcome, detail, followed, href, at: startsAt, serviceId: service, linked: links > 0 },
+  ]
 }
 
 /** Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. */

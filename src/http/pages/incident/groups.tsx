@@ -51,8 +51,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
         ) : null}
         <span class="group-time second">
-          {group.firing > 0 ? `firing for ${formatDuration(reader.now - group.firstStartsAt)}` : endedText(group)}{' '}
-          <br />
+          {group.firing > 0 ? firingText(group, reader) : endedText(group)} <br />
           <span class="quiet">{group.source}</span>
         </span>
       </li>
@@ -85,6 +84,13 @@ function partOf({ silenced, firing }: GroupView): string {
 
 function seenText({ seen, count }: GroupView): string {
   return seen > count ? ` Seen ${formatCount(seen)} times.` : ''
+}
+
+/** Returns `firing for 10 min`, or `330 of 440 still firing after 10 min` if some have ended. */
+function firingText({ firing, count, firstStartsAt }: GroupView, { now }: Reader): string {
+  const duration = formatDuration(now - firstStartsAt)
+  if (firing === count) return `firing for ${duration}`
+  return `${formatCount(firing)} of ${formatCount(count)} still firing after ${duration}`
 }
 
 function endedText({ endsAt, firstStartsAt }: GroupView): string {

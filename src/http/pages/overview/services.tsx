@@ -95,7 +95,7 @@ const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) 
         {deploy.text}
       </a>
     )}{' '}
-    <span class="quiet">{formatAgo(deploy.at, reader)}</span>
+    <span class="quiet">started {formatAgo(deploy.at, reader)}</span>
   </span>
 )
 
