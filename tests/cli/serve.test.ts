@@ -86,6 +86,19 @@ suite('serve', { concurrency: 4 }, () => {
     )
   })
 
+  test('the list names why a service is ill, also after its alert has ended', async (t) => {
+    const cwd = temporaryDirectory(t)
+    await incmonServe(t, cwd)
+    const { token } = await tokenOf(cwd, '--scopes', 'ingest')
+    await incmon(cwd, ['send-test', 'alertmanager'], { env: { INCMON_TOKEN: token } })
+    const firing = await incmon(cwd, ['service', 'list'])
+    const [{ id }] = JSON.parse((await incmon(cwd, ['alert', 'list', '--json'])).out)
+    await incmon(cwd, ['alert', 'resolve', id.slice(-8)])
+    const ended = await incmon(cwd, ['service', 'list'])
+    assert.match(firing.out, /degraded +88 +IncmonSendTest: warning +/)
+    assert.match(ended.out, /IncmonSendTest: warning, ended lately/)
+  })
+
   test('a refused test prints one line with the reason, exit code 1', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
