@@ -13,7 +13,7 @@ export type DumpedEvent = {
   readonly isSuppressed: boolean
   readonly payload: unknown
 }
-/** `where` is a position for a person, such as `line 3` or `line 3, alert 2`. */
+/** `where` is a readable position, such as `line 3` or `line 3, alert 2`. */
 export type Entry = Pick<DumpedEvent, 'receivedAt' | 'isSuppressed'> & {
   readonly where: string
   readonly read: () => DumpedEvent

@@ -82,8 +82,8 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   }
 
   /**
-   * Waits while each turn of the event loop adds inputs, because inputs of one commit share the written pages. Waits
-   * longer under load, because new connections would otherwise wait for seconds behind connected senders.
+   * Waits while each turn of the event loop adds inputs, because inputs of one commit share the written pages. Under
+   * load, the wait is longer. Otherwise new connections would wait for seconds behind senders that are already connected.
    */
   const gather = async () => {
     const least = Math.min(GATHER_TURNS, lastMs)

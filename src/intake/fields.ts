@@ -151,7 +151,7 @@ const VALUES_LENGTH = 2 * VALUE_LENGTH
 
 /**
  * Returns labels for a draft: names and values cleaned, secrets replaced, no label dropped.
- * If two names become equal, a number is added. Values are cut at 64 kB each and 128 kB in total, so that a page of
+ * If two names become equal, a number is added. Values are truncated to 64 kB each and 128 kB in total, so that a page of
  * alerts has a reasonable size.
  * @param textOf `cleanText` if it is known that no value contains a secret
  */

@@ -38,7 +38,7 @@ export function acknowledgePath(
   return `${ACKNOWLEDGE_PATH}?${new URLSearchParams(query)}`
 }
 
-/** The incident to acknowledge, and who may do so. `organizationId` is that of both. */
+/** The incident to acknowledge, and who may do so. Both belong to `organizationId`. */
 export type Acknowledging = {
   readonly organizationId: number
   readonly incident: IncidentRecord

@@ -108,7 +108,7 @@ function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
     database: gauge('incmon_database_bytes', 'Size of the database file.'),
     wal: gauge('incmon_database_wal_bytes', 'Size of the write-ahead log.'),
     free: gauge('incmon_disk_free_bytes', 'Free disk space.'),
-    waiting: gauge('incmon_waiting_deliveries', 'Webhook requests that wait for their commit.'),
+    waiting: gauge('incmon_waiting_deliveries', 'Webhook requests that are not yet committed.'),
   }
 }
 

@@ -9,7 +9,7 @@ const PAUSE = 500
 const HEARTBEAT = 15_000
 /** The number of deliveries that are stored for streams that reconnect. */
 const KEPT = 256
-/** The most that a stream gets when it reconnects, in bytes: less than a client may leave unread. */
+/** The maximum bytes of missed deliveries for a stream that reconnects. It is below the limit of unread data. */
 const MAX_MISSED = 524_288
 /** If a delivery has more records of one kind, `*` is sent instead of their UUIDs. */
 const MAX_IDS = 50

@@ -17,7 +17,7 @@ export type EventRecord = {
   readonly source: Source
   readonly kind: string
   readonly name: string
-  /** The object of the event, for example `Pod/cart-1` or `Ref/main`; '' if the sender names none. */
+  /** The object of the event, for example `Pod/cart-1` or `Ref/main`; '' if the sender did not report it. */
   readonly object: string
   readonly severity: Severity
   readonly text: string

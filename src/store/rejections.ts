@@ -13,7 +13,7 @@ export type RejectionRecord = {
   readonly source: Source
   readonly index: number
   readonly error: string
-  /** A text, because it may be invalid JSON. Secrets are replaced, and it is cut at 64 kB. */
+  /** The text of the item, because it may be invalid JSON. Secrets are replaced. Truncated to 64 kB. */
   readonly payload: string
   readonly receivedAt: number
 }
@@ -49,7 +49,7 @@ export function listRejections(
 
 const MAX_PAYLOAD = 65_536
 
-/** Stores a rejected item. Its payload is cut at 64 kB. */
+/** Stores a rejected item. Its payload is truncated to 64 kB. */
 export function insertRejection(db: Db, rejection: StoredRejection): void {
   const { id, organizationId, source, index, error, payload, receivedAt } = rejection
   const text = typeof payload === 'string' ? payload : (JSON.stringify(payload) ?? '')

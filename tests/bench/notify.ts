@@ -101,9 +101,9 @@ async function latencies(bench: Bench, receiver: Receiver): Promise<Part[]> {
   return [latencyTable(atRest, inStorm, outcome.perSecond * load.alerts, seconds)]
 }
 
-/** The time from the answer of a webhook, which follows the commit, to the message, in milliseconds. */
+/** Returns the time from the response to a webhook until the receiver gets the message, in milliseconds. */
 async function probe({ url, token }: Server, { arrival }: Receiver, index: number): Promise<number> {
-  // Not in step with the notifier, which looks at the outbox in equal intervals.
+  // A random delay, so that the alerts are not in step with the notifier, which polls the outbox at equal intervals.
   await sleep(Math.random() * 250)
   const arriving = arrival(`/${index}`)
   const labels = { alertname: 'Down', service: `probe-${index}`, severity: 'critical' }

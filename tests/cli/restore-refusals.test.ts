@@ -28,7 +28,7 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   [
     'with a trigger that takes tokens away',
     (file) => change(file, 'CREATE TRIGGER steal AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END'),
-    /differs from a database of incmon \(trigger steal is not part of data model \d+\): choose another backup$/,
+    /does not have the schema of an incmon database \(trigger steal is not part of data model \d+\): choose another backup$/,
   ],
   [
     'with a view in place of a table',

@@ -165,7 +165,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     { companions: [{ ...WAL, size: 65e6 }] },
     /^warn log: .+ 65\.0 MB, because it was not moved .+; end long reads/,
   ],
-  ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: it is not a database of incmon/],
+  ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: it is not an incmon database/],
   [
     'a damaged header',
     { content: { state: 'unreadable', why: 'damaged' } },
@@ -229,7 +229,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
         history: { ...CONTENT.history, senders: [SENDER, { ...SENDER, source: 'cluster', namesCluster: false }] },
       },
     },
-    /^warn source: Acme\/cluster\/incmon: its items name no cluster, while those of 1 other sender do; give its token/,
+    /^warn source: Acme\/cluster\/incmon: its items name no cluster, while items of 1 other sender do; give its token/,
   ],
   [
     'an overdue heart',

@@ -6,7 +6,7 @@ import type { Source } from '../../src/domain/event/event.ts'
 /** One recorded webhook request. */
 export type Sent = { readonly t: string; readonly endpoint: Source; readonly body: unknown }
 
-/** What is known about a case: the guilty object or change, and how the workloads were when the case was recorded. */
+/** What is known about a case: the root-cause object or change, and how the workloads were when the case was recorded. */
 export type Truth = {
   readonly capturedAt?: string
   readonly detectedAt?: string

@@ -36,7 +36,7 @@ test('does not ask for an incident of a faulty workload that is available', () =
 
 test('leaves out figures about which a data set says nothing', () => {
   const found = shares({ rootCause: { object: 'app/cart', change: 'cart' } }, { changes: ['web', 'cart'] })
-  assert.deepEqual(found, { 'guilty change: first': '0/1', 'guilty change: in the first three': '1/1' })
+  assert.deepEqual(found, { 'root-cause change: first': '0/1', 'root-cause change: in the first three': '1/1' })
 })
 
 test('names what is wrong', () => {

@@ -25,10 +25,10 @@ export function figuresOf(judged: readonly Judged[]): Figure[] {
     recall('incidents: recall', withHealth, ({ openedFor }) => openedFor, 0.85),
     precision('critical: precision', withHealth, ({ critical }) => critical, 0.85),
     recall('critical: recall', withHealth, ({ critical }) => critical, 0.9),
-    ranked('guilty object: first', withObject, ({ objects }) => objects, objectOf, 1, 0.78),
-    ranked('guilty object: in the first three', withObject, ({ objects }) => objects, objectOf, 3, 0.9),
-    ranked('guilty change: first', withChange, ({ changes }) => changes, changeOf, 1, 0.92),
-    ranked('guilty change: in the first three', withChange, ({ changes }) => changes, changeOf, 3, null),
+    ranked('root-cause object: first', withObject, ({ objects }) => objects, objectOf, 1, 0.78),
+    ranked('root-cause object: in the first three', withObject, ({ objects }) => objects, objectOf, 3, 0.9),
+    ranked('root-cause change: first', withChange, ({ changes }) => changes, changeOf, 1, 0.92),
+    ranked('root-cause change: in the first three', withChange, ({ changes }) => changes, changeOf, 3, null),
   ]
   return figures.filter(({ total }) => total > 0)
 }

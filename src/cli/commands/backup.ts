@@ -16,7 +16,7 @@ import { print, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { bytesBar, counted, interruptible, megabytes, progressLine } from '../progress.ts'
 
-/** The priority of a backup is lower than that of a running server. */
+/** A backup has a lower priority than a running server. */
 const NICENESS = 10
 
 type Options = Common & { readonly force?: boolean; readonly temporary?: string }

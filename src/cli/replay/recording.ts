@@ -22,7 +22,7 @@ const CONNECTION_HEADERS = new Set([
   ...['te', 'trailer', 'upgrade', 'accept-encoding', 'proxy-connection', 'proxy-authorization'],
 ])
 
-/** Returns the requests in order of time, then of lines, and each error as `line 3: error`. */
+/** Returns the requests sorted by time, then by line number, and the errors in the form `line 3: error`. */
 export function parseRecording(text: string): { readonly requests: RecordedRequest[]; readonly faults: string[] } {
   const requests: RecordedRequest[] = []
   const faults: string[] = []
@@ -58,7 +58,7 @@ function parseLine(text: string, line: number): RecordedRequest | string {
   return { line, at, endpoint: source, headers: kept, body }
 }
 
-/** Returns the headers in lower case without those of the connection, or their error. */
+/** Returns the headers in lower case, without connection headers, or an error. */
 function headersOf(headers: unknown): Record<string, string> | string {
   if (!isTable(headers)) return 'headers: expected an object with strings'
   const kept: Record<string, string> = {}

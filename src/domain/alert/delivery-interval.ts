@@ -77,7 +77,8 @@ export function usualInterval({ longestGap, gaps }: DeliveryInterval): number | 
 
 /**
  * Returns the time in ms without a repeat after which an alert is inferred to have ended: three missed deliveries, at least
- * five minutes. The interval of the group counts, else that of its receiver. If neither is known, returns `unknown`.
+ * five minutes. The interval of the group counts, otherwise the interval of its receiver. If neither is known,
+ * returns `unknown`.
  */
 export function repeatTimeoutOf(
   group: DeliveryInterval | null,

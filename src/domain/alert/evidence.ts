@@ -10,7 +10,7 @@ export type Evidence = {
   readonly gone: readonly Mark[]
   /** New pod templates of its service. The object is the hash of the ReplicaSet. */
   readonly rollouts: readonly Mark[]
-  /** When help was announced, for example a new node from the autoscaler. The condition may last longer meanwhile. */
+  /** When the autoscaler announced a new node for pods that cannot be scheduled. These pods then get more time. */
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]

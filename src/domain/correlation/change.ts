@@ -44,7 +44,7 @@ export type PipelineFacts = {
   readonly finishedAt: number | null
   readonly mergeRequest: boolean
   readonly commit: Commit | null
-  /** Its page in GitLab; null if the sender names none. */
+  /** The page of the pipeline in GitLab; null if the sender did not report it. */
   readonly url: string | null
   readonly jobs: readonly Job[]
   /** The rule that matched the project to the service. */
@@ -149,7 +149,7 @@ function isFurther(job: Job, before: Job): boolean {
 }
 
 /**
- * Returns what a pipeline did to the running system. Jobs are unknown if the sender names none. A deploy that never
+ * Returns what a pipeline did to the running system. The jobs are unknown if the sender reported none. A deploy that never
  * started (skipped, manual, created) changed nothing.
  */
 export function outcomeOf(facts: PipelineFacts): Outcome {

@@ -119,7 +119,10 @@ function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): Live
   return [...rowIds].sort((a, b) => a - b).flatMap((rowId) => state.services.get(rowId) ?? [])
 }
 
-/** Returns a filter. The example has its own services, because removing it deletes all their records. */
+/**
+ * Returns a filter for the services to which items of this cluster can belong. The example has its own services, because
+ * removing it deletes all their records.
+ */
 function canMatch(cluster: string): (service: LiveService) => boolean {
   return (service) => (service.cluster === EXAMPLE_CLUSTER) === (cluster === EXAMPLE_CLUSTER)
 }

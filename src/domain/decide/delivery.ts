@@ -12,7 +12,7 @@ import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './se
 
 export type Delivery = {
   readonly organizationId: number
-  /** The token's; '' if it names none. */
+  /** The cluster of the token; '' if the token has none. */
   readonly cluster: string
   readonly source: Source
   readonly intake: Intake
@@ -37,7 +37,7 @@ export type Chunk = {
   readonly isLast: boolean
 }
 
-/** The outcome of a delivery. The receipt of a chunk is that of all chunks up to it. */
+/** The outcome of a delivery. The receipt of a chunk covers all chunks up to it. */
 export type Received = {
   readonly receipt: Receipt
   readonly sent: SenderFacts

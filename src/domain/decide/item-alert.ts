@@ -15,7 +15,7 @@ import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
 import type { SenderFacts } from './senders.ts'
 
 export type Item = SenderFacts & {
-  /** The token's; '' if it names none. */
+  /** The cluster of the token; '' if the token has none. */
   readonly cluster: string
   readonly draft: Draft
   readonly receivedAt: number

@@ -24,7 +24,7 @@ export const NO_SENDER: SenderFacts = { groupId: null, repeatTimeout: null, cloc
 
 export type SenderInput = {
   readonly source: Source
-  /** The token's; '' if it names none. */
+  /** The cluster of the token; '' if the token has none. */
   readonly cluster: string
   /** The items of this request, or of this chunk of a large one. */
   readonly intake: Intake

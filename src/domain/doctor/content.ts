@@ -23,10 +23,7 @@ const LONG_SILENCE = 7 * DAY
 /** The remedy for a damaged database. */
 export const RESTORE = 'stop the server, keep this file, and restore a backup'
 const UNREADABLE = {
-  foreign: [
-    'it is not a database of incmon, or its header is damaged',
-    'choose another --database, or restore a backup',
-  ],
+  foreign: ['it is not an incmon database, or its header is damaged', 'choose another --database, or restore a backup'],
   damaged: ['it is damaged', RESTORE],
   held: ['another process has locked it', 'try again, or stop that process'],
   denied: ['it cannot be opened here', 'run this as the owner of the file, who must be able to write to its directory'],
@@ -147,7 +144,7 @@ function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Fi
     ({ organization, namesCluster }) => organization === sender.organization && namesCluster,
   )
   if (sender.namesCluster !== false || others.length === 0) return []
-  const text = `${nameOf(sender)}: its items name no cluster, while those of ${countOf(others.length, 'other sender')} do`
+  const text = `${nameOf(sender)}: its items name no cluster, while items of ${countOf(others.length, 'other sender')} do`
   const remedy = 'give its token a cluster, or set the label cluster (external_labels) or clusterName at the sender'
   return [warn('source', text, remedy)]
 }

@@ -219,7 +219,7 @@ function isHeavier(a: Weighed, b: Weighed): boolean {
 
 function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
   const worst = firing.reduce((most, { severity }) => Math.max(most, rank(severity)), 0)
-  // Ended alerts only lower the score. They never make a service critical.
+  // Ended alerts lower the score, but they never make a service critical.
   const lasting = 100 - heaviestOfEach(firing).reduce((sum, { penalty }) => sum + penalty, 0)
   if (worst === rank('critical') || lasting < CRITICAL_BELOW) return 'critical'
   return score < DEGRADED_BELOW || worst > 0 ? 'degraded' : 'healthy'

@@ -99,7 +99,7 @@ function ranked(links: readonly CorrelationFact[]): readonly CorrelationFact[] {
   ])
 }
 
-/** `links` are those of one change, best first. */
+/** `links`: the links of one change, best first. */
 function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts): Contribution | null {
   const [best] = links
   if (!best) return null

@@ -2,7 +2,7 @@
 
 /** Characters that GitHub's Markdown interprets everywhere: code, emphasis, HTML, cells, strokes, formulas. */
 const ACTIVE = /[\\`*<|~$]/g
-/** An underscore within a word is text. Elsewhere it can be emphasis. */
+/** Markdown reads an underscore within a word as text. Elsewhere, an underscore can mean emphasis. */
 const EMPHASIS = /(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu
 /** Brackets form a link, a picture or a footnote only together with the next character. */
 const LINK = /\](?=[([:])|\[(?=\^|[^\]]*\][([:])/g

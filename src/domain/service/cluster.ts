@@ -1,7 +1,7 @@
 /** Decides which labels name the cluster, and when a service with a cluster matches one without. */
 import type { Labels } from '../event/event.ts'
 
-/** Prometheus' `external_labels` by convention, and those of common agents. */
+/** Prometheus' `external_labels` by convention, and the labels of common agents. */
 const LABELS = ['cluster', 'cluster_name', 'k8s_cluster'] as const
 
 /** Returns the cluster that the labels name, or ''. */

@@ -40,7 +40,7 @@ const TABLE: readonly LabelRule[] = [
   { reads: 'instance', labels: ['instance'] },
 ]
 
-/** The rules for an exporter that has a problem itself. */
+/** The rules for an exporter that itself has a problem. */
 const EXPORTER_TABLE: readonly LabelRule[] = TABLE.filter(({ labels }) =>
   ['pod', 'app', 'service', 'container', 'job'].some((name) => labels.includes(name)),
 )

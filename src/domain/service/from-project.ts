@@ -46,7 +46,7 @@ const RULES: readonly { readonly rule: string; readonly find: (subject: Subject)
 /**
  * Returns the service of a CI draft, or null without a project. `known` are the existing services among `projectNames`;
  * `images` are the services that pulled an image of this project. If several services differ only by environment,
- * production wins. If they differ otherwise, none is chosen, because a wrong link is worse than no link.
+ * production wins. If they differ in any other way, no service is chosen, because a wrong link is worse than none.
  */
 export function attributeCi(draft: CiDraft, known: readonly Name[], images: readonly Name[]): Attribution | null {
   const subject = subjectOf(draft.project?.path, jobsOf(draft), known, images)

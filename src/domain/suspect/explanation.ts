@@ -47,7 +47,7 @@ function nodesInTrouble(symptoms: readonly Symptom[]): Set<string> {
 }
 
 function onNode(symptom: Symptom, node: string): Symptom[] {
-  const rest = lighter(symptom, { code: 'node_explains', value: NODE_EXPLAINS, text: `${node} has a problem itself` })
+  const rest = lighter(symptom, { code: 'node_explains', value: NODE_EXPLAINS, text: `${node} itself has a problem` })
   const gain = lighter(symptom, { code: 'on_node', value: NODE_GAINS, text: 'the pod runs on this node' })
   return [rest, { ...gain, component: node, witnesses: [symptom.component] }]
 }

@@ -11,7 +11,7 @@ export type SuspectLink = {
   readonly reasons: Suspect['reasons']
 }
 
-/** `links` are those of its change; empty for other suspects. */
+/** `links`: the links of the suspected change. Empty if the suspect is not a change. */
 export type Judged<Link extends SuspectLink> = Suspect &
   JudgedSuspect & { readonly change: Change | null; readonly links: readonly Link[] }
 

@@ -55,7 +55,7 @@ function explanation(changes: readonly RankedSuspect[], { id }: SuspectService):
   return {
     code: 'change_explains',
     value: 1 - CHANGE_EXPLAINS * change.score,
-    text: `${change.kind} ${change.ref} may explain it`,
+    text: `${change.kind} ${change.ref} may explain this problem`,
   }
 }
 

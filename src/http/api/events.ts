@@ -25,7 +25,7 @@ export const eventShape = v.object({
   source: sourceShape,
   kind: described(v.string(), 'firing, resolved, heartbeat, change, pipeline, job, …', 'firing'),
   name: described(v.string(), 'The Kubernetes reason, the name of the alert, or the path of the project', 'BackOff'),
-  object: described(v.string(), 'The object of the event; empty if it names none', 'Pod/checkout-6f8d7b9c5-x2kqp'),
+  object: described(v.string(), 'The object of the event; empty if the event has none', 'Pod/checkout-6f8d7b9c5-x2kqp'),
   severity: severityShape,
   text: described(v.string(), 'One line of text', 'Back-off restarting failed container checkout'),
   serviceId: described(v.nullable(uuidShape), 'Null if the event has no service'),
@@ -60,7 +60,7 @@ export const eventRoutes: readonly Route[] = [
     path: '/api/events/:id',
     summary: 'Show an event with its payload',
     scope: 'read',
-    answers: success(eventWithPayloadShape, 'The event with the item as received, secrets replaced'),
+    answers: success(eventWithPayloadShape, 'The event with the item as received, with secrets replaced'),
     handle: async ({ store, identity, id }) => {
       const found = store.read(findEvent, identity.organizationId, id)
       const event = await required(found, 'event', 'GET /api/events')

@@ -26,7 +26,7 @@ const saying = described(sentence, 'Generated sentences')
 const metric = (name: string) =>
   described(
     v.object({
-      seconds: described(v.nullable(countShape), 'Null if the figure is undefined', 412),
+      seconds: described(v.nullable(countShape), 'Null if the value cannot be calculated', 412),
       definition: described(v.string(), 'The definition of the figure', 'from the first evidence to the opening'),
       sentence: saying,
     }),

@@ -37,8 +37,12 @@ const pipelineShape = v.object({
   ref: described(v.string(), 'The project and the number of the pipeline', 'shop/checkout#4711'),
   outcome: described(v.picklist(OUTCOMES), 'The effect on the running system', 'deployed'),
   branch: described(v.string(), 'The branch or tag', 'main'),
-  sha: described(v.nullable(v.string()), 'The commit; null if the sender names none', '9b1c3d5e'),
-  url: described(v.nullable(v.string()), 'Its page in GitLab; null if the sender names none', PAGE),
+  sha: described(v.nullable(v.string()), 'The commit; null if the sender did not report it', '9b1c3d5e'),
+  url: described(
+    v.nullable(v.string()),
+    'The page of the pipeline in GitLab; null if the sender did not report it',
+    PAGE,
+  ),
   startedAt: described(instantShape, 'When its deploy began, or the pipeline if it deployed nothing'),
   endedAt: described(instantShape, 'When it ended; while it runs, the latest known time'),
 })

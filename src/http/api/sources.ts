@@ -98,7 +98,11 @@ const rejectionShape = v.object({
   source: sourceShape,
   index: described(countShape, 'The index in the request, starting at 0', 1),
   error: described(v.string(), 'The error', 'labels: expected object'),
-  payload: described(v.string(), 'As received, secrets replaced, cut at 64 kB', '{"status":"firing","labels":"none"}'),
+  payload: described(
+    v.string(),
+    'The item as received, with secrets replaced, truncated to 64 kB',
+    '{"status":"firing","labels":"none"}',
+  ),
   receivedAt: described(instantShape, 'When it arrived'),
 })
 

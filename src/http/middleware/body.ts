@@ -83,8 +83,8 @@ export function isCompressed(c: Context): boolean {
 }
 
 /**
- * Reads the body, at most `limit` bytes. A larger body is refused by its declared length, or as soon as it is too
- * large.
+ * Reads the body, at most `limit` bytes. A larger body is refused before reading if `Content-Length`
+ * shows its size, otherwise as soon as the limit is exceeded.
  * @throws IncmonError `too-large`; `too-slow`; `unavailable` if all pending bodies together take too much memory;
  * `invalid` if the chunks are malformed or the connection ended early
  */

@@ -24,7 +24,7 @@ export type Handle = (c: Context) => Reply | Promise<Reply>
 export type Watch = (route: string, handle: Handle) => (c: Context) => Promise<Response>
 
 /**
- * Sets X-Request-Id on every response, either that of the request or a new one. Counts the request and logs errors.
+ * Sets X-Request-Id on every response: the ID of the request, or a new ID. Counts the request and logs errors.
  * Closes connections while the server stops, so that the caller connects to another server. `route` is the declared
  * path, because real paths are unlimited in number and may contain secrets.
  */

@@ -1,4 +1,4 @@
-/** Error pages. They say what is wrong and what to do. */
+/** Error pages that say what is wrong and what to do. */
 import type { Child, FC } from 'hono/jsx'
 
 type Props = {

@@ -15,9 +15,9 @@ type ReadTls =
   | { readonly fault: string }
 
 /**
- * Reads certificate and key.
+ * Reads the certificate and its private key.
  * @param files '' if not set; both or none must be set
- * @param now milliseconds UTC, for the dates of the certificate
+ * @param now in ms UTC; decides whether the certificate has expired
  */
 export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {
   if (files.cert === '' && files.key === '') return { tls: null, certificate: null, warning: null }

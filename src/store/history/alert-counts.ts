@@ -27,7 +27,10 @@ type History = {
 /** A period of five minutes or a day, by its number since 1970. */
 type Part = { readonly part: number; readonly alerts: number }
 
-/** Counts new alerts, with one statement for each five minutes and day. Triggers count moved and deleted alerts. */
+/**
+ * Counts new alerts, with one statement for each period of five minutes and one for its day. Triggers count moved and
+ * deleted alerts.
+ */
 export function countAlerts(db: Db, begun: readonly Begun[]): void {
   const [organizations, services] = [new Map<number, Map<number, number>>(), new Map<number, Map<number, number>>()]
   for (const { organizationId, serviceId, startsAt } of begun) {
@@ -50,7 +53,7 @@ function countOneMore(counts: Counts, key: number, part: number): void {
   counts.set(key, parts)
 }
 
-/** Five minutes and days. */
+/** Returns each count twice: for its period of five minutes (level 0) and for its day (level 1). */
 function countsOf(counts: Counts): [number, Counted][] {
   return [...counts].flatMap(([key, parts]) =>
     [...parts].flatMap(([part, alerts]): [number, Counted][] => [

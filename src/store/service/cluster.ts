@@ -1,4 +1,4 @@
-/** Checks whether a cluster has services, and deletes all its records. */
+/** Finds out whether a cluster is in use, and deletes all records of a cluster. */
 import type { Db } from '../sqlite/open.ts'
 
 /** Returns whether an organization has a service in this cluster. */

@@ -33,13 +33,15 @@ export function requireRestorable(copy: string, name: string): void {
   }
   const [difference] = findSchemaFaults(schema, model)
   if (difference)
-    throw new StoreError(`${name} differs from a database of incmon (${difference}): choose another backup`)
+    throw new StoreError(
+      `${name} does not have the schema of an incmon database (${difference}): choose another backup`,
+    )
   const [reference] = references
   if (reference) throw new StoreError(`${name} has broken references (${reference}): choose another backup`)
 }
 
 /**
- * Refuses a file that is not a database of incmon.
+ * Refuses a file that is not an incmon database.
  * @param application from the header of the file
  * @param name the name of the file in messages
  * @throws StoreError

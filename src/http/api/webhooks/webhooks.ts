@@ -190,7 +190,7 @@ function readDryRun(c: Context): boolean {
   return readQuery(c, query).dryRun ?? false
 }
 
-/** Refuses misspellings such as `dryrun`. Ignoring them would store events that nobody wanted to store. */
+/** Refuses misspellings such as `dryrun`. If they were ignored, the events of a dry run would be stored. */
 function refuseNearMiss(c: Context): void {
   const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
   if (name === undefined) return

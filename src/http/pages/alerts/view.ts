@@ -75,7 +75,7 @@ export type AlertPageView = {
   readonly rules: readonly (readonly [string, string])[]
   readonly links: readonly { readonly name: string; readonly address: string }[]
   readonly changes: readonly { readonly ref: string; readonly text: string }[]
-  /** Equal events are one entry: `at` is the time of the newest, `firstAt` of the oldest. */
+  /** Equal events share one entry: `firstAt` is the time of the first event, `at` the time of the last one. */
   readonly events: readonly {
     readonly at: number
     readonly firstAt: number

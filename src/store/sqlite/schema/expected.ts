@@ -10,7 +10,7 @@ export type SchemaObject = { readonly type: string; readonly name: string; reado
 export const SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat_' ESCAPE '\\'"
 
 /**
- * Compares the schema of a file with that of its data model.
+ * Compares the schema of a file with the schema of its data model.
  * @returns one line per difference, for example `trigger steal is not part of data model 5`; empty if there is none
  */
 export function findSchemaFaults(found: readonly SchemaObject[], version: number): string[] {
