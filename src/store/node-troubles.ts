@@ -4,7 +4,7 @@ import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Lists alerts of nodes with severity error or critical that fire or ended after `endedSince`, with their start. */
+/** Lists alerts of nodes with severity error or critical that fire or ended after `endedSince`. */
 function listNodeTroubles(
   db: Db,
   organizationId: number,
@@ -19,7 +19,7 @@ function listNodeTroubles(
       .selectFrom('services')
       .innerJoin('alerts', 'alerts.service_id', 'services.id')
       .where('alerts.settled_at', 'is', null)
-      .select(['services.name', 'alerts.starts_at as startsAt'])
+      .select(['services.name', 'alerts.starts_at as startsAt', 'alerts.ends_at as endsAt'])
       .where('services.organization_id', '=', organizationId)
       .where('services.cluster', '=', cluster)
       .where('services.namespace', '=', '')
@@ -28,7 +28,7 @@ function listNodeTroubles(
       .where((eb) => eb.or([eb('alerts.ends_at', 'is', null), eb('alerts.ends_at', '>', endedSince)]))
       .where('alerts.severity', 'in', ['critical', 'error']),
   )
-  return rows.map(({ name, startsAt }) => ({ node: name.slice('node/'.length), startsAt }))
+  return rows.map(({ name, ...times }) => ({ node: name.slice('node/'.length), ...times }))
 }
 
 export type AlertOnNode = {

@@ -23,7 +23,7 @@ function onNode(more: Partial<ConditionOnNode> = {}): ConditionOnNode {
 }
 
 const explained = (conditions: readonly ConditionOnNode[], minute = 0) =>
-  [...explainedByNodes(conditions, [{ node: 'worker-1', startsAt: NOON + minute * MINUTE }])].sort()
+  [...explainedByNodes(conditions, [{ node: 'worker-1', startsAt: NOON + minute * MINUTE, endsAt: null }])].sort()
 
 const CASES: [string, ConditionOnNode, number, boolean][] = [
   ['at the same time', onNode(), 0, true],

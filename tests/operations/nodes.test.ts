@@ -64,6 +64,20 @@ test('after a node recovers, remaining alerts of its pods open nothing', async (
   assert.ok(flow.alerts().every(({ status }) => status === 'resolved'))
 })
 
+test('an hour after a node recovered, a pod that is still critical opens an incident', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', NOT_READY)
+  await flow.send('metrics', alertmanager([podAlert('cart')]), { at: NOON + 2 * MINUTE })
+  await flow.sweepUntil(NOON + 20 * MINUTE)
+  await flow.send('cluster', kubernetesEvent('NodeReady', NODE, { kind: 'Node' }))
+  await flow.sweepUntil(NOON + 50 * MINUTE)
+  await flow.send('metrics', alertmanager([podAlert('cart')]))
+  await flow.sweepUntil(NOON + 80 * MINUTE - 1)
+  assert.deepEqual(incidentServices(flow), [`node/${NODE}`])
+  await flow.sweepUntil(NOON + 80 * MINUTE)
+  assert.deepEqual(incidentServices(flow), [`node/${NODE}`, 'cart'])
+})
+
 test('a pod that fails eleven minutes after its node has its own problem', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', NOT_READY)

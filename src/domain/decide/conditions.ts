@@ -42,7 +42,7 @@ function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): 
 }
 
 /**
- * Returns the start of each node's problem: alerts of `node/<name>` with severity error or critical that fire, or ended
+ * Returns the problems of each node: alerts of `node/<name>` with severity error or critical that fire, or ended
  * after `endedSince`.
  */
 export function nodeTroublesOf(
@@ -58,7 +58,7 @@ export function nodeTroublesOf(
     const alerts = service ? alertsOf(state, service.rowId) : []
     return alerts
       .filter(({ alert }) => isCurrent(alert, endedSince) && rank(alert.severity) >= rank('error'))
-      .map(({ alert }) => ({ node, startsAt: alert.startsAt }))
+      .map(({ alert: { startsAt, endsAt } }) => ({ node, startsAt, endsAt }))
   })
 }
 

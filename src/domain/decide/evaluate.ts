@@ -2,7 +2,7 @@
 
 import { isUnattributed } from '../alert/signal.ts'
 import { DECAY, type Health, healthOf } from '../health/health.ts'
-import { explainedByNodes } from '../health/node-trouble.ts'
+import { explainedByNodes, type NodeTrouble } from '../health/node-trouble.ts'
 import { decide } from '../incident/incident.ts'
 import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
@@ -13,6 +13,9 @@ import { noteSilences, withoutSilenced } from './silences.ts'
 
 /** Kubernetes sends no event when a pod recovers with its node, so its alerts may fire for this long afterwards. */
 const LINGERS = 60 * 60_000
+
+/** While a failed node explains critical alerts of a service, the service is evaluated at this interval. */
+const NODE_CHECK = 10 * 60_000
 
 /** The maximum workload of the evaluations in one batch, without that of the last service. */
 export const MAX_EVALUATION_WORK = 1_000
@@ -44,7 +47,9 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const health = healthOf(conditions, now, { neverCritical })
   const healthySince = recoveredAt(service, conditions, now)
   const current = oldestOpenIncident(state, serviceId)
-  const explained = explainedOf(ctx, service, conditions, now)
+  const troubles = troublesOf(ctx, service, conditions, now)
+  const explained = explainedByNodes(conditions, troubles)
+  const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
   const decision = decide({
     now,
     opens: settings['auto-incidents'] === 'critical' && !neverCritical,
@@ -70,7 +75,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
     health: { status: health.status, score: health.score, penalties: health.penalties },
     healthySince,
     suppressed: decision.suppressed,
-    evaluateAt: earliest(health.changesAt, decision.changesAt),
+    evaluateAt: earliest([health.changesAt, decision.changesAt, isExplained ? recheckAt(troubles, now) : null]),
   })
   let incident = current && noteScore(ctx, current, health.score)
   for (const step of decision.steps) {
@@ -116,19 +121,18 @@ function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): 
   if (!same) ctx.emit({ kind: 'service-changed', before, after: { ...before, ...found } })
 }
 
-/** Returns the alerts that a problem of their node explains. */
-function explainedOf(
-  { state }: Context,
-  service: LiveService,
-  conditions: readonly Condition[],
-  now: number,
-): ReadonlySet<string> {
-  if (service.name.startsWith('node/')) return new Set()
+/** Returns the problems of the nodes of a service's alerts. A node does not explain its own alerts. */
+function troublesOf({ state }: Context, service: LiveService, conditions: readonly Condition[], now: number) {
+  if (service.name.startsWith('node/')) return []
   const nodes = [...new Set(conditions.flatMap(({ node }) => node ?? []))]
-  return explainedByNodes(conditions, nodeTroublesOf(state, service.cluster, nodes, now - LINGERS))
+  return nodeTroublesOf(state, service.cluster, nodes, now - LINGERS)
 }
 
-function earliest(a: number | null, b: number | null): number | null {
-  if (a === null || b === null) return a ?? b
-  return Math.min(a, b)
+/** Returns when a problem of a node may no longer explain alerts; null if no problem is current. */
+function recheckAt(troubles: readonly NodeTrouble[], now: number): number | null {
+  return earliest(troubles.map(({ endsAt }) => (endsAt === null ? now + NODE_CHECK : endsAt + LINGERS)))
+}
+
+function earliest(times: readonly (number | null)[]): number | null {
+  return times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
 }

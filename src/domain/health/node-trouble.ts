@@ -6,8 +6,8 @@ import type { HealthCondition } from './health.ts'
 /** An alert with its node, or null if unknown. */
 export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> & { readonly node: string | null }
 
-/** When the current problem of a node began, in ms UTC. */
-export type NodeTrouble = { readonly node: string; readonly startsAt: number }
+/** When a problem of a node began and ended, in ms UTC. `endsAt`: null while it continues. */
+export type NodeTrouble = { readonly node: string; readonly startsAt: number; readonly endsAt: number | null }
 
 /** A node causes the problems of its pods that start this close to its own problem. */
 const NEAR_NODE = 10 * 60_000
