@@ -126,6 +126,15 @@ test('a real service of the same name takes no part in the example', async (t) =
   assert.deepEqual(counts(), before)
 })
 
+test('the messages of the example name its own namespace, as its alerts do', async (t) => {
+  const { browser, request, token } = await start(t)
+  await browser.send(LOAD, {})
+  const { data } = (await request('GET', '/api/alerts?source=cluster', { token })).body
+  const messages = data.map(({ summary }: { summary: string }) => summary).filter((text: string) => text.includes('_'))
+  assert.match(messages.join('\n'), / pod checkout-\S+_example-shop/)
+  assert.doesNotMatch(messages.join('\n'), /_shop/)
+})
+
 test('the example is not loaded twice', async (t) => {
   const { browser, counts } = await start(t)
   await browser.send(LOAD, {})

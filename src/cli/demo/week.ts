@@ -136,5 +136,5 @@ export function exampleOf(now: number): readonly Request[] {
 
 /** Gives the shop a unique namespace, so that its services never match those of another cluster. */
 function renamed(body: object): object {
-  return JSON.parse(JSON.stringify(body).replaceAll(/\bshop\b/g, 'example-shop'))
+  return JSON.parse(JSON.stringify(body).replaceAll(/(?<![a-z\d])shop\b/g, 'example-shop'))
 }
