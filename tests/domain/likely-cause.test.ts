@@ -12,7 +12,7 @@ import {
 const FIRST = 180_000
 const deploy = (more: Partial<JudgedSuspect> = {}): JudgedSuspect => ({
   ...{ kind: 'pipeline', ref: 'shop/checkout#4711', score: 0.92, verdict: null, startsAt: 0, outcome: 'deployed' },
-  ...{ builtTheImage: false, ...more },
+  ...{ builtTheImage: false, onlyTime: false, ...more },
 })
 const object = (score: number): JudgedSuspect =>
   deploy({ kind: 'object', ref: 'logistics/route-planner', score, startsAt: null, outcome: null })
@@ -69,7 +69,7 @@ for (const [what, more, code, expected] of [
   ['is confirmed, though only the time connects it', { score: 0.1, verdict: 'confirmed' }, 'only_time', true],
 ] as const) {
   test(`a message ${expected ? 'names' : 'does not name'} a change that ${what}`, () => {
-    assert.equal(isWorthNaming({ ...deploy(more), reasons: [{ code, text: '' }] }), expected)
+    assert.equal(isWorthNaming(deploy({ ...more, onlyTime: code === 'only_time' })), expected)
   })
 }
 
@@ -86,7 +86,15 @@ test('a confirmed suspect moves to the top and a rejected one to the end', () =>
 })
 
 test('the words of a score change at 0.8, 0.5 and 0.2', () => {
-  assert.deepEqual([0.8, 0.79, 0.5, 0.49, 0.2, 0.19, 0].map(likelihoodOf), [
-    ...['very likely', 'likely', 'likely', 'possible', 'possible', 'unlikely', 'unlikely'],
-  ])
+  assert.deepEqual(
+    [0.8, 0.79, 0.5, 0.49, 0.2, 0.19, 0].map((score) => likelihoodOf(deploy({ score }))),
+    [...['very likely', 'likely', 'likely', 'possible', 'possible', 'unlikely', 'unlikely']],
+  )
+})
+
+test('a suspect that only the time connects with the incident is at most a possible one', () => {
+  const other = deploy({ onlyTime: true })
+  assert.deepEqual([likelihoodOf(other), likelihoodOf({ ...other, score: 0.1 })], ['possible', 'unlikely'])
+  assert.equal(likelyCauseOf([other], FIRST).heading, 'Possible cause')
+  assert.equal(likelyCauseOf([{ ...other, verdict: 'confirmed' }], FIRST).heading, 'Confirmed cause')
 })

@@ -62,7 +62,14 @@ export const PICTURE: LanePicture = {
 export function suspect(more: Partial<SuspectView> = {}): SuspectView {
   return {
     ...{ kind: 'pipeline', ref: 'shop/checkout#4711', score: 0.92, verdict: null, outcome: 'deployed' },
-    ...{ startsAt: at('02:59'), builtTheImage: true, href: '/services/checkout', sha: '9b1c3d5e', judgeable: true },
+    ...{
+      startsAt: at('02:59'),
+      builtTheImage: true,
+      onlyTime: false,
+      href: '/services/checkout',
+      sha: '9b1c3d5e',
+      judgeable: true,
+    },
     external: { text: 'Open #4711 in GitLab', href: 'https://gitlab.example.com/shop/checkout/-/pipelines/4711' },
     support: ['image tag is its commit 9b1c3d5e', 'seen while it ran', 'a new ReplicaSet appeared in between'],
     reasons: [

@@ -3,7 +3,7 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
-import { likelihoodOf } from '../suspect/likely-cause.ts'
+import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
@@ -72,7 +72,7 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const name = told ? `${changePlace(told)} (${outcomeText(told)})` : changeName(best)
   const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
   const score = suspect
-    ? `Its score as a suspect is ${formatScore(suspect.score)} (${likelihoodOf(suspect.score)}); `
+    ? `Its score as a suspect is ${formatScore(suspect.score)} (${likelihoodOf({ score: suspect.score, onlyTime: isOnlyTime(suspect.reasons) })}); `
     : ''
   const text = `The most likely trigger is ${name}, which began ${lag}. ${score}${score === '' ? 'A person confirmed it' : verdict}.`
   return { text, refs: best.sentence.refs }

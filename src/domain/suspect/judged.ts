@@ -1,6 +1,6 @@
 /** Suspects with the verdicts of people: the ranking behind the API, pages, messages and postmortems. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
-import type { JudgedSuspect, Verdict } from './likely-cause.ts'
+import { isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
 import type { Suspect } from './suspect.ts'
 
 /** A link of a change with an alert of the incident. */
@@ -36,6 +36,7 @@ export function judgeSuspects<Link extends SuspectLink>(
       ...{ change, links: own, startsAt: change?.startsAt ?? null },
       outcome: change?.kind === 'pipeline' ? outcomeOf(change.facts) : null,
       verdict: verdictOf(own),
+      onlyTime: isOnlyTime(suspect.reasons),
       builtTheImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),
     }
   })

@@ -12,6 +12,8 @@ export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
   readonly outcome: string | null
   /** Whether an image of the service is built from the commit of the change; the pods may have failed to pull it. */
   readonly builtTheImage: boolean
+  /** Whether nothing but the time connects it with the incident. */
+  readonly onlyTime: boolean
 }
 
 /** The sentence in parts, so that the suspect can be a link. */
@@ -27,10 +29,18 @@ export const LIKELY = 0.5
 /** Below this score, a suspect is unlikely. */
 export const POSSIBLE = 0.2
 
-/** Returns the likelihood in words. Scores are comparable only within one list. */
-export function likelihoodOf(score: number): Likelihood {
-  if (score >= 0.8) return 'very likely'
-  if (score >= LIKELY) return 'likely'
+/** Returns whether a suspect has the reason that only the time connects it with the incident. */
+export function isOnlyTime(reasons: Suspect['reasons']): boolean {
+  return reasons.some(({ code }) => code === 'only_time')
+}
+
+/**
+ * Returns the likelihood in words. Scores are comparable only within one list. A suspect that only the time connects
+ * with the incident is at most possible.
+ */
+export function likelihoodOf({ score, onlyTime }: Pick<JudgedSuspect, 'score' | 'onlyTime'>): Likelihood {
+  if (score >= 0.8 && !onlyTime) return 'very likely'
+  if (score >= LIKELY && !onlyTime) return 'likely'
   return score >= POSSIBLE ? 'possible' : 'unlikely'
 }
 
@@ -67,7 +77,11 @@ export function likelyCauseOf<S extends JudgedSuspect>(
   const [change] = likelyChanges(suspects, startedAt)
   if (change) {
     const heading =
-      change.verdict === 'confirmed' ? 'Confirmed cause' : change.score >= LIKELY ? 'Likely cause' : 'Possible cause'
+      change.verdict === 'confirmed'
+        ? 'Confirmed cause'
+        : change.score >= LIKELY && !change.onlyTime
+          ? 'Likely cause'
+          : 'Possible cause'
     return { heading, suspect: change, before: `${nounOf(change)} `, after: afterOf(change, firstAlertAt) }
   }
   const [top = null] = inOrder.filter((one) => !isChange(one))
@@ -79,8 +93,8 @@ export function likelyCauseOf<S extends JudgedSuspect>(
  * Returns whether a message names this change: a confirmed or likely one, or one that more than the time connects with
  * the incident.
  */
-export function isWorthNaming({ verdict, score, reasons }: JudgedSuspect & Pick<Suspect, 'reasons'>): boolean {
-  return verdict === 'confirmed' || score >= LIKELY || !reasons.some(({ code }) => code === 'only_time')
+export function isWorthNaming({ verdict, score, onlyTime }: JudgedSuspect): boolean {
+  return verdict === 'confirmed' || score >= LIKELY || !onlyTime
 }
 
 /** Returns `started 3 min before the first alert`; empty if a time is unknown or the change came later. */

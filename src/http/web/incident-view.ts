@@ -148,10 +148,11 @@ export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' 
 export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
   return orderSuspects(
     judgeSuspects(suspects, changes, links).map((suspect): SuspectView => {
-      const { change, links: own, kind, ref, score, verdict, startsAt, outcome, builtTheImage } = suspect
+      const { change, links: own, kind, ref, score, verdict, startsAt, outcome } = suspect
       const [best] = own
       return {
-        ...{ kind, ref, score, verdict, startsAt, outcome, builtTheImage, judgeable: own.length > 0 },
+        ...{ kind, ref, score, verdict, startsAt, outcome, judgeable: own.length > 0 },
+        ...{ builtTheImage: suspect.builtTheImage, onlyTime: suspect.onlyTime },
         reasons: suspect.reasons.map(({ text }) => reasonOf(text)),
         support: best?.reasons.map(({ text }) => text) ?? [],
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,

@@ -53,7 +53,7 @@ const SuspectRow: FC<{ suspect: SuspectView; rank: number; csrf: string; action:
           </strong>
           <span class="suspect-score" title={`Score ${formatScore(score)}. Scores compare only within this list.`}>
             <Meter part={score} kind={change ? 'change' : 'none'} width={56} height={6} />
-            {likelihoodOf(score)}
+            {likelihoodOf(suspect)}
           </span>
         </div>
         <Reasons reasons={first} />
