@@ -46,7 +46,7 @@ const USAGE: readonly [args: string, line: RegExp][] = [
   ['channel set a --remind-after soon', /^--remind-after: "soon" is not a time; write minutes such as 10/],
   ['token create --scopes ingest,root', /^--scopes: root is not a scope: write some of ingest, read, write, admin$/],
   ['token create --scopes ,', /^--scopes: empty; write some of ingest, read, write, admin$/],
-  ['token create --expires 90', /^--expires: 90 is not a duration: write one such as 12h, 90d/],
+  ['token create --expires 90', /^--expires: 90 is not a duration: write one such as 30m, 12h, 90d/],
   ['token create --expires 0d', /^--expires: 0d is not a duration/],
   [
     'send-test pager --token x',
