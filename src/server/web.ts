@@ -38,7 +38,7 @@ export type Web = {
   readonly version: string
   /** The command with which the user started the program, for pages that contain commands. */
   readonly program: string
-  /** A secret of this process, from which the CSRF tokens of users of a proxy are derived. */
+  /** The secret of this process for the CSRF tokens of users whom a proxy has authenticated. */
   readonly csrfKey: string
   readonly notices: Notices
   readonly assets: () => WebAssets
