@@ -199,5 +199,7 @@ describe('the next time that changes an incident is', () => {
   test('when a cordon has lasted 15 minutes', () => assert.equal(due([nodeDown, cordon]), at(15)))
   test('when health has lasted 30 minutes', () => assert.equal(due([], healthy), at(30)))
   test('a day after that', () => assert.equal(due([], { ...healthy, now: at(31) }), at(30) + DAY))
+  test('at once after the end of an incident, because the service may have another one', () =>
+    assert.equal(due([], { ...healthy, now: at(30) + DAY }), at(30) + DAY))
   test('never if the setting is off', () => assert.equal(due([], { ...healthy, now: at(31), resolves: false }), null))
 })

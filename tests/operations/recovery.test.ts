@@ -18,9 +18,10 @@ async function downCart(t: TestContext, alerts = 1) {
   await flow.send('metrics', alertmanager(all({ startsAt: NOON })))
   const recover = () => flow.send('metrics', alertmanager(all({ startsAt: NOON, endsAt: END })), { at: END })
   const id = flow.incidents()[0]?.id ?? ''
-  const resolve = () => changeIncident(flow.deps, flow.acme.key, id, { status: 'resolved' }, 'anna')
+  const changeTo = (status: 'open' | 'resolved') => changeIncident(flow.deps, flow.acme.key, id, { status }, 'anna')
+  const resolve = () => changeTo('resolved')
   const record = () => findIncident(flow.deps.db, flow.acme.key, id)
-  return { ...flow, recover, resolve, record, id }
+  return { ...flow, recover, resolve, reopen: () => changeTo('open'), record, id }
 }
 
 test('an incident that resolves itself ended with its last alert, not when its score had risen again', async (t) => {
@@ -29,6 +30,26 @@ test('an incident that resolves itself ended with its last alert, not when its s
   await sweepUntil(END + 25 * 60 * MINUTE, 5 * MINUTE)
   const [incident] = incidents()
   assert.deepEqual([incident?.status, incident?.resolved_at], ['resolved', END])
+})
+
+test('a reopened incident and a newer one of its service both end after a healthy day', async (t) => {
+  const { recover, resolve, reopen, send, sweepUntil, incidents } = await downCart(t)
+  await recover()
+  await resolve()
+  const later = { startsAt: NOON + 60 * MINUTE }
+  await send('metrics', alertmanager([alert('Slow', { service: 'cart' }, later)]), { at: NOON + 60 * MINUTE })
+  await reopen()
+  const ended = { ...later, endsAt: NOON + 70 * MINUTE }
+  await send('metrics', alertmanager([alert('Slow', { service: 'cart' }, ended)]), { at: NOON + 70 * MINUTE })
+  assert.deepEqual(
+    incidents().map(({ status }) => status),
+    ['open', 'open'],
+  )
+  await sweepUntil(NOON + 27 * 60 * MINUTE, 5 * MINUTE)
+  assert.deepEqual(
+    incidents().map(({ status }) => status),
+    ['resolved', 'resolved'],
+  )
 })
 
 test('the recovery is that of the last alert, and unknown while one fires', async (t) => {

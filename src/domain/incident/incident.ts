@@ -142,7 +142,8 @@ function follow(
   if (now < overAt) return { steps: watch, changesAt: overAt }
   return {
     steps: [...watch, { do: 'resolve', at: healthySince, text: 'healthy and unchanged for 24 hours' }],
-    changesAt: null,
+    // Another incident of the service may end now, for example if a person reopened this one.
+    changesAt: now,
   }
 }
 
