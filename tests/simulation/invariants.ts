@@ -146,11 +146,12 @@ export function checkIncidents({ incidents, alerts, timeline, postmortems, servi
     const { rowId, status, resolvedAt, alertCount } = incident
     assert.equal(resolvedAt !== null, status === 'resolved', `incident ${rowId} has an end if it is resolved`)
     const joined = [...alerts.values()].filter(({ live }) => live.incidentId === rowId).length
-    if (status !== 'resolved') assert.equal(alertCount, joined, `open incident ${rowId} counts its alerts`)
-    else assert.ok(alertCount >= joined, `incident ${rowId} counts at least the alerts that it still has`)
     const resolutions = timeline.filter(
       ({ incidentId, kind, text }) => incidentId === rowId && kind === 'status' && /^resolved\b/.test(text),
     )
+    // An alert of a resolved incident may join another one. Reopening the first one does not bring the alert back.
+    if (resolutions.length === 0) assert.equal(alertCount, joined, `incident ${rowId} counts its alerts`)
+    else assert.ok(alertCount >= joined, `incident ${rowId} counts at least the alerts that it still has`)
     const written = postmortems.filter((one) => one.incident.rowId === rowId)
     assert.equal(written.length, resolutions.length, `incident ${rowId} has a postmortem for each resolution`)
     assert.ok(services.has(incident.serviceId))
