@@ -30,6 +30,17 @@ test('stores one row when a service becomes critical and one for each change on 
   )
 })
 
+test('the next sweep counts a warning of 15 minutes, although an alert of its name fires', async (t) => {
+  const flow = makeFlow(t)
+  const slow = (pod: string, startsAt: number) =>
+    alert('Slow', { service: 'cart', pod, severity: 'warning' }, { startsAt })
+  await flow.send('metrics', alertmanager([slow('cart-1', NOON)]))
+  await flow.send('metrics', alertmanager([slow('cart-2', NOON - 15 * MINUTE)]))
+  assert.equal(flow.service('cart')?.score, 88)
+  await flow.sweepUntil(NOON + 1)
+  assert.equal(flow.service('cart')?.score, 75)
+})
+
 test('a span begins with the state at its start', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([FIRING]), { at: NOON })

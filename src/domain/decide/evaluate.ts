@@ -29,10 +29,11 @@ export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number,
   else makeDue(ctx, serviceId, now)
 }
 
-/** Schedules the evaluation of a service. */
+/** Schedules the evaluation of a service, unless it is already due. */
 export function makeDue(ctx: Context, serviceId: number, now: number): void {
   const before = ctx.state.services.get(serviceId)
-  if (before) ctx.emit({ kind: 'service-changed', before, after: { ...before, evaluateAt: now } })
+  if (!before || (before.evaluateAt !== null && before.evaluateAt <= now)) return
+  ctx.emit({ kind: 'service-changed', before, after: { ...before, evaluateAt: now } })
 }
 
 /** Evaluates the health and the incidents of a service at `now`. Returns null if a merge has removed the service. */

@@ -5,7 +5,7 @@ import type { DraftJudgement } from '../alert/judgement.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
 import { isUnattributed, judge, makesAlert } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
-import { hasWeightChanged } from '../health/health.ts'
+import { hasWeightChanged, lasts } from '../health/health.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintScope } from '../state/state.ts'
@@ -13,6 +13,7 @@ import { changeAlert } from './alerts.ts'
 import { adopt, createLiveService, joinProject, learnImage, matchService, type ServiceMatch } from './attribution.ts'
 import { joinClaims } from './claims.ts'
 import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from './conditions.ts'
+import { makeDue } from './evaluate.ts'
 import { joinOpenIncident } from './incidents.ts'
 import { type Decided, decideAlert, type Item } from './item-alert.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
@@ -210,5 +211,7 @@ function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: nu
   const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)
   if (isOwn || !hasNamesake(ctx.state, live)) return true
   joinOpenIncident(ctx, live)
+  // A lasting warning weighs more than a new one. The sweep evaluates a storm of such warnings once.
+  if (live.alert.severity === 'warning' && lasts(live.alert)) makeDue(ctx, live.serviceId, now)
   return false
 }

@@ -196,7 +196,7 @@ function isAgreement(condition: HealthCondition, alert: HealthCondition): boolea
 }
 
 /** Returns whether the condition was repeated for 15 minutes. */
-function lasts(alert: HealthCondition): boolean {
+export function lasts(alert: Pick<HealthCondition, 'startsAt' | 'lastSeenAt'>): boolean {
   return alert.lastSeenAt - alert.startsAt >= LASTING
 }
 
