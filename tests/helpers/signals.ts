@@ -123,7 +123,7 @@ export function situation(alerts: readonly SituationAlert[], more: Partial<Situa
   const health = healthOf(alerts, now)
   const settings = { opens: true, resolves: true, serviceName: 'cart', suppressed: false }
   const past = { healthySince: null, explained: new Set<string>(), current: null, lastResolvedAt: null }
-  return { now, ...settings, ...past, health, alerts, ...more }
+  return { now, ...settings, ...past, health, alerts, candidates: alerts, ...more }
 }
 
 export function incident(more: Partial<CurrentIncident> = {}): CurrentIncident {

@@ -12,22 +12,47 @@ import { findService } from './attribution.ts'
 export type Condition = SituationAlert & {
   readonly live: LiveAlert
   readonly node: string | null
-  readonly summary: string
 }
 
 /** Returns the live alerts of a service, in the order in which they were opened. */
 export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert[] {
-  return [...state.alertsOfService.get(serviceId)].flatMap((rowId) => state.alerts.get(rowId) ?? [])
+  const found: LiveAlert[] = []
+  for (const rowId of state.alertsOfService.get(serviceId)) {
+    const live = state.alerts.get(rowId)
+    if (live) found.push(live)
+  }
+  return found
 }
 
 /** Returns the alerts of a service that fire, or ended after `endedSince`. */
 export function conditionsOf(state: OrganizationState, serviceId: number, endedSince: number): Condition[] {
-  return alertsOf(state, serviceId)
-    .filter(({ alert }) => isCurrent(alert, endedSince))
-    .map((live) => {
-      const sender = live.alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER
-      return { ...live.alert, uuid: live.id, live, sender, inIncident: isInOpenIncident(state, live) }
-    })
+  const found: Condition[] = []
+  for (const live of alertsOf(state, serviceId)) {
+    if (isCurrent(live.alert, endedSince)) found.push(conditionOf(state, live))
+  }
+  return found
+}
+
+/** Copies only the fields that the rules read, because a service may have thousands of alerts. */
+function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
+  const { alert } = live
+  return {
+    source: alert.source,
+    name: alert.name,
+    severity: alert.severity,
+    status: alert.status,
+    failure: alert.failure,
+    node: alert.node,
+    startsAt: alert.startsAt,
+    endsAt: alert.endsAt,
+    lastSeenAt: alert.lastSeenAt,
+    receivedAt: alert.receivedAt,
+    evidence: alert.evidence,
+    uuid: live.id,
+    live,
+    sender: alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER,
+    inIncident: isInOpenIncident(state, live),
+  }
 }
 
 function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {

@@ -1,6 +1,7 @@
 /** Evaluates the health of a service and updates its incidents. */
 
 import { isUnattributed } from '../alert/signal.ts'
+import { withoutAlike } from '../health/alike.ts'
 import { DECAY, type Health, healthOf } from '../health/health.ts'
 import { explainedByNodes, type NodeTrouble } from '../health/node-trouble.ts'
 import { decide } from '../incident/incident.ts'
@@ -43,12 +44,13 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   if (!service) return null
   const settings = settingsOf(ctx)
   const known = conditionsOf(state, serviceId, now - DECAY)
-  const { conditions, resilenced } = withoutSilenced(ctx, service, known, now)
+  const { conditions: all, resilenced } = withoutSilenced(ctx, service, known, now)
+  const troubles = troublesOf(ctx, service, all, now)
+  const conditions = withoutAlike(all, new Set(troubles.map(({ node }) => node)))
   const neverCritical = isUnattributed(service)
   const health = healthOf(conditions, now, { neverCritical })
   const healthySince = recoveredAt(service, conditions, now)
   const current = oldestOpenIncident(state, serviceId)
-  const troubles = troublesOf(ctx, service, conditions, now)
   const explained = explainedByNodes(conditions, troubles)
   const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
   const decision = decide({
@@ -60,6 +62,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
     healthySince,
     suppressed: service.suppressed,
     alerts: conditions,
+    candidates: all,
     explained,
     current: current && {
       status: current.status,
@@ -80,7 +83,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   })
   let incident = current && noteScore(ctx, current, health.score)
   for (const step of decision.steps) {
-    incident = applyStep(ctx, service, { step, incident, conditions, score: health.score, now })
+    incident = applyStep(ctx, service, { step, incident, conditions: all, score: health.score, now })
   }
   const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
   if (incident) nameAfterFirst(ctx, service, { incident, causes, conditions, now })
@@ -125,8 +128,9 @@ function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): 
 /** Returns the problems of the nodes of a service's alerts. A node does not explain its own alerts. */
 function troublesOf({ state }: Context, service: LiveService, conditions: readonly Condition[], now: number) {
   if (service.name.startsWith('node/')) return []
-  const nodes = [...new Set(conditions.flatMap(({ node }) => node ?? []))]
-  return nodeTroublesOf(state, service.cluster, nodes, now - LINGERS)
+  const nodes = new Set<string>()
+  for (const { node } of conditions) if (node !== null) nodes.add(node)
+  return nodeTroublesOf(state, service.cluster, [...nodes], now - LINGERS)
 }
 
 /** Returns when a problem of a node may no longer explain alerts; null if no problem is current. */

@@ -8,8 +8,8 @@ import {
   type Unavailable,
   unavailable,
 } from '../alert/unavailable.ts'
-import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank, type Severity } from '../severity.ts'
+import { isWitnessed, splitBySource, type Witnesses } from './agreement.ts'
 
 /** The fields of an alert that health needs. */
 export type HealthCondition = Pick<
@@ -36,6 +36,7 @@ export type Health = {
   readonly status: 'healthy' | 'degraded' | 'critical'
   /** 0 to 100: 100 minus the penalties. */
   readonly score: number
+  /** The heaviest penalties, at most 100. */
   readonly penalties: readonly Penalty[]
   /** Critical alerts, and why: the sender said so, or an event and an alert agree. */
   readonly critical: readonly { readonly alertId: string; readonly by: 'sender' | 'agreement' | 'events' }[]
@@ -51,10 +52,10 @@ const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, w
 /** The penalty of an ended alert decreases to 0 over this time, in ms. */
 export const DECAY = 30 * MINUTE
 const LASTING = 15 * MINUTE
-/** Rules of the Kubernetes mixin wait for 15 minutes before they fire (`for: 15m`). */
-const TOGETHER = 30 * MINUTE
 const DEGRADED_BELOW = 80
 const CRITICAL_BELOW = 40
+/** The maximum number of penalties. Each is at least 1, so this many lower the score to 0. */
+const MAX_PENALTIES = 100
 
 type Weighed = {
   readonly alert: HealthCondition
@@ -77,12 +78,15 @@ export function healthOf(
   const witnesses = splitBySource(alerts)
   const planned = isPlanned(alerts)
   const weighed = alerts.map((alert) => weigh(alert, witnesses, circumstancesOf(alert, planned), now))
-  const penalties = heaviestOfEach(weighed).filter(({ penalty }) => penalty > 0)
+  const penalties = heaviestOfEach(weighed)
+    .filter(({ penalty }) => penalty > 0)
+    .sort(byWeight)
+    .slice(0, MAX_PENALTIES)
   const score = Math.max(0, 100 - penalties.reduce((sum, { penalty }) => sum + penalty, 0))
   const firing = weighed.filter(({ alert }) => alert.status === 'firing')
   const critical = firing
     .filter(({ by }) => by !== null && !neverCritical)
-    .sort((a, b) => (isHeavier(a, b) ? -1 : 1))
+    .sort(byWeight)
     .flatMap(({ alert, by }) => (by ? [{ alertId: alert.uuid, by }] : []))
   const status = statusOf(score, firing)
   return {
@@ -131,17 +135,6 @@ export function isPlanned(alerts: readonly HealthCondition[]): boolean {
   })
 }
 
-/** Firing alerts, separated into events and alerts. There are few events, however many pods have alerts. */
-type Witnesses = { readonly events: readonly HealthCondition[]; readonly alerts: readonly HealthCondition[] }
-
-function splitBySource(conditions: readonly HealthCondition[]): Witnesses {
-  const firing = conditions.filter(({ status }) => status === 'firing')
-  return {
-    events: firing.filter(({ source }) => source === 'cluster'),
-    alerts: firing.filter(({ source }) => source === 'metrics' || source === 'dashboard'),
-  }
-}
-
 function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstances, now: number): Weighed {
   if (alert.status === 'resolved') {
     const penalty = decayed(alert, now)
@@ -178,36 +171,25 @@ function effective(
   return { severity: alert.severity, rule: alert.severity, by: null }
 }
 
-function isWitnessed(one: HealthCondition, { events, alerts }: Witnesses): boolean {
-  if (one.source === 'cluster') return alerts.some((alert) => isAgreement(one, alert))
-  return one.source !== 'ci' && events.some((condition) => isAgreement(condition, one))
-}
-
-/**
- * Returns whether a cluster condition (error or worse) and an alert (warning or worse) report the same failure at about
- * the same time. A warning that has fired for days does not confirm today's condition.
- */
-function isAgreement(condition: HealthCondition, alert: HealthCondition): boolean {
-  if (alert.startsAt < condition.startsAt - TOGETHER || alert.startsAt > condition.lastSeenAt + TOGETHER) return false
-  if (rank(condition.severity) < rank('error') || rank(alert.severity) < rank('warning')) return false
-  // A warning without a known failure, for example missing data, confirms nothing.
-  if (alert.severity === 'warning' && alert.failure === null) return false
-  return isSameFailure((condition.failure ?? 'other') as Failure, { name: alert.name, severity: alert.severity })
-}
-
 /** Returns whether the condition was repeated for 15 minutes. */
 export function lasts(alert: Pick<HealthCondition, 'startsAt' | 'lastSeenAt'>): boolean {
   return alert.lastSeenAt - alert.startsAt >= LASTING
 }
 
 function heaviestOfEach(weighed: readonly Weighed[]): Weighed[] {
-  const heaviest = new Map<string, Weighed>()
+  const heaviest = new Map<string, Map<string, Weighed>>()
   for (const one of weighed) {
-    const key = `${one.alert.source} ${one.alert.name}`
-    const known = heaviest.get(key)
-    if (!known || isHeavier(one, known)) heaviest.set(key, one)
+    const { source, name } = one.alert
+    const ofSource = heaviest.get(source) ?? new Map<string, Weighed>()
+    heaviest.set(source, ofSource)
+    const known = ofSource.get(name)
+    if (!known || isHeavier(one, known)) ofSource.set(name, one)
   }
-  return [...heaviest.values()].sort((a, b) => (isHeavier(a, b) ? -1 : 1))
+  return [...heaviest.values()].flatMap((ofSource) => [...ofSource.values()])
+}
+
+function byWeight(a: Weighed, b: Weighed): number {
+  return isHeavier(a, b) ? -1 : 1
 }
 
 /** Compares alerts by weight. The order is total, so that the same alerts always give the same explanation. */
@@ -219,9 +201,10 @@ function isHeavier(a: Weighed, b: Weighed): boolean {
 
 function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
   const worst = firing.reduce((most, { severity }) => Math.max(most, rank(severity)), 0)
+  if (worst === rank('critical')) return 'critical'
   // Ended alerts lower the score, but they never make a service critical.
   const lasting = 100 - heaviestOfEach(firing).reduce((sum, { penalty }) => sum + penalty, 0)
-  if (worst === rank('critical') || lasting < CRITICAL_BELOW) return 'critical'
+  if (lasting < CRITICAL_BELOW) return 'critical'
   return score < DEGRADED_BELOW || worst > 0 ? 'degraded' : 'healthy'
 }
 
@@ -231,7 +214,7 @@ function changesAt(alerts: readonly HealthCondition[], planned: boolean, now: nu
   const times = decaying.map((alert) => nextPoint(alert, now))
   for (const alert of alerts)
     times.push(nextPeriodChange(alert, now, circumstancesOf(alert, planned)) ?? Number.POSITIVE_INFINITY)
-  const first = Math.min(...times)
+  const first = times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
   return first === Number.POSITIVE_INFINITY ? null : first
 }
 

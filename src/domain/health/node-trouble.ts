@@ -27,7 +27,8 @@ export function explainedByNodes(
   const serious = conditions.filter(({ source, status, severity }) => {
     return source === 'cluster' && status === 'firing' && rank(severity) >= rank('error')
   })
-  const isAll = serious.length > 0 && serious.every((condition) => explained.includes(condition))
+  const known = new Set(explained)
+  const isAll = serious.length > 0 && serious.every((condition) => known.has(condition))
   const repeating = conditions.filter(({ source, severity }) => isAll && source !== 'cluster' && severity === 'warning')
   return new Set([...explained, ...repeating].map(({ uuid }) => uuid))
 }

@@ -25,7 +25,10 @@ export type Situation = {
    * A person resolved an incident while its condition fired. No new incident opens until the condition has ended once.
    */
   readonly suppressed: boolean
+  /** At least one alert of each kind that health tells apart. */
   readonly alerts: readonly SituationAlert[]
+  /** All alerts. Those that are in no incident may join it. */
+  readonly candidates: readonly SituationAlert[]
   /** Alerts that a failed node explains. */
   readonly explained: ReadonlySet<string>
   /** The oldest unresolved incident. */
@@ -110,8 +113,8 @@ function begin(
   }
 }
 
-function joiningOf({ alerts }: Situation): SituationAlert[] {
-  return alerts.filter(
+function joiningOf({ candidates }: Situation): SituationAlert[] {
+  return candidates.filter(
     ({ status, severity, inIncident }) => status === 'firing' && !inIncident && rank(severity) >= rank('warning'),
   )
 }
