@@ -47,7 +47,7 @@ export type Answer = {
 }
 
 /**
- * How a request came in: over the network, where a token identifies the caller; over the Unix socket of a server; or
+ * How a request arrived: over the network, where a token identifies the caller; over the Unix socket of a server; or
  * from the program itself while no server runs on the database. The caller is an operator in the last two cases.
  */
 export type Access = 'network' | 'socket' | 'program'
@@ -75,7 +75,10 @@ export type Call<Query, Body> = {
   readonly body: Body
 }
 
-/** Decides about a change of the caller, and resolves with the outcome once it is on disk. Rejects with what `decide` throws. */
+/**
+ * Runs a decision in the name of the caller, and resolves with its outcome once the changes are on disk. Rejects with
+ * the error that `decide` throws.
+ */
 export function change<Outcome>(
   { deps, identity }: Pick<Call<unknown, unknown>, 'deps' | 'identity'>,
   decide: (ctx: Decision, now: number, actor: string) => Outcome,
@@ -92,8 +95,8 @@ type RestSpec<Query, Body> = {
   readonly query?: v.GenericSchema<unknown, Query>
   readonly body?: v.GenericSchema<unknown, Body>
   /**
-   * Whether a request with an Idempotency-Key takes effect once. Never set for a response with a secret, because the
-   * response is stored.
+   * Whether a request with an Idempotency-Key takes effect only once. Never set for a response with a secret, because
+   * the response is stored.
    */
   readonly takesKey?: boolean
   /** The success response, and errors that do not follow from the other fields. */

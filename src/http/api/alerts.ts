@@ -63,32 +63,32 @@ export const alertShape = v.object({
     'From the sender; computed from the labels if the sender sends none',
     '7c1e0f5a9b3d2468',
   ),
-  startsAt: described(instantShape, 'When it began'),
-  endsAt: described(v.nullable(instantShape), 'Null while it fires', null),
-  lastSeenAt: described(instantShape, 'When it was last reported'),
-  occurrences: described(countShape, 'How often it was reported', 6),
+  startsAt: described(instantShape, 'When the alert began'),
+  endsAt: described(v.nullable(instantShape), 'When the alert ended; null while it fires', null),
+  lastSeenAt: described(instantShape, 'When the alert was last reported'),
+  occurrences: described(countShape, 'How often the alert was reported', 6),
   incidentId: described(v.nullable(uuidShape), 'The incident of this alert'),
   links: described(textsShape, 'URLs at the sender, by their purpose', {}),
-  silencedBy: described(v.array(uuidShape), 'The silences that apply to it, or applied when it ended', []),
+  silencedBy: described(v.array(uuidShape), 'The silences that apply to the alert, or applied when it ended', []),
 })
 
-/** Returns an alert for a response. */
+/** Converts an alert to the format of a response. */
 export const showAlert = shower(alertShape)
 
 const alertWithEventsShape = v.object({
   ...alertShape.entries,
   rules: described(
     v.object({
-      service: described(v.string(), 'Why this service', 'pod name'),
-      severity: described(v.string(), 'Why this severity', 'label severity'),
-      identity: described(v.string(), 'Why this is the same alert as before, or a new one', 'fingerprint'),
+      service: described(v.string(), 'The rule that selected the service', 'pod name'),
+      severity: described(v.string(), 'The rule that selected the severity', 'label severity'),
+      identity: described(v.string(), 'The rule that decided whether this is a new alert', 'fingerprint'),
     }),
     'The rule behind each decision',
   ),
   suspectedCause: described(
     v.nullable(
       v.object({
-        kind: described(v.literal('node'), 'What it is'),
+        kind: described(v.literal('node'), 'The kind of the cause'),
         ref: described(v.string(), 'Which one', 'node/worker-2'),
         serviceId: described(v.nullable(uuidShape), 'The service of the node, or null'),
       }),
@@ -96,7 +96,7 @@ const alertWithEventsShape = v.object({
     'The failed node that explains the alert, or null',
     null,
   ),
-  events: described(v.array(eventShape), 'The newest 50'),
+  events: described(v.array(eventShape), 'The newest 50 events'),
 })
 
 const filterParameters = {

@@ -28,7 +28,7 @@ export const correlationShape = v.object({
   serviceId: described(uuidShape, 'The service of the change and the condition'),
   change: described(
     v.object({
-      kind: described(v.picklist(['pipeline', 'rollout']), 'What it is'),
+      kind: described(v.picklist(['pipeline', 'rollout']), 'The kind of change'),
       ref: described(
         v.string(),
         'Project and number of a pipeline, or the workload of a rollout',
@@ -42,7 +42,7 @@ export const correlationShape = v.object({
     v.object({
       alertId: described(uuidShape, 'The condition'),
       eventId: described(uuidShape, 'The event with the strongest evidence'),
-      count: described(countShape, 'How often it was reported', 3),
+      count: described(countShape, 'How often the condition was reported', 3),
     }),
     'The condition and its strongest evidence',
   ),
@@ -65,7 +65,7 @@ export const correlationShape = v.object({
   createdAt: described(instantShape, 'When the link was created'),
 })
 
-/** Returns a link for a response. */
+/** Converts a link to the format of a response. */
 export const showCorrelation = shower(correlationShape)
 
 export const correlationRoutes: readonly Route[] = [

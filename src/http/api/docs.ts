@@ -9,7 +9,7 @@ import type { OpenApiDocument } from '../pages/docs/openapi-document.ts'
 import { STYLE } from '../pages/docs/style.ts'
 import type { Route } from '../route.ts'
 
-/** Placeholder for the server's address in the cached page. Only the address differs between readers. */
+/** Placeholder for the server's address in the cached page. All other text is the same for every reader. */
 const ADDRESS = 'https://incmon.invalid'
 /** A host that is safe in HTML and in double quotes of a shell. */
 const PLAIN_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
@@ -34,7 +34,7 @@ export function docsRoute(document: () => OpenApiDocument): Route {
     handle: async (c) => {
       const url = serverUrl(c)
       const { page, policy } = await parts()
-      // The browser revalidates the page each time, because a new version has another page.
+      // The browser revalidates the page each time, because a new version of the program may change it.
       const own = page.replaceAll(ADDRESS, url)
       const keeping = { 'cache-control': 'no-cache', etag: `"${await digest(own)}"` }
       if (isKnown(keeping.etag, headerOf(c, 'if-none-match'))) return { status: 304, headers: keeping, body: null }
@@ -53,7 +53,7 @@ function serverUrl(c: Context): string {
   throw new IncmonError('invalid', 'the header Host is not a host and port; send the name under which you reach incmon')
 }
 
-/** Returns a policy that allows only the style of the page. */
+/** Returns a Content-Security-Policy that allows only the inline style of the page. */
 async function policyFor(style: string): Promise<string> {
   const sources = `style-src 'sha256-${await digest(style)}'`
   return `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
@@ -64,7 +64,7 @@ async function digest(text: string): Promise<string> {
   return Buffer.from(hash).toString('base64')
 }
 
-/** Returns whether the client has this version already (RFC 9110, 13.1.2). */
+/** Returns whether the client already has this version (RFC 9110, 13.1.2). */
 function isKnown(tag: string, ifNoneMatch = ''): boolean {
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => one.trim().replace('W/', '') === tag)
 }

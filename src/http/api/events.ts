@@ -31,10 +31,10 @@ export const eventShape = v.object({
   serviceId: described(v.nullable(uuidShape), 'Null if the event has no service'),
   alertId: described(v.nullable(uuidShape), 'Null if the event belongs to no alert'),
   at: described(instantShape, 'The time from the sender'),
-  receivedAt: described(instantShape, 'When it arrived'),
+  receivedAt: described(instantShape, 'When the event arrived'),
 })
 
-/** Returns an event for a response, without its payload. */
+/** Converts an event to the format of a response, without its payload. */
 export const showEvent = shower(eventShape)
 
 const eventWithPayloadShape = v.object({

@@ -1,4 +1,4 @@
-/** /healthz, /readyz and /metrics: is the process running, can it store events, and what has it counted? */
+/** /healthz, /readyz and /metrics: liveness, readiness, and metrics for Prometheus. */
 import * as v from 'valibot'
 import { type Check, checkStore } from '../../operations/readiness.ts'
 import { organizationText } from '../../server/metrics.ts'

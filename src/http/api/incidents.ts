@@ -37,31 +37,31 @@ const MAX_NOTE = 10_000
 /** An incident in a response, without its alerts and timeline. */
 export const incidentShape = v.object({
   id: idShape,
-  number: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'Its number within the organization', 41),
+  number: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'A number, unique in the organization', 41),
   title: described(v.string(), 'One line of text', 'checkout: CrashLoopBackOff'),
   serviceId: described(uuidShape, 'The affected service'),
   severity: severityShape,
   status: described(v.picklist(INCIDENT_STATUSES), 'The progress of the work on the incident'),
-  origin: described(v.picklist(['manual', 'automatic']), 'Whether a person or incmon opened it'),
-  createdAt: described(instantShape, 'When it was opened'),
-  startedAt: described(instantShape, 'The time of the first evidence, else createdAt'),
+  origin: described(v.picklist(['manual', 'automatic']), 'Whether a person or incmon opened the incident'),
+  createdAt: described(instantShape, 'When the incident was opened'),
+  startedAt: described(instantShape, 'The time of the first evidence, otherwise createdAt'),
   acknowledgedAt: described(v.nullable(instantShape), 'When the status first changed from open', null),
   resolvedAt: described(v.nullable(instantShape), 'Null while the incident is not resolved', null),
   alertCount: described(countShape, 'The number of alerts', 2),
   firingAlerts: described(
     countShape,
-    'How many of its alerts still fire. Above 0 on a resolved incident: a person resolved it too early',
+    'The number of alerts that still fire. If a resolved incident has any, a person resolved it too early',
     0,
   ),
   recoveredAt: described(
     v.nullable(instantShape),
-    'When the last of its alerts ended; null while one fires, and without alerts',
+    'When the last alert of the incident ended; null while an alert fires, or if there are no alerts',
     null,
   ),
   hasPostmortem: described(v.boolean(), 'Whether a postmortem exists', false),
 })
 
-/** Returns an incident for a response. */
+/** Converts an incident to the format of a response. */
 export const showIncident = shower(incidentShape)
 
 const timelineShape = described(
@@ -73,7 +73,7 @@ const timelineShape = described(
         'When an alert was last seen, the end of a pipeline, or the time of the last repeat',
       ),
       count: described(countShape, 'The number of similar alerts, links or repeats in the entry', 1),
-      seen: described(countShape, 'The number of events that reported them', 1),
+      seen: described(countShape, 'The number of events that reported the alerts or repeats', 1),
       kind: described(v.string(), 'opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
       text: described(v.string(), 'One line of text', 'rolled back to the previous release'),
       actor: described(
@@ -152,8 +152,8 @@ export const incidentRoutes: readonly Route[] = [
     description:
       '{"status":"resolved"} resolves the incident and generates its postmortem on the plans Team and Pro. Any status ' +
       'can change to any other status, and a resolved incident can be reopened. The first change from open sets ' +
-      'acknowledgedAt. firingAlerts in the answer says how many alerts still fire: if an incident is resolved while one does, ' +
-      'its channels are notified after 30 minutes. Omitted fields stay unchanged.',
+      'acknowledgedAt. In the response, firingAlerts is the number of alerts that still fire. If alerts still fire after ' +
+      'an incident is resolved, its channels are notified after 30 minutes. Omitted fields stay unchanged.',
     scope: 'write',
     body: described(
       v.object({
@@ -205,7 +205,9 @@ export const incidentRoutes: readonly Route[] = [
   }),
 ]
 
-/** Returns where the ids of incidents are, also for a caller who sent a number. */
+/**
+ * Returns the path that lists the ids of incidents. Explains to a caller who sent a number that the path needs the id.
+ */
 function listFor(id: string): string {
   return `${/^\d+$/.test(id) ? `${id} is a number, and the path needs the id; ` : ''}GET /api/incidents`
 }

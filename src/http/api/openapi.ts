@@ -41,7 +41,7 @@ const problemShape = v.object({
   checks: v.optional(described(v.array(checkShape), 'Only for /readyz: all checks with their results')),
 })
 
-/** Schemas that several responses use. The document defines each once and refers to it. */
+/** Schemas that several responses use. The document defines each of them once and references it. */
 const NAMED = {
   Alert: alertShape,
   Correlation: correlationShape,
@@ -61,13 +61,13 @@ const TAGS = {
   incidents: 'Problems that people work on, from the first evidence to the postmortem.',
   correlations: 'Suspected links between a change and a condition of the same service.',
   reports: 'Figures over a period, each with its definition.',
-  silences: 'Alerts that open no incident and notify nobody for a time.',
-  channels: 'Where messages about incidents are sent.',
-  deliveries: 'Which messages were sent, and why some failed.',
+  silences: 'Silenced alerts open no incident and notify nobody.',
+  channels: 'The receivers of messages about incidents.',
+  deliveries: 'The messages that were sent, and why some failed.',
   sources: 'The senders, and when each last sent something.',
   rejections: 'Webhook items that could not be used, each with its error.',
   organization: 'The organization of the token.',
-  tokens: 'Who may call.',
+  tokens: 'The tokens that authenticate requests.',
   server: 'The server itself: health, metrics and documentation.',
 } as const
 
@@ -127,7 +127,7 @@ function operation(route: Route): OpenApiOperation {
   }
 }
 
-/** Returns the group of a route: the first known noun after /api, otherwise the server itself. */
+/** Returns the group of a route: the first known noun after /api, otherwise `server`. */
 function tagOf({ path }: Route): string {
   const [, noun = ''] = /^\/api\/([\w-]+)/.exec(path) ?? []
   return noun in TAGS ? noun : 'server'
@@ -156,12 +156,12 @@ function queryParameters({ query }: Route): OpenApiParameter[] {
 function headerParameters({ auth, takesKey }: Route): OpenApiParameter[] {
   if (auth?.scope !== 'ingest' && !takesKey) return []
   const description =
-    'A key for this request. If it is repeated with the same key and body within 24 hours, nothing changes again.'
+    'A unique key for this request. Repeating the request with the same key and body within 24 hours changes nothing.'
   const schema = { type: 'string', maxLength: MAX_KEY }
   return [{ name: 'Idempotency-Key', in: 'header', description, required: false, schema }]
 }
 
-/** Returns the errors that any route of this kind can answer. A webhook never answers 404, 409 or 422. */
+/** Returns the error responses that every route of this kind can send. A webhook never answers 404, 409 or 422. */
 function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
   const isWebhook = route.auth?.scope === 'ingest'
   const hasId = route.path.includes(':id')

@@ -23,10 +23,10 @@ const SETTINGS = {
   'auto-incidents': 'Whether incidents open automatically for critical services',
   'auto-resolve': 'Whether a recovered incident is resolved after 24 hours without a change by a person',
   heartbeats: 'Whether a missing heartbeat opens an incident',
-  'deploy-silence-minutes': 'The maximum minutes for which a running deploy silences its service; 0: none',
+  'deploy-silence-minutes': 'The maximum number of minutes for which a running deploy silences its service; 0: never',
   'time-zone': 'The time zone in which pages show times; each browser can choose another one',
-  'retention-events-days': 'Days to keep events; at most the days of alerts',
-  'retention-alerts-days': 'Days to keep alerts and incidents',
+  'retention-events-days': 'The number of days to keep events; at most retention-alerts-days',
+  'retention-alerts-days': 'The number of days to keep alerts and incidents',
 } as const
 
 const DAYS = `expected a whole number of days from 1 to ${MAX_RETENTION_DAYS}`
@@ -64,14 +64,14 @@ const organizationShape = v.object({
   pruningWaits: described(
     v.nullable(
       v.object({
-        since: described(instantShape, 'When pruning began to wait'),
-        events: described(shareShape, 'Of the events'),
-        alerts: described(shareShape, 'Of the alerts'),
+        since: described(instantShape, 'When pruning began to wait for confirmation'),
+        events: described(shareShape, 'The number of expired events, and of all events'),
+        alerts: described(shareShape, 'The number of expired alerts, and of all alerts'),
       }),
     ),
-    'Set if more than half of the records are expired, so that pruning waits for incmon prune --yes; else null',
+    'Set if more than half of the records are expired, so that pruning waits for incmon prune --yes; otherwise null',
   ),
-  createdAt: described(instantShape, 'When it was created'),
+  createdAt: described(instantShape, 'When the organization was created'),
 })
 
 const settingsField = v.object(

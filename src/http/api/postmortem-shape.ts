@@ -34,7 +34,7 @@ const metric = (name: string) =>
   )
 
 const contribution = v.object({
-  kind: described(v.picklist(['pipeline', 'rollout']), 'What it is'),
+  kind: described(v.picklist(['pipeline', 'rollout']), 'The kind of change'),
   ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
   outcome: described(words, 'The outcome of the change', 'failed'),
   score: described(v.number(), 'How likely the change caused the problem', 0.76),
@@ -49,7 +49,7 @@ const action = v.object({
   id: described(v.string(), 'A key within this document', 'raise-memory-limit'),
   text: described(v.string(), 'What to do', 'Raise the memory limit of the container checkout.'),
   because: described(v.nullable(sentence), 'The reason for a generated proposal; null if a person added the action'),
-  owner: described(words, 'Who does it', null),
+  owner: described(words, 'The person who does it', null),
   due: described(words, 'The due date', '2026-11-27'),
   state: described(v.picklist(ACTION_STATES), 'The state of the action'),
 })
@@ -67,7 +67,7 @@ const row = v.object({
   source: described(v.nullable(sourceShape), 'The source that reported it; null for actions of incmon or a person'),
   ref: described(v.string(), 'Its record', `alert/${EXAMPLE_ID}`),
   count: described(countShape, 'The number of similar alerts or repeats in the row', 1),
-  seen: described(countShape, 'The number of events that reported them', 1),
+  seen: described(countShape, 'The number of events that reported the alerts or repeats', 1),
 })
 
 const evidence = v.object({
@@ -80,7 +80,7 @@ const evidence = v.object({
 const header = v.object({
   title: described(v.string(), 'The title of the incident', 'checkout: CrashLoopBackOff'),
   severity: severityShape,
-  state: described(v.picklist(['draft', 'final']), 'final when people have finished it'),
+  state: described(v.picklist(['draft', 'final']), 'final when people have finished the postmortem'),
   revision: described(countShape, 'Increases each time the incident is resolved', 1),
   services: described(v.array(v.string()), 'The affected services', ['shop/checkout']),
   incident: described(v.string(), 'The incident', `incident/${EXAMPLE_ID}`),
@@ -90,11 +90,11 @@ const header = v.object({
 const impact = v.object({
   from: described(instantShape, 'When the problem began'),
   to: described(v.nullable(instantShape), 'When the problem ended'),
-  seconds: described(v.nullable(countShape), 'How long it lasted', 3063),
+  seconds: described(v.nullable(countShape), 'How long the problem lasted, in seconds', 3063),
   pods: described(v.array(v.string()), 'The affected pods', ['checkout-6f8d7b9c5-x2kqp']),
   nodes: described(v.array(v.string()), 'The nodes of the affected pods', ['worker-2']),
   lowestScore: described(v.nullable(countShape), 'The lowest score of the service during the problem', 20),
-  alerts: described(bySeverityShape, 'How many alerts'),
+  alerts: described(bySeverityShape, 'The number of alerts by severity'),
   sentences,
   customers: described(words, 'The impact on customers, written by people', null),
 })
@@ -107,7 +107,7 @@ const firstSignal = v.object({
 
 const sections: Record<keyof Postmortem, v.GenericSchema> = {
   header: described(header, 'Title, severity, state and services'),
-  summary: described(v.object({ sentences, addition: described(words, 'What people add', null) }), 'In short'),
+  summary: described(v.object({ sentences, addition: described(words, 'What people add', null) }), 'A short summary'),
   impact: described(impact, 'The impact and its duration'),
   detection: described(
     v.object({
@@ -121,7 +121,7 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
   contributing: described(
     v.object({
       from: described(instantShape, 'The start of the period that was searched for changes'),
-      to: described(instantShape, 'And until here'),
+      to: described(instantShape, 'The end of the period that was searched for changes'),
       changes: described(v.array(contribution), 'Most likely first'),
       sentences,
     }),
@@ -132,9 +132,9 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
       text: described(words, 'Written by people', null),
       hints: described(v.array(sentence), 'Where to look'),
     }),
-    'Why it happened',
+    'Why the problem happened',
   ),
-  resolution: described(v.object({ sentences }), 'How it ended'),
+  resolution: described(v.object({ sentences }), 'How the problem ended'),
   metrics: described(
     v.object({
       ttd: metric('Time to detect'),
@@ -147,7 +147,7 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
     v.object({
       wentWell: described(words, 'What went well', null),
       wentBadly: described(words, 'What went badly', null),
-      lucky: described(words, 'What was luck', null),
+      lucky: described(words, 'Where people were lucky', null),
     }),
     'Written by people',
   ),
@@ -166,5 +166,7 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
   ),
 }
 
-/** Times are ISO 8601 UTC, durations whole seconds. A value is null if it is not in the record or nobody wrote it. */
+/**
+ * Times are in ISO 8601 UTC, durations in whole seconds. A value is null if it is unknown or if nobody has written it.
+ */
 export const postmortemShape = v.object(sections)

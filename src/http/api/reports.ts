@@ -18,10 +18,10 @@ import {
 } from './shapes.ts'
 
 const LAST_DAYS = 30 * 86_400_000
-/** A report reads all its incidents at once. */
+/** The maximum number of incidents in a report, because a report reads all of them at once. */
 const MAX_INCIDENTS = 5_000
 
-/** Statistics over the `of` incidents that have this figure. Null if there are none. */
+/** Statistics over the incidents that have this figure. `of` is the number of these incidents. */
 const spreadShape = v.object({
   meanSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 412),
   medianSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 380),
@@ -54,8 +54,8 @@ const reliabilityShape = v.object({
     v.array(
       v.object({
         serviceId: described(uuidShape, 'The service'),
-        namespace: described(v.string(), 'Of the service', 'shop'),
-        name: described(v.string(), 'Of the service', 'checkout'),
+        namespace: described(v.string(), 'The namespace of the service', 'shop'),
+        name: described(v.string(), 'The name of the service', 'checkout'),
         ...figureShapes,
       }),
     ),
@@ -92,7 +92,7 @@ export const reportRoutes: readonly Route[] = [
   }),
 ]
 
-/** Returns the period. The default end is now, the default start 30 days before the end. */
+/** Returns the period. By default, it ends now and starts 30 days before its end. */
 function spanOf(query: { readonly from?: number | undefined; readonly to?: number | undefined }, now: number) {
   const to = query.to ?? Math.max(now, query.from ?? 0)
   return { from: query.from ?? Math.max(0, to - LAST_DAYS), to }

@@ -17,7 +17,7 @@ const historyShape = v.object({
   states: described(
     v.array(
       v.object({
-        at: described(instantShape, 'From this time on, until the next state'),
+        at: described(instantShape, 'When the state began; it lasts until the next state'),
         status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The status', 'degraded'),
         score: described(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 'The score', 60),
       }),
@@ -44,13 +44,13 @@ const pipelineShape = v.object({
     PAGE,
   ),
   startedAt: described(instantShape, 'When its deploy began, or the pipeline if it deployed nothing'),
-  endedAt: described(instantShape, 'When it ended; while it runs, the latest known time'),
+  endedAt: described(instantShape, 'When the pipeline ended; while it runs, the latest known time'),
 })
 const rolloutShape = v.object({
   kind: v.literal('rollout'),
   ref: described(v.string(), 'The workload and the hash of its new ReplicaSet', 'shop/checkout@6f8d7b9c5'),
   startedAt: described(instantShape, 'When its first pods were started'),
-  endedAt: described(instantShape, 'Until when its pods may have been replaced'),
+  endedAt: described(instantShape, 'The latest time at which its pods may have been replaced'),
 })
 const SPAN = { startedAt: '2026-11-20T09:33:00.000Z', endedAt: '2026-11-20T09:37:00.000Z' }
 const EXAMPLES = [

@@ -32,8 +32,8 @@ const RECENT_ALERTS = 20
 export const serviceShape = v.object({
   id: idShape,
   name: described(v.string(), 'The name of the workload', 'checkout'),
-  namespace: described(v.string(), 'Empty without a namespace', 'shop'),
-  cluster: described(v.string(), 'From the token or the label cluster; else empty', ''),
+  namespace: described(v.string(), 'Empty if there is no namespace', 'shop'),
+  cluster: described(v.string(), 'From the token or the label cluster; otherwise empty', ''),
   status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The health of the service', 'degraded'),
   score: described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
@@ -48,7 +48,7 @@ const showService = shower(serviceShape)
 
 const wholeServiceShape = v.object({
   ...serviceShape.entries,
-  recentAlerts: described(v.array(alertShape), 'The newest 20'),
+  recentAlerts: described(v.array(alertShape), 'The newest 20 alerts'),
   openIncidents: described(v.array(incidentShape), 'Incidents that are not resolved'),
   health: described(
     v.array(
@@ -63,24 +63,24 @@ const wholeServiceShape = v.object({
   aliases: described(
     v.array(
       v.object({
-        kind: described(v.picklist(ALIAS_KINDS), 'The kind of the foreign name'),
+        kind: described(v.picklist(ALIAS_KINDS), 'The kind of alias'),
         value: described(v.string(), 'A name that a sender uses', 'shop/checkout'),
       }),
     ),
-    'Names of senders that mean this service',
+    'The names that senders use for this service',
   ),
 })
 
 const aliasesField = v.pipe(
   v.array(
     v.object({
-      kind: described(wordParameter(ALIAS_KINDS), 'The kind of the foreign name', 'ci-project'),
+      kind: described(wordParameter(ALIAS_KINDS), 'The kind of alias', 'ci-project'),
       value: described(textField(500), 'A name that a sender uses', 'shop/payments'),
     }),
     'expected a list of { kind, value }',
   ),
   v.maxLength(MAX_ALIASES, `too many; at most ${MAX_ALIASES}`),
-  v.metadata({ description: 'Names of senders that mean this service; the list replaces the previous list' }),
+  v.metadata({ description: 'The names that senders use for this service; the list replaces the previous list' }),
 )
 
 export const serviceRoutes: readonly Route[] = [
@@ -108,7 +108,7 @@ export const serviceRoutes: readonly Route[] = [
     body: described(
       v.object({
         name: described(textField(MAX_NAME), 'The name of the workload'),
-        namespace: described(optionalTextField(MAX_NAME), 'Empty without a namespace'),
+        namespace: described(optionalTextField(MAX_NAME), 'Empty if there is no namespace'),
         aliases: v.optional(aliasesField),
       }),
       'The service',

@@ -14,7 +14,7 @@ import type { Answers, Call, Schema } from '../route.ts'
 /** The UUID in examples. */
 export const EXAMPLE_ID = '01997b3e-5c1a-7d20-9f4e-3a8c6b2d1e05'
 
-/** Values in responses: a UUID, a time in ISO 8601 UTC, a count, a map of texts. */
+/** Schemas of values in responses: a UUID, a time in ISO 8601 UTC, a count, a map of strings. */
 export const uuidShape = v.pipe(v.string(), v.uuid(), v.metadata({ examples: [EXAMPLE_ID] }))
 export const instantShape = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ examples: ['2026-11-20T09:33:00.000Z'] }))
 export const countShape = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -23,12 +23,12 @@ export const textsShape = v.record(v.string(), v.string())
 /** Fields that many records have. */
 export const idShape = described(uuidShape, 'The UUID of the record')
 export const severityShape = described(v.picklist(SEVERITIES), 'The severity')
-export const sourceShape = described(v.picklist(SOURCES), 'The webhook that received it')
+export const sourceShape = described(v.picklist(SOURCES), 'The webhook that received the data')
 export const reasonsShape = described(
   v.array(
     v.object({
       code: described(v.string(), 'For programs', 'during'),
-      text: described(v.string(), 'For people', 'seen while the pipeline ran'),
+      text: described(v.string(), 'The explanation for people', 'seen while the pipeline ran'),
     }),
   ),
   'The reasons for the score',
@@ -54,7 +54,8 @@ export function described<Described extends Schema>(
   ...examples: unknown[]
 ): Described {
   const metadata = v.metadata(examples.length > 0 ? { description, examples } : { description })
-  // The metadata comes before any transformation. After it, the metadata would describe the output, which nobody sends.
+  // The metadata comes before any transformation. After a transformation, it would describe the output instead of the
+  // value that clients send.
   const [first, ...rest] = ('pipe' in schema ? schema.pipe : [schema]) as [
     Schema,
     ...v.PipeItem<unknown, unknown, never>[],
@@ -70,17 +71,17 @@ export function listShape<Item extends Schema>(item: Item) {
   })
 }
 
-/** Documents a success. */
+/** Documents a success response. */
 export function success(body: Schema, description: string, status: 200 | 201 = 200): Answers {
   return { [status]: { description, body } }
 }
 
-/** Documents errors beyond those that follow from the token, the parameters and the body. */
+/** Documents the error responses that do not already follow from the token, the parameters and the body. */
 export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
   return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
 }
 
-/** Answers with one page of the records that the query of the request selects. */
+/** Returns a response with one page of the records that the query selects. */
 export async function answerPage<Filter extends Parameters<typeof pageOf>[0], Item>(
   call: Call<Filter, unknown>,
   list: ListQuery<Filter, Item>,
@@ -109,7 +110,10 @@ export function answerList<Item>(
 type Fields<Shown> = { readonly [Name in keyof Shown]: Field<Shown[Name]> }
 type Field<Shown> = Shown extends (infer Item)[] ? readonly Item[] : string extends Shown ? Shown | number : Shown
 
-/** Returns a function that shows a record: exactly the fields of the shape, with times in ISO 8601 UTC. */
+/**
+ * Returns a function that converts a record for a response. The result has exactly the fields of the shape, with times
+ * in ISO 8601 UTC.
+ */
 export function shower<Entries extends v.ObjectEntries>(shape: v.ObjectSchema<Entries, undefined>) {
   type Shown = v.InferInput<typeof shape>
   const fields = Object.entries(shape.entries).map(([name, field]) => ({ name, isTime: isInstant(field) }))

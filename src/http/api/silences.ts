@@ -1,4 +1,4 @@
-/** /api/silences: alerts that are stored and counted, but open no incident and notify nobody. */
+/** /api/silences: silences alerts, so that they are stored and counted but open no incident and notify nobody. */
 import * as v from 'valibot'
 import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
 import { IncmonError } from '../../domain/error.ts'
@@ -36,9 +36,9 @@ const matcherShape = v.object({
   value: described(v.string(), 'A text, or for =~ and !~ a regular expression for the whole value', 'checkout'),
 })
 const SCHEDULE = {
-  weekday: 'The day on which the span begins',
-  from: 'The clock time at which it begins',
-  to: 'The clock time at which it ends; on the next day if it is not later than from',
+  weekday: 'The day on which the time span begins',
+  from: 'The clock time at which the time span begins',
+  to: 'The clock time at which the time span ends; on the next day if it is not later than from',
   timeZone: 'The time zone of the clock, with its daylight saving time',
 } as const
 const scheduleShape = v.object({
@@ -47,30 +47,30 @@ const scheduleShape = v.object({
   to: described(v.string(), SCHEDULE.to, '06:00'),
   timeZone: described(v.string(), SCHEDULE.timeZone, 'Europe/Berlin'),
 })
-const WEEKLY = 'A weekly span within the period; null: without interruption'
+const WEEKLY = 'A weekly time span within the period; null to silence without interruption'
 
 const silenceShape = v.object({
   id: idShape,
   matchers: described(v.array(matcherShape), 'All of them must match'),
-  startsAt: described(instantShape, 'When it begins to apply'),
-  endsAt: described(instantShape, 'When it ends'),
+  startsAt: described(instantShape, 'When the silence begins'),
+  endsAt: described(instantShape, 'When the silence ends'),
   schedule: described(v.nullable(scheduleShape), WEEKLY, null),
   comment: described(v.string(), 'Why the alerts are silenced', 'Upgrade of the payment database'),
-  createdBy: described(v.string(), 'The name of the token that created it', 'on call'),
-  createdAt: described(instantShape, 'When it was created'),
+  createdBy: described(v.string(), 'The name of the token that created the silence', 'on call'),
+  createdAt: described(instantShape, 'When the silence was created'),
   revision: described(countShape, 'The number of changes; send it with a change to detect changes by others', 1),
   status: described(v.picklist(SILENCE_STATUSES), 'A weekly silence is pending between its spans'),
-  matching: described(countShape, 'How many firing alerts it silences now', 12),
+  matching: described(countShape, 'The number of firing alerts that it silences now', 12),
 })
 
 const showFields = shower(silenceShape)
 
 const previewShape = v.object({
-  matching: described(countShape, 'How many firing alerts match', 12),
-  matchingLast30Days: described(countShape, 'How many alerts of the last 30 days match', 340),
+  matching: described(countShape, 'The number of matching alerts that fire now', 12),
+  matchingLast30Days: described(countShape, 'The number of matching alerts of the last 30 days', 340),
   warning: described(
     v.nullable(v.string()),
-    'What may be wrong with it; null if nothing was found',
+    'A probable mistake in the matchers; null if none was found',
     null,
     'these matchers match no alert of the last 30 days; check the names and values',
   ),
@@ -99,8 +99,8 @@ const scheduleField = v.object(
 )
 const fields = {
   matchers: described(v.array(matcherField, 'expected a list of matchers'), 'All of them must match'),
-  startsAt: v.optional(described(instantField, 'When it begins to apply; now if omitted', '2036-11-20T22:00:00Z')),
-  endsAt: described(instantField, 'When it ends; every silence has an end', '2036-11-21T02:00:00Z'),
+  startsAt: v.optional(described(instantField, 'When the silence begins; now if omitted', '2036-11-20T22:00:00Z')),
+  endsAt: described(instantField, 'When the silence ends; every silence has an end', '2036-11-21T02:00:00Z'),
   schedule: v.optional(described(v.nullable(scheduleField), WEEKLY, null)),
   comment: described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
 }
@@ -111,7 +111,7 @@ export const silenceChangeBody = v.object({
   revision: v.optional(
     described(
       v.pipe(v.number('expected a number'), v.integer('expected a whole number')),
-      'The revision that you read: if somebody else has changed the silence since, the answer is 409',
+      'The revision that you read: if somebody else has changed the silence since, the response is 409',
       1,
     ),
   ),
@@ -140,7 +140,7 @@ export const silenceRoutes: readonly Route[] = [
     path: PATH,
     summary: 'Silence alerts, or with ?dryRun=1 count the alerts that match',
     description:
-      'A silenced alert is stored and counted, but it opens no incident, lowers no score and notifies nobody. If it still fires when the silence ends, its incident opens then.',
+      'A silenced alert is stored and counted, but it opens no incident, lowers no score and notifies nobody. If the alert still fires when the silence ends, incmon opens its incident.',
     scope: 'write',
     takesKey: true,
     query: v.object({ dryRun: described(flagParameter, '1: create nothing, and count the alerts that match') }),
@@ -186,7 +186,7 @@ export const silenceRoutes: readonly Route[] = [
     summary: 'End a silence now',
     description: 'The silence stays in the list as expired, so that the history shows why an alert opened no incident.',
     scope: 'write',
-    answers: { 204: { description: 'It has ended. Repeating the request changes nothing', body: null } },
+    answers: { 204: { description: 'The silence has ended. Repeating the request changes nothing', body: null } },
     handle: async (call) => {
       const { id } = await requireSilence(call)
       await change(call, (ctx, now) => expireSilence(ctx, id, now))

@@ -22,18 +22,18 @@ import {
 
 const senderShape = v.object({
   source: sourceShape,
-  cluster: described(v.string(), 'From the token or the label cluster; else empty', 'production'),
-  receiver: described(v.string(), 'The receiver of Alertmanager or Grafana; else empty', 'incmon'),
+  cluster: described(v.string(), 'From the token or the label cluster; otherwise empty', 'production'),
+  receiver: described(v.string(), 'The receiver of Alertmanager or Grafana; otherwise empty', 'incmon'),
   events: described(countShape, 'The number of stored items', 1207),
   rejections: described(countShape, 'The number of rejected items', 0),
   lastEventAt: described(v.nullable(instantShape), 'Null if there was none'),
   lastRejectionAt: described(v.nullable(instantShape), 'Null if there was none', null),
   clockOffsetSeconds: described(
     v.number(),
-    'How far its clock is ahead of ours; negative: behind. The times of its items are corrected by it',
+    'How far its clock is ahead of the server; negative if it is behind. incmon corrects the times of its items',
     0,
   ),
-  lacksCluster: described(v.boolean(), 'Whether it names no cluster while another sender does', false),
+  lacksCluster: described(v.boolean(), 'Whether the sender names no cluster although another sender does', false),
   eventsByHour: described(
     v.pipe(v.array(countShape), v.length(24)),
     'The number of stored items in each of the last 24 hours (UTC), oldest first; the last is the current hour',
@@ -103,7 +103,7 @@ const rejectionShape = v.object({
     'The item as received, with secrets replaced, truncated to 64 kB',
     '{"status":"firing","labels":"none"}',
   ),
-  receivedAt: described(instantShape, 'When it arrived'),
+  receivedAt: described(instantShape, 'When the item arrived'),
 })
 
 const showRejection = shower(rejectionShape)

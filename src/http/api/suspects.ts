@@ -9,7 +9,7 @@ import { answerList, described, listShape, reasonsShape, refusals, success, uuid
 const ONLY_PAGE = { page: 1, limit: 20 }
 
 const suspectShape = v.object({
-  kind: described(v.picklist(['pipeline', 'rollout', 'node', 'object']), 'What it is'),
+  kind: described(v.picklist(['pipeline', 'rollout', 'node', 'object']), 'The kind of cause'),
   ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
   serviceId: described(v.nullable(uuidShape), 'Null if the cause belongs to no service'),
   score: described(

@@ -15,14 +15,14 @@ const MAX_CLUSTER = 253
 
 const tokenShape = v.object({
   id: idShape,
-  name: described(v.string(), 'The actor in timelines', 'alertmanager'),
+  name: described(v.string(), 'The name of the token; timelines show it as the actor', 'alertmanager'),
   scopes: described(v.array(v.picklist(SCOPES)), 'The permissions', ['ingest']),
   cluster: described(
     v.string(),
     'The cluster of everything that this token sends; if empty, labels name the cluster',
     'production',
   ),
-  createdAt: described(instantShape, 'When it was created'),
+  createdAt: described(instantShape, 'When the token was created'),
   expiresAt: described(v.nullable(instantShape), 'Null: never', null),
   revokedAt: described(v.nullable(instantShape), 'Null while the token is valid', null),
   lastUsedAt: described(v.nullable(instantShape), 'Rounded to the minute; null before the first use'),
@@ -43,7 +43,7 @@ const scopesField = v.pipe(
 
 /** The fields of a new token, for the API and for the settings pages. */
 export const newTokenBody = v.object({
-  name: described(textField(MAX_NAME), 'The actor in timelines', 'alertmanager'),
+  name: described(textField(MAX_NAME), 'The name of the token; timelines show it as the actor', 'alertmanager'),
   scopes: described(scopesField, 'The permissions', ['ingest']),
   cluster: v.optional(
     described(optionalTextField(MAX_CLUSTER), 'The cluster of everything that this token sends', 'production'),

@@ -10,7 +10,7 @@ import type { HandlerParts } from '../route.ts'
 import { headerOf } from './header.ts'
 import { operatorIdentity } from './operator.ts'
 
-/** The header with the token: `Authorization: Bearer …`, or `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`. */
+/** The header with the token: `Authorization: Bearer …`, or `X-Ci-Token`. GitLab sends it as `X-Gitlab-Token`. */
 export type TokenHeader = 'bearer' | 'ci'
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
@@ -22,7 +22,7 @@ const UNAUTHORIZED: Readonly<Record<TokenHeader, string>> = {
   ci: 'missing or invalid token; send the token alone, without Bearer, in the header X-Ci-Token or X-Gitlab-Token',
 }
 
-/** `access` says how the request came in. No header can change it. */
+/** `access` says how the request arrived. No header can change it. */
 type Door = Pick<HandlerParts, 'store' | 'access'>
 
 /**
@@ -46,7 +46,7 @@ export async function requireScope(
 }
 
 /**
- * Like `requireScope` for `ingest`, but answers `unauthorized` for a missing scope too. Senders handle only this error.
+ * Like `requireScope` for `ingest`, but a missing scope is also `unauthorized`, because senders handle only this error.
  */
 export async function requireSender(c: Context, door: Door, carrier: TokenHeader): Promise<Identity> {
   try {
@@ -57,7 +57,7 @@ export async function requireSender(c: Context, door: Door, carrier: TokenHeader
   }
 }
 
-/** Node joins repeated headers with a comma. No token contains a comma, so two tokens never match. */
+/** Node joins repeated headers with a comma. No token contains a comma, so a request with two tokens is refused. */
 function bearerToken(c: Context): string | null {
   return BEARER.exec(headerOf(c, 'authorization') ?? '')?.[1] ?? null
 }
@@ -70,7 +70,7 @@ function bareToken(c: Context): string | null {
   return BARE.test(token) ? token : null
 }
 
-/** Returns a message for the holder of a secret that was valid once. */
+/** Returns why a token that was once valid is refused; null for any other secret. */
 async function whyNot(store: Store, secret: string | null): Promise<string | null> {
   const end = secret === null ? null : await store.run(endOfToken, secret)
   if (end === null) return null

@@ -10,15 +10,15 @@ export function incomingOf(c: Context): HttpBindings['incoming'] | null {
 }
 
 /**
- * Returns a header by its lower-case name. Repeated headers are joined with a comma, so two tokens never match.
- * Node does this for every header because `connections.ts` sets the option.
+ * Returns a header by its lower-case name. Repeated headers are joined with a comma, so a request with two tokens is
+ * refused. Node does this for every header because `connections.ts` sets the option.
  */
 export function headerOf(c: Context, name: string): string | undefined {
   const incoming = incomingOf(c)
   return incoming ? (incoming.headers[name] as string | undefined) : c.req.header(name)
 }
 
-/** Longest Idempotency-Key. */
+/** The maximum length of an Idempotency-Key. */
 export const MAX_KEY = 200
 
 /** Returns the Idempotency-Key. An empty key or a key of more than 200 characters is ignored. */
@@ -39,7 +39,8 @@ export function callerOf(c: Context, { isTrusted }: Pick<ServerContext, 'isTrust
 }
 
 /**
- * Returns the public address of this server, for example https://incmon.example.com. Returns '' if it is not certain.
+ * Returns the public address of this server, for example https://incmon.example.com. Returns '' if the address is not
+ * certain.
  */
 export function originOf(c: Context, server: Pick<ServerContext, 'isTrusted'>): string {
   return callerOf(c, server).origin

@@ -1,4 +1,4 @@
-/** Passes requests from Node to the application, also requests whose URL is invalid. */
+/** Passes requests from Node to the application, including requests with an invalid URL. */
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Listener } from '../../server/connection/connections.ts'

@@ -1,4 +1,7 @@
-/** Refuses misspelled parameters and fields of REST requests. Ignoring them would not do what the caller wanted. */
+/**
+ * Refuses misspelled parameters and fields of REST requests. If they were ignored, the request would not do what the
+ * caller wanted.
+ */
 import type * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
 import { misspelled } from '../../domain/suggestion.ts'
@@ -12,11 +15,14 @@ type Inside = {
   readonly pipe?: readonly unknown[]
 }
 
-/** A request with many unknown names is not a typing mistake, and comparing them all would be slow. */
+/**
+ * The maximum number of names to compare. More unknown names are no typing mistake, and comparing all of them would be
+ * slow.
+ */
 const MAX_NAMES = 200
 const DRY_RUN = 'dryRun'
 
-/** @throws IncmonError `invalid` that names each misspelled parameter and the known one */
+/** @throws IncmonError `invalid` that names each misspelled parameter and its correct name */
 export function refuseMisspelledQuery(schema: Schema, query: Readonly<Record<string, string>>): void {
   refuse('query', 'parameter', faultsIn(schema, query, ''))
 }
@@ -33,7 +39,7 @@ export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<
   throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
 }
 
-/** @throws IncmonError `invalid` that names each misspelled field and the known one */
+/** @throws IncmonError `invalid` that names each misspelled field and its correct name */
 export function refuseMisspelledBody(schema: Schema, body: unknown): void {
   refuse('body', 'field', faultsIn(schema, body, ''))
 }

@@ -1,6 +1,6 @@
 /**
- * Identifies operators: callers over the server's Unix socket, or the program itself. A header alone makes nobody an
- * operator.
+ * Identifies operators: callers over the server's Unix socket, or the program itself. A header alone never makes a
+ * caller an operator.
  */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
@@ -20,7 +20,10 @@ export const OPERATOR_HEADERS = {
 
 const MAX_ACTOR = 100
 const MAX_CLUSTER = 253
-/** A proxy in front of the socket would make everybody an operator. */
+/**
+ * Headers of requests through a proxy or from a browser. A proxy in front of the socket would make every client an
+ * operator.
+ */
 const OF_PROXIES = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin']
 const PROXIED =
   'the Unix socket is for the commands of this machine, and this request came through a proxy or a browser; point them to the port'

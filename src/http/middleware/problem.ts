@@ -1,4 +1,4 @@
-/** Problems: the only way to return an error (RFC 9457). */
+/** Problem responses (RFC 9457), the format of every error. */
 import { type ErrorCode, type FieldError, IncmonError } from '../../domain/error.ts'
 import type { Reply } from './reply.ts'
 
@@ -52,7 +52,7 @@ export const MEANINGS: Readonly<Record<Status, string>> = {
   503: 'The database cannot be written now, or too many slow reads are waiting. Send the request again after the seconds in Retry-After. Nothing was changed; of a very large webhook, a part may be stored, and sending it again is safe',
 }
 
-/** Headers that belong to a status. */
+/** Additional headers for a status. */
 const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
   401: { 'www-authenticate': 'Bearer' },
   503: { 'retry-after': '5' },
@@ -77,7 +77,7 @@ const MAX_FIELDS = 5
 const MAX_PATH = 40
 const MAX_MESSAGE = 80
 
-/** A refusal as JSON. `detail` is the sentence in it. */
+/** An error response as JSON. `detail` is the explanation in its body. */
 export type Problem = Reply & { readonly body: string; readonly detail: string }
 
 /** Returns the error for a missing record. A record of another organization gets the same text. */
@@ -85,7 +85,9 @@ export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists all of them`)
 }
 
-/** Returns the record that a query finds. @throws IncmonError `not-found`, which says where all are listed */
+/**
+ * Returns the record that a query finds. @throws IncmonError `not-found`, which names the path that lists all records
+ */
 export async function required<Found>(query: Promise<Found>, noun: string, list: string): Promise<NonNullable<Found>> {
   const found = await query
   if (found === null || found === undefined) throw notFound(noun, list)
@@ -102,7 +104,7 @@ export function problemOf(error: unknown): Problem {
 
 /**
  * Returns a response of type application/problem+json with at most about 1 kB.
- * @param more members besides those of RFC 9457
+ * @param more members in addition to those of RFC 9457
  */
 export function problem(
   status: Status,

@@ -58,7 +58,7 @@ export function numberParameter(min: number, max: number) {
 }
 
 /**
- * Reads the query string by a schema. Unknown parameters are ignored. If a parameter is repeated, the first value
+ * Reads and validates the query string. Unknown parameters are ignored. If a parameter is repeated, the first value
  * counts.
  * @throws IncmonError `invalid` that names each invalid parameter; also if `from` is later than `to`
  */

@@ -24,8 +24,9 @@ export function text(body: string, type: string, headers: Reply['headers'] = {})
 }
 
 /**
- * Replies with one JSON line for each value that the work yields, then `{ "done": true }`, or `{ "error" }` if it fails.
- * @param hooks.between awaited after each value, so that other requests are served meanwhile
+ * Replies with one JSON line for each value that the work yields, then `{ "done": true }`, or `{ "error" }` if it
+ * fails.
+ * @param hooks.between awaited after each value, so that the server can handle other requests
  * @param hooks.failed receives an error and returns the text for the caller
  */
 export function lines(

@@ -10,7 +10,7 @@ import type { Reply } from './reply.ts'
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
 const MAX_PATH = 200
 
-/** Headers of every response: no content sniffing, no framing, no caching on the way. */
+/** Headers of every response: no content sniffing, no framing, no caching. */
 export const COMMON_HEADERS: Reply['headers'] = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -62,7 +62,8 @@ export function watchRequests(server: ServerContext): Watch {
 }
 
 /**
- * Uses plain values, because the adapter writes them in one step. A web Headers object would be built and read again.
+ * Uses plain values, because the adapter writes them in one step. A web Headers object would have to be built and then
+ * read again.
  */
 function answer({ status, headers, body }: Reply, id: string, isLast: boolean): Response {
   const closing = isLast ? { connection: 'close' } : null
@@ -98,7 +99,7 @@ function logRequest(
   server.log.debug({ method, path: path.slice(0, MAX_PATH), status, ms, client, requestId: id }, 'request')
 }
 
-/** Delays the response. */
+/** Delays the response to an address that sent too many invalid tokens. */
 async function slowDown({ wrongTokens, pause }: ServerContext, address: string): Promise<void> {
   const milliseconds = wrongTokens.add(address)
   if (milliseconds === 0) return

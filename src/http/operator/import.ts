@@ -1,4 +1,4 @@
-/** /operator/imports: stores old events as if a webhook had received them at their time. */
+/** /operator/imports: stores recorded requests as if a webhook had received them at their original time. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { type Draft, type Intake, SOURCES, type Source } from '../../domain/event/event.ts'
@@ -11,10 +11,16 @@ import { wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 
-/** One entry may contain a whole notification of 10 MiB, and escaping makes it several times longer. */
+/**
+ * The maximum size of the body in bytes. One entry may contain a whole notification of 10 MiB, and escaping makes the
+ * notification several times longer.
+ */
 const LIMIT = 64 * 1_048_576
 const MAX_ENTRIES = 1_000
-/** The sweep of a running server would end alerts older than this before their later entries are imported. */
+/**
+ * The maximum age of an entry while a server runs. The server's sweep would end older alerts before their later entries
+ * are imported.
+ */
 const MAX_AGE_MS = 3_600_000
 
 /** `payload` is the JSON text of a webhook's body. `where` names the entry in messages, for example `events.jsonl:7`. */
@@ -29,8 +35,8 @@ type Fault = { readonly where: string; readonly error: string }
 type Tally = { events: number; known: number; heartbeats: number; readonly rejected: Fault[] }
 
 /**
- * Stores entries, which must be sorted by time of receipt, also across the requests of one import. With `last` and
- * without a running server, the rules are then applied up to the present time.
+ * Stores entries. They must be sorted by time of receipt, even across the requests of one import. After the request
+ * with `last`, the rules are applied up to the present time, unless a server runs.
  */
 export const importRoute = operator({
   method: 'POST',

@@ -1,4 +1,6 @@
-/** What only operators may do: organizations, setup links, imports, pruning, and finding records by a part of an id. */
+/**
+ * The operations for operators: organizations, setup links, imports, pruning, and finding records by a part of an id.
+ */
 import * as v from 'valibot'
 import { programVersion } from '../../assets.ts'
 import { importSilences } from '../../domain/decide/silences.ts'
@@ -46,7 +48,7 @@ export const operatorRoutes = [
       return json(showTenant(await store.run(changeOrganization, found.rowId, body)))
     },
   }),
-  // Commands compare the version with theirs.
+  // Commands compare this version with their own.
   operator({
     method: 'GET',
     path: '/operator/server',
@@ -61,7 +63,7 @@ export const operatorRoutes = [
       return json(await store.run(createSetupLink, organizationId), 201)
     },
   }),
-  // In the format of `amtool silence query -o json`. A second import of a silence changes nothing.
+  // Imports silences in the format of `amtool silence query -o json`. Importing a silence again changes nothing.
   operator({
     method: 'POST',
     path: '/operator/silences',
@@ -72,7 +74,7 @@ export const operatorRoutes = [
       return json(await deps.engine.run(organizationId, (ctx, now) => importSilences(ctx, silences, now)))
     },
   }),
-  // Each finds a record and returns `[{ id, number, organization: { id, name } }]`.
+  // Each of these routes finds records and returns `[{ id, number, organization: { id, name } }]`.
   ...(['incidents', 'alerts', 'silences'] as const).map((table) =>
     operator({
       method: 'GET',

@@ -19,7 +19,7 @@ const MAX_RULES = 50
 const MAX_NAMES = 200
 
 const URL_TEXT =
-  'The address: an incoming webhook of Slack, Mattermost, Rocket.Chat, Discord or Teams, https://ntfy.sh/TOPIC, or https://api.telegram.org/botTOKEN/sendMessage?chat_id=CHAT. It is not shown again'
+  'The address: an incoming webhook of Slack, Mattermost, Rocket.Chat, Discord or Teams, https://ntfy.sh/TOPIC, or https://api.telegram.org/botTOKEN/sendMessage?chat_id=CHAT. The address is not shown again'
 
 const names = (what: string, example: string) =>
   v.optional(
@@ -28,10 +28,16 @@ const names = (what: string, example: string) =>
 const quietHours = v.object(
   {
     from: described(textField(5), 'The clock time at which the quiet hours begin', '22:00'),
-    to: described(textField(5), 'The clock time at which they end; on the next day if it is not later', '07:00'),
+    to: described(
+      textField(5),
+      'The clock time at which the hours end; on the next day if not later than from',
+      '07:00',
+    ),
     timeZone: described(textField(100), 'The time zone of the clock', 'Europe/Berlin'),
     weekdays: v.optional(
-      described(v.array(wordParameter(WEEKDAYS)), 'The days on which they begin; every day if omitted', ['saturday']),
+      described(v.array(wordParameter(WEEKDAYS)), 'The days on which the hours begin; every day if omitted', [
+        'saturday',
+      ]),
     ),
   },
   'expected an object with from, to and timeZone',
@@ -39,9 +45,9 @@ const quietHours = v.object(
 const rule = v.object(
   {
     events: v.optional(
-      described(v.array(wordParameter(NOTIFICATION_KINDS)), 'Which changes; all if omitted', ['opened']),
+      described(v.array(wordParameter(NOTIFICATION_KINDS)), 'The changes to report; all if omitted', ['opened']),
     ),
-    minSeverity: v.optional(described(wordParameter(SEVERITIES), 'This severity or worse', 'error')),
+    minSeverity: v.optional(described(wordParameter(SEVERITIES), 'Only incidents of this severity or worse', 'error')),
     services: names('Names or IDs of services; all if omitted', 'checkout'),
     namespaces: names('Namespaces; all if omitted', 'shop'),
     quietHours: v.optional(
@@ -85,7 +91,7 @@ export const channelChangeBody = v.object({
   name: v.optional(nameField('night shift')),
   url: urlField,
   to: toField,
-  enabled: v.optional(described(v.boolean('expected true or false'), 'false: it sends nothing', true)),
+  enabled: v.optional(described(v.boolean('expected true or false'), 'Whether the channel sends messages', true)),
   ...settings,
 })
 
@@ -136,7 +142,7 @@ function missing(field: string): IncmonError {
   return new IncmonError('invalid', `body: ${field}: ${message}`, [{ path: field, message }])
 }
 
-/** Lists probable typing errors: rules without changes, or with services or namespaces that do not exist. */
+/** Lists probable mistakes: rules that select no changes, or that name services or namespaces that do not exist. */
 export async function listChannelWarnings(
   { deps, store }: Pick<HandlerParts, 'deps' | 'store'>,
   organizationId: number,

@@ -30,18 +30,18 @@ const channelShape = v.object({
   id: idShape,
   name: described(v.string(), 'Its name', 'on-call'),
   kind: described(v.picklist(CHANNEL_KINDS), 'The kind of the receiver', 'slack'),
-  target: described(v.string(), 'Its address, with secret parts replaced', 'https://hooks.slack.com/services/***'),
-  enabled: described(v.boolean(), 'Whether it sends; a receiver that answers 410 disables its channel', true),
-  rules: described(v.array(v.record(v.string(), v.unknown())), 'As they were sent', []),
+  target: described(v.string(), 'The address, with secret parts replaced', 'https://hooks.slack.com/services/***'),
+  enabled: described(v.boolean(), 'Whether the channel sends messages; a receiver that answers 410 disables it', true),
+  rules: described(v.array(v.record(v.string(), v.unknown())), 'The rules as they were sent', []),
   timeZone: described(v.string(), 'The time zone of the times in messages', 'UTC'),
   remindAfter: described(countShape, 'Minutes until the first reminder; 0: never', 10),
   remindEvery: described(countShape, 'Minutes between reminders; 0: never', 30),
-  escalateAfter: described(countShape, 'Minutes without acknowledgement before it gets messages; 0: at once', 0),
+  escalateAfter: described(countShape, 'Minutes without acknowledgement until the first message; 0: at once', 0),
   lastDelivery: described(v.nullable(instantShape), 'When a message was last delivered', null),
   failing: described(v.nullable(v.string()), 'Why the last attempt failed; null if it succeeded', null),
   failingSince: described(v.nullable(instantShape), 'The time since which all attempts have failed', null),
-  createdAt: described(instantShape, 'When it was created'),
-  warnings: described(v.array(v.string()), 'What may be wrong with its rules or its address', []),
+  createdAt: described(instantShape, 'When the channel was created'),
+  warnings: described(v.array(v.string()), 'Probable mistakes in the rules or the address', []),
 })
 const showFields = shower(channelShape)
 const secretShape = described(
@@ -50,9 +50,9 @@ const secretShape = described(
   `whsec_${'x'.repeat(43)}=`,
 )
 const outcomeShape = v.object({
-  delivered: described(v.boolean(), 'Whether the receiver took the message', true),
-  status: described(v.nullable(countShape), 'The HTTP status of its answer; null if there was none', 200),
-  detail: described(v.nullable(v.string()), 'Its response, or why it could not be reached', 'ok'),
+  delivered: described(v.boolean(), 'Whether the receiver accepted the message', true),
+  status: described(v.nullable(countShape), 'The HTTP status of the response; null if there was none', 200),
+  detail: described(v.nullable(v.string()), 'The response of the receiver, or why it could not be reached', 'ok'),
   warning: described(v.nullable(v.string()), 'What is missing in the messages of this server; null if nothing', null),
 })
 
@@ -158,7 +158,7 @@ function requireChannel({ store, identity, id }: Call<unknown, unknown>): Promis
   return required(store.read(findChannel, identity.organizationId, id), 'channel', `GET ${PATH}`)
 }
 
-/** @param more warnings besides those about the rules */
+/** @param more warnings to show in addition to the warnings about the rules */
 async function showChannel(
   call: Call<unknown, unknown>,
   channel: ChannelRecord,
@@ -182,12 +182,12 @@ const deliveryShape = v.object({
   incidentId: described(v.nullable(uuidShape), 'The incident of its first notification; null if it was deleted'),
   kind: described(v.string(), 'The kind of its first notification: opened, resolved, reminder, …', 'opened'),
   count: described(countShape, 'The number of its notifications; a message with more than one is a digest', 1),
-  status: described(v.picklist(MESSAGE_STATUSES), 'Whether it is pending, was delivered, or was given up', 'delivered'),
-  attempts: described(countShape, 'How often it was sent', 1),
+  status: described(v.picklist(MESSAGE_STATUSES), 'Whether the message is pending, delivered or given up', 'delivered'),
+  attempts: described(countShape, 'The number of attempts to send the message', 1),
   createdAt: described(instantShape, 'When its first notification was created'),
   nextAttemptAt: described(v.nullable(instantShape), 'The time of the next attempt; null after the last one', null),
-  endedAt: described(v.nullable(instantShape), 'When it was delivered or given up'),
-  answerStatus: described(v.nullable(countShape), 'The status of the last answer; null if there was none', 200),
+  endedAt: described(v.nullable(instantShape), 'When the message was delivered or given up'),
+  answerStatus: described(v.nullable(countShape), 'The HTTP status of the last response; null if there was none', 200),
   detail: described(v.nullable(v.string()), 'Why the last attempt failed', null),
 })
 

@@ -1,4 +1,7 @@
-/** The bodies of webhooks: how they are documented and read. The readers in src/intake accept more formats than these. */
+/**
+ * The bodies of webhooks: their documentation, and how they are read. The parsers in src/intake accept more formats
+ * than the documented ones.
+ */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
@@ -42,12 +45,12 @@ const alert = v.looseObject({
 })
 
 const notificationBody = v.looseObject({
-  version: v.optional(described(text, 'Of the format', '4')),
+  version: v.optional(described(text, 'The version of the format', '4')),
   groupKey: v.optional(
     described(text, 'The group; incmon learns its delivery interval', '{}:{alertname="HighErrorRate"}'),
   ),
   receiver: v.optional(described(text, 'The receiver, to distinguish senders', 'incmon')),
-  alerts: described(v.array(alert), 'At most 20,000'),
+  alerts: described(v.array(alert), 'The alerts, at most 20,000'),
 })
 
 const ciBody = v.looseObject({
@@ -87,8 +90,8 @@ const LONG = 131_072
 const MAX_KEPT_BODY = 65_536
 
 /**
- * `fault` is set if the whole body is unusable. It is then stored as one rejected item, so that a person can look at
- * it.
+ * `fault` is set if the whole body is unusable. The body is then stored as one rejected item, so that a person can
+ * inspect it.
  */
 export type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
 
@@ -106,7 +109,7 @@ export function read(source: Source, bytes: Uint8Array, receivedAt: number): Rea
   }
 }
 
-/** Reads a long body step by step. `turn` resolves after other requests were served. */
+/** Reads a long body step by step. `turn` resolves after the server has handled other requests. */
 export async function readLong(
   source: Source,
   bytes: Uint8Array,
@@ -139,7 +142,7 @@ function unusable(error: unknown, seen: ParseState): ReadBody {
   return { intake: { accepted: [], rejected, group: null }, fault: error }
 }
 
-/** Returns the body for a rejected item. In valid JSON, secrets are also found by their key. */
+/** Returns the body to store as a rejected item. In valid JSON, secrets are also recognized by their key. */
 function keptOf(seen: ParseState): unknown {
   if ('body' in seen) return redact(seen.body)
   return redactRaw(Buffer.from(seen.bytes.subarray(0, 2 * MAX_KEPT_BODY)).toString('utf8'), MAX_KEPT_BODY)

@@ -15,7 +15,8 @@ import { countShape, described, success, uuidShape } from '../shapes.ts'
 import { isLong, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
 
 /**
- * A dry run is one transaction that is rolled back and blocks all other requests, so the number of items is limited.
+ * The maximum number of items in a dry run. A dry run is one transaction, and it blocks all other requests until the
+ * rollback.
  */
 const MAX_TRIED = 1_000
 
@@ -32,7 +33,7 @@ const rejectedShape = described(
   ),
   'The rejected items, if any',
 )
-const received = described(v.literal(true), 'It is on disk')
+const received = described(v.literal(true), 'The request is on disk')
 const idempotencyKey = v.optional(
   described(
     v.literal('reused'),
