@@ -1,4 +1,7 @@
-/** Keyboard shortcuts for the links and buttons of the page. They are off in fields, and can be turned off. */
+/**
+ * Keyboard shortcuts for the links and buttons of the page. They do not work while a field has the focus, and users can
+ * turn them off.
+ */
 
 const PLACES: Readonly<Record<string, string>> = { s: '/', i: '/incidents', a: '/alerts', o: '/sources', r: '/reports' }
 

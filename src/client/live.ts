@@ -2,7 +2,7 @@
 import { morph } from './morph.ts'
 
 const KINDS = ['organization', 'service', 'alert', 'incident', 'correlation', 'reset']
-/** In milliseconds. */
+/** The minimum time between two requests, in milliseconds. */
 const LEAST_WAIT = 2_000
 const MINUTE = 60_000
 const RETRY = 10_000
@@ -17,7 +17,7 @@ export function startLive(prefix: string): void {
   if (document.body.dataset.stream !== 'on') return
   listen(`${prefix}/api/stream`)
   document.addEventListener('visibilitychange', () => pending && schedule())
-  // Durations grow even if nothing happens.
+  // Refreshes the page every minute, because the displayed durations grow even if nothing happens.
   setInterval(schedule, MINUTE)
   setInterval(showClock, 1_000)
 }
@@ -40,7 +40,7 @@ function listen(address: string): void {
   for (const kind of all) stream.addEventListener(kind, schedule)
 }
 
-/** Fetches the page soon, at most once in two seconds, and not while the tab is hidden. */
+/** Schedules a request for the page: at most one every two seconds, and none while the tab is hidden. */
 function schedule(): void {
   pending = true
   if (document.hidden || timer !== 0) return
@@ -52,10 +52,10 @@ async function refresh(): Promise<void> {
   const began = Date.now()
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html' } })
-    // A redirect means that the session has ended. The page stays, with all typed text.
+    // A redirect means that the session has ended. The page then stays as it is, so that no typed text is lost.
     if (response.ok && !response.redirected) swap(await response.text())
   } finally {
-    // Requests are sent less often to a busy server.
+    // If the server responds slowly, requests are sent less often.
     nextAt = Date.now() + Math.max(LEAST_WAIT, 10 * (Date.now() - began))
     timer = 0
     if (pending) schedule()
@@ -73,8 +73,8 @@ function apply(page: Document): void {
   document.title = page.title
   for (const after of page.querySelectorAll('[data-live][id], #symbols, #tab-icon')) {
     const before = document.getElementById(after.id)
-    // The message about an action stays until the next page.
-    // A page with a secret that is shown once is not replaced.
+    // The message about an action stays until the user opens another page. A page with content that is shown only once,
+    // such as a secret, is not replaced.
     const isStill = before?.id === 'main' && !before.hasAttribute('data-live')
     if (before && after.id !== 'banner' && !isStill) morph(before, after)
   }

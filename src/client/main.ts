@@ -1,4 +1,4 @@
-/** The script of the pages. Every page is complete without it; the script only saves steps. */
+/** The script of the pages. Every page also works without it. */
 import { startKeys } from './keys.ts'
 import { startLive } from './live.ts'
 
@@ -11,7 +11,8 @@ startKeys(prefix)
 // After an action, the focus moves to the message.
 document.getElementById('message')?.focus()
 
-// A new channel or silence begins in the time zone of the browser, unless the visitor or the organization has chosen one.
+// The form for a new channel or silence starts with the browser's time zone, unless the visitor or the organization has
+// chosen another one.
 for (const field of document.querySelectorAll<HTMLInputElement>('form[data-new="true"] input[list="zones"]')) {
   if (field.value === 'UTC') field.value = Intl.DateTimeFormat().resolvedOptions().timeZone
 }
@@ -20,7 +21,8 @@ document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
   const text = button && document.getElementById(button.dataset.copy ?? '')
   if (!button || !text) return
-  // Without TLS, browsers give pages no clipboard. The text is then selected, and the person copies it.
+  // Without TLS, browsers give pages no access to the clipboard. The text is then selected, so that the user can copy
+  // it.
   getSelection()?.selectAllChildren(text)
   const isCopied = await navigator.clipboard?.writeText(text.textContent ?? '').then(
     () => true,
@@ -35,7 +37,7 @@ document.addEventListener('change', ({ target }) => {
   }
 })
 
-// Default values do not appear in the address.
+// Omits empty fields from the address of a search.
 document.addEventListener('submit', ({ target }) => {
   if (!(target instanceof HTMLFormElement) || target.method !== 'get') return
   for (const field of target.querySelectorAll<HTMLInputElement>('input, select')) field.disabled = field.value === ''

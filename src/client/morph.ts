@@ -3,7 +3,7 @@
 /** Makes `before` equal to `after` in place. Elements are matched by id, otherwise by name and position. */
 export function morph(before: Element, after: Element): void {
   updateAttributes(before, after)
-  // Keeps the element in which a person is typing.
+  // Does not replace text that a user is typing.
   if (before instanceof HTMLTextAreaElement) return
   let next: ChildNode | null = before.firstChild
   for (const wanted of [...after.childNodes]) {
@@ -41,7 +41,7 @@ function updateAttributes(before: Element, after: Element): void {
   }
 }
 
-/** Returns whether the reader controls this attribute: open details, and the content of fields. */
+/** Returns whether the user controls this attribute: the open state of details, or the content of a field. */
 function isOwn(element: Element, name: string): boolean {
   if (element instanceof HTMLDetailsElement) return name === 'open'
   if (element instanceof HTMLInputElement) return element.type !== 'hidden' && ['value', 'checked'].includes(name)

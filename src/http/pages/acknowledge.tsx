@@ -12,7 +12,7 @@ export type AcknowledgeView = {
   readonly status: IncidentStatus
   readonly channel: string
   readonly organization: string
-  /** The signed-in person; null if nobody is signed in, and then the timeline names the channel. */
+  /** The signed-in person; null if nobody is signed in. The timeline then names the channel instead. */
   readonly person: string | null
   /** The values in the link. */
   readonly fields: Readonly<Record<string, string>>

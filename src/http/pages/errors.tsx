@@ -6,7 +6,7 @@ type Props = {
   readonly detail: string
   /** The HTTP status. */
   readonly number: number
-  /** The fields of a form that could not be stored, so that the typed text is not lost. */
+  /** The fields of a form that could not be stored. The page shows them, so that the typed text is not lost. */
   readonly typed?: readonly (readonly [string, string])[]
   readonly children?: Child
 }

@@ -38,7 +38,9 @@ export type Frame = Reader & {
   /** The address of this page, to which forms return. */
   readonly back: string
   readonly banner: Banner | null
-  /** Whether the content has something that is shown once. The script then does not replace it. */
+  /**
+   * Whether the page has content that is shown only once, such as a secret. The script does not replace such a page.
+   */
   readonly still: boolean
   /** Whether an event has ever been received. */
   readonly hasEvents: boolean

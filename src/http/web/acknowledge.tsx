@@ -55,7 +55,7 @@ async function showLink(visit: AnyVisit, found: Acknowledging): Promise<Reply> {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, visit.query(name)]))
   const organization = (await visit.store.read(findOrganization, organizationId))?.name ?? ''
   const view = { title, number, severity, status, channel, organization, person: personOf(visit, found), fields }
-  // The layout with navigation is for signed-in people. This page is for everyone who reads the channel.
+  // The page has no navigation, because everyone who reads the channel can open it, even without signing in.
   return show({ ...visit, visitor: null }, { title: `Incident #${number}`, content: <AcknowledgePage view={view} /> })
 }
 

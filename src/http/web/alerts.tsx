@@ -52,7 +52,7 @@ async function showAlerts(visit: Visit): Promise<Reply> {
   return show(visit, { title: alertsTitle(view), content: <AlertsPage view={view} />, current: 'alerts' })
 }
 
-/** Parses the filters in the query. Ignores unknown words. */
+/** Parses the filters in the query. Ignores unknown values. */
 function wanted({ query, now }: Visit) {
   const range = choiceOf(
     query('range'),
@@ -125,7 +125,7 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
     ...(what.status === 'ended' ? { status: 'resolved' as const } : {}),
   }
   const part = { page: what.page, limit: what.limit }
-  // Without a chosen period, firing alerts are shown whenever they started.
+  // If no period is selected, firing alerts are shown regardless of when they started.
   const from = what.own ? what.span.from : undefined
   if (what.status === 'firing') return store.run(listFiringAlerts, organizationId, { ...filter, from }, part)
   const begun = await store.read(listMatchingAlerts, organizationId, filter, part)

@@ -220,7 +220,7 @@ function gitlabLink({ ref, facts }: PipelineChange): SuspectView['external'] {
   return href === null ? null : { text: `Open ${pipelineNumber(ref)} in GitLab`, href }
 }
 
-/** Returns `#4702` of `shop/checkout#4702`. */
+/** Returns `#4702` for `shop/checkout#4702`. */
 export function pipelineNumber(ref: string): string {
   return ref.slice(ref.indexOf('#'))
 }

@@ -34,7 +34,7 @@ const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'hea
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 /** Above this number of services, the page shows the wall unless the query asks for the list. */
 const MAX_LISTED = 40
-/** The maximum number of incidents with a line, and of services with penalties. */
+/** The maximum number of incidents in the list, and of services with penalties. */
 const MAX_INCIDENTS = 8
 const MAX_DETAILED = 60
 const DAY = 24 * 3_600_000

@@ -33,7 +33,7 @@ export type PictureFacts = {
   readonly span: Span
   readonly groups: readonly AlertGroup<GroupedAlert>[]
   readonly changes: readonly Change[]
-  /** `group`: the key of the group of the alert, if the group does not name all its alerts. */
+  /** `group`: the key of the alert's group, if the group does not list all of its alerts. */
   readonly links: readonly (CorrelationRecord & { readonly group?: string | null })[]
   readonly people: readonly { readonly at: number; readonly text: string; readonly actor: string }[]
   readonly score: readonly StatusChange[] | null
@@ -104,7 +104,9 @@ function shortRef(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1)
 }
 
-/** Failed pipelines are drawn as pipelines instead of alerts. */
+/**
+ * Returns the bar of a group. Returns none for failed pipelines, because they are drawn as pipelines and not as alerts.
+ */
 function groupBar({
   key,
   source,

@@ -77,7 +77,7 @@ function weeksOf(
     const start = to - (count - index) * WEEK
     const marks = marked.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
     const counts = counted.filter(({ week }) => week === count - index - 1)
-    // Without the year, because the labels of a year have no room for it.
+    // Omits the year, because the labels of a one-year report have no space for it.
     const last = start + WEEK - 1
     return { label: formatDate(last, { ...reader, now: last }), counts, marks: marks.map(markOf) }
   })
@@ -120,7 +120,7 @@ function csvOf(report: Reliability | null): string {
   return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
 }
 
-/** A text that a spreadsheet would run as a formula gets an apostrophe in front. */
+/** Puts an apostrophe before text that a spreadsheet would run as a formula. */
 function cell(value: string | number | null): string {
   if (typeof value !== 'string') return value === null ? '' : `${value}`
   const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value

@@ -44,7 +44,7 @@ const RANGES = [
   ['7d', '7 d', 7 * 24 * HOUR],
 ] as const
 const USUAL = '2h'
-/** The maximum number of alerts to read for a picture and a list. A storm is one row of them. */
+/** The maximum number of alerts to read for a picture and a list. The alerts of a storm share one row. */
 const MANY = { page: 1, limit: 500 }
 const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
@@ -75,7 +75,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const firing = groupAlerts(facts.firing)
   const ends = await silenceEndsOf(visit, facts.firing)
   const open = await openIncident(visit, found.incident, reader)
-  // A storm has more links than one page of results. The links of the incident are complete.
+  // A storm has more links than fit on one page of results. The incident has all of its links.
   const links = open ? open.links : facts.links
   return {
     canWrite: visitor.scopes.includes('write'),
@@ -108,7 +108,7 @@ type Facts = {
   readonly links: readonly ServiceLink[]
 }
 
-/** Reads the alerts and links of a span. Firing alerts are included whenever they started. */
+/** Reads the alerts and links of a span. Includes firing alerts regardless of when they started. */
 async function alertsAndLinks(
   { store, visitor }: Visit,
   serviceId: string,

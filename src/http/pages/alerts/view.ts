@@ -48,7 +48,10 @@ export type AlertsView = {
   readonly total: number
   readonly shown: number
   readonly firing: number
-  /** The rows are one of several parts if the alerts have more than 40 conditions; `total` conditions. */
+  /**
+   * The pages of rows. If the alerts have more than 40 conditions, the rows are only one part of them. `total`: the
+   * number of conditions.
+   */
   readonly parts: {
     readonly part: number
     readonly pages: number

@@ -102,7 +102,7 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
   )
 }
 
-/** Returns whether a test message is the next step. */
+/** Returns whether the user should send a test message: nothing was delivered yet, or the last attempt failed. */
 export function isNew({ deliveredAt, failing }: ChannelView): boolean {
   return deliveredAt === null || failing !== null
 }

@@ -14,7 +14,7 @@ type Props = {
   readonly faults: readonly Fault[]
   /** The stored address, with its secret parts replaced; null for a new channel. */
   readonly stored: string | null
-  /** Whether saving is the next step. */
+  /** Whether the save button is highlighted. */
   readonly isPrimary: boolean
 }
 
@@ -27,7 +27,7 @@ const NEWS_OPTIONS: readonly Option[] = Object.entries(NEWS)
 export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, stored, isPrimary }) => (
   <form class="stack" method="post" action={action} data-new={stored === null && faults.length === 0}>
     <Hidden fields={{ csrf, kind, rules: `${form.rules.length}` }} />
-    {/* The Enter key presses the first button of a form. */}
+    {/* Pressing Enter submits the form with its first button. */}
     <button type="submit" name="do" value="save" hidden>
       Save
     </button>

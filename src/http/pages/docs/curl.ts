@@ -42,7 +42,9 @@ function withVariables(path: string): string {
   return path.replace(/(\w+?)s\/\{(\w+)\}/g, (_, noun, name) => `${noun}s/${variable(`${noun}_${name}`)}`)
 }
 
-/** Returns an example body for use within single quotes. A variable closes the quotes before it and opens them again. */
+/**
+ * Returns an example body for use within single quotes. The quotes end before each variable and start again after it.
+ */
 function quoted(schema: JsonSchema, document: OpenApiDocument): string {
   const json = JSON.stringify(exampleOf(schema, document), null, 2).replaceAll("'", `'\\''`)
   return idsOf(schema).reduce(

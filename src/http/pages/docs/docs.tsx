@@ -8,7 +8,7 @@ import { OVERVIEW, Overview } from './overview.tsx'
 import { FieldTable } from './schema.tsx'
 import { STYLE } from './style.ts'
 
-/** `meanings`: for each error status, one sentence that says when the server sends it. */
+/** `meanings`: one sentence for each error status that says when the server sends it. */
 export type DocsProps = {
   readonly document: OpenApiDocument
   /** The URL under which the reader reaches the server, without a trailing slash. */

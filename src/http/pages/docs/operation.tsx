@@ -81,7 +81,7 @@ const Curl: FC<{ entry: Entry } & Context> = ({ entry, document, url }) => {
   )
 }
 
-/** Shows code. A long text can have the keyboard focus, so that a user can scroll it with keys. */
+/** Shows code. Long code can receive the focus, so that users can scroll it with the keyboard. */
 export const Code: FC<{ text: string; label: string; isShell?: boolean }> = ({ text, label, isShell }) => {
   const more = text.split('\n').length > MAX_LINES ? { tabindex: 0, role: 'group', 'aria-label': label } : {}
   return (

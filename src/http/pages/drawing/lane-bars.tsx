@@ -22,7 +22,7 @@ export function topOf({ y }: LaidLane, { row }: PlacedBar): number {
 export const LaneBars: FC<Props> = ({ picture, lanes, widths }) => {
   const ongoing = lanes.some(({ bars }) => bars.some(isOngoing))
   const linked = new Set(picture.links.flatMap(({ verdict, change }) => (verdict === 'rejected' ? [] : [change])))
-  // Ended conditions are pale, except the change that may be the cause.
+  // While the problem continues, ended bars are pale, except changes that may be its cause.
   const isFaded = (bar: PlacedBar) => ongoing && !isOngoing(bar) && !linked.has(bar.id)
   return (
     <g>
@@ -91,7 +91,9 @@ const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolea
   </g>
 )
 
-/** Returns the positions of the events in percent of the bar. Selects evenly if there are too many. */
+/**
+ * Returns the positions of the events in percent of the bar. If there are too many events, selects some of them evenly.
+ */
 function ticksIn({ events, startsAt, endsAt, level }: PlacedBar, { now, span }: LanePicture): readonly number[] {
   if (!MARKS.has(level) || events.length < 2) return []
   const own = { from: Math.max(startsAt, span.from), to: Math.min(endsAt ?? now, span.to) }

@@ -81,7 +81,7 @@ const BranchLine: FC<{ from: number; shift: number; branch: Branch } & Place> = 
   const back = x < from
   const radius = back ? 0 : Math.min(RADIUS, Math.max(0, Math.floor(px) - 1))
   const corner = `M${shift} ${y - RADIUS}V${y - radius}a${radius} ${radius} 0 0 0 ${radius} ${radius}`
-  // A score on the line of the first alert could not be read.
+  // A score on the line of the first alert would be unreadable.
   const hasPlace = (width: number) => {
     const behind = mark === null ? 0 : ((x - mark) / 100) * width
     return (length / 100) * width >= SCORED && (behind <= 4 || behind >= SCORE_WIDTH)

@@ -1,4 +1,4 @@
-/** The content of a lane picture, as marks and as words: the label for screen readers and the rows of its table. */
+/** The content of a lane picture: its marks, its description for screen readers, and the rows of its table. */
 import { type StatusChange, spansOf } from '../../../domain/health/strip.ts'
 import { countOf, joinNames } from '../../../domain/postmortem/words.ts'
 import { formatClock, formatDuration, formatMoment } from '../../../domain/shown-time.ts'
@@ -29,7 +29,7 @@ export type LanePicture = {
   readonly resolvedAt: number | null
   /** The time from the start of the most likely change to the first alert. */
   readonly lead: Span | null
-  /** The address of the list of everything that has no row. */
+  /** The address of the list with the items that have no row. */
   readonly moreHref: string | null
 }
 

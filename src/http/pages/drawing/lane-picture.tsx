@@ -32,7 +32,10 @@ const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
 /** A lane with its position in the picture, in px from the top. */
 export type LaidLane = PlacedLane & { readonly y: number; readonly height: number }
 
-/** Draws the picture. `small`: without names and score, for the overview. `widths`: if it is narrower than a page. */
+/**
+ * Draws the picture. `small`: without names and score, for the overview. `widths`: its widths if it is narrower than a
+ * page.
+ */
 export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths }> = ({ picture, small, widths }) => {
   const sizes = widths ?? (small ? SMALL : WIDE)
   const withScore = !small && picture.score !== null

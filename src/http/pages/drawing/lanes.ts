@@ -10,7 +10,7 @@ export type LaneBar = {
   readonly id: string
   readonly lane: LaneName
   readonly startsAt: number
-  /** Null if it continues. The bar then ends at the present. */
+  /** Null if the condition or change continues. The bar then ends at the present. */
   readonly endsAt: number | null
   /** `change`: a deploy or rollout. `neutral`: a pipeline that deployed nothing. `person`: an action of a person. */
   readonly level: Severity | 'change' | 'neutral' | 'person'
@@ -61,7 +61,7 @@ const OUTSIDE = 14
 const GAP = 8
 const LEAST_BAR = 3
 const DIAMOND = 12
-/** Beyond this part of the picture, a label is placed to the left of its bar. */
+/** If a bar starts beyond this part of the picture, its label is placed to the left of the bar. */
 const LAST_THIRD = 2 / 3
 const WEIGHT: Readonly<Record<LaneBar['level'], number>> = {
   ...{ critical: 6, error: 5, change: 4, warning: 3, person: 2, info: 1, neutral: 0 },
@@ -118,7 +118,7 @@ function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true
   if (bar.shape === 'bar' && right - left >= label + INSIDE) return { ...common, place: 'inside', left, right }
   if (gutter && bar.endsAt === null && bar.shape === 'bar' && end >= 99.9)
     return { ...common, place: 'gutter', left, right }
-  // To the right of a bar that ends at the present are the links, so its name is cut off at the end of the bar.
+  // The links are drawn to the right of a bar that ends at the present, so its name is cut off at the end of the bar.
   if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
     return { ...common, place: 'inside', left, right }
   if (right + OUTSIDE + label <= width && (left < width * LAST_THIRD || left < OUTSIDE + label))

@@ -6,7 +6,7 @@ import { countTicks, durationAxis, rounded } from './scale.ts'
 
 /** An incident as a mark that links to it. */
 export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
-/** Seven days: their last day, all its incidents counted, and one mark for each unless there are too many. */
+/** Seven days: the last day, the number of incidents, and one mark for each incident unless there are too many. */
 export type ReportWeek = {
   readonly label: string
   readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
@@ -20,7 +20,7 @@ const BOTTOM = 162
 const STEP = 25
 /** Above this number of incidents in one week, the chart has bars instead of marks. */
 const MAX_MARKS = 8
-/** The numbers over bars below this width, in percent, would touch each other. Only the highest has its number. */
+/** If bars are narrower than this, in percent, their numbers would touch. Only the highest bar then has a number. */
 const NARROW = 3
 /** The number of bars in the chart of the times to resolve. */
 const BARS = 40
@@ -123,12 +123,12 @@ function highestOf(most: number): number {
   return Math.max(most, countTicks(most).at(-1) ?? 1)
 }
 
-/** More labels than this do not fit beside each other on a phone. */
+/** The maximum number of labels that fit beside each other on a phone. */
 const MAX_TICKS = 5
 
 /**
- * Times to resolve on a logarithmic axis: a mark for each, or bars if there are fewer marks than durations. `median` in
- * milliseconds; null if there is none.
+ * Draws the times to resolve on a logarithmic axis: one mark for each, or bars if there are fewer marks than durations.
+ * `median` is in milliseconds; null if there is none.
  */
 export const ResolutionChart: FC<{
   marks: readonly ResolutionMark[]
@@ -199,7 +199,7 @@ export function stack<Mark>(marks: readonly { readonly mark: Mark; readonly x: n
     .sort((a, b) => a.x - b.x)
     .map((one) => {
       const free = ends.findIndex((end) => end <= one.x)
-      // Beyond the top of the chart, marks cover each other. The number in the label is still right.
+      // Marks that do not fit into the height of the chart cover each other. The number in the label is still correct.
       const row = free === -1 ? Math.min(ends.length, 6) : free
       ends[row] = one.x + 4
       return { ...one, row }

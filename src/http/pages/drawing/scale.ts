@@ -17,7 +17,7 @@ const STEPS: readonly number[] = [
 ]
 /** The approximate distance between ticks, in px. */
 const APART = 90
-/** A label this close to the edge of the picture would be cut off, in px. */
+/** The distance to the edge of the picture, in px, below which a label would be cut off. */
 const EDGE = 18
 
 /** Returns the position of a time in percent of the span, between 0 and 100. */

@@ -1,4 +1,4 @@
-/** Groups of similar alerts, with one row for each. A row can be expanded. */
+/** Shows groups of similar alerts, with one row for each group. A row can be expanded. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'

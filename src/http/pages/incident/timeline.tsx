@@ -85,7 +85,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
   )
 }
 
-/** incmon's own words start with a capital letter. Names stay unchanged. */
+/** The first words of entries that incmon writes. Only these are capitalized; a name at the start stays unchanged. */
 const OURS = /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged)[ :]/
 
 function capitalized(text: string): string {

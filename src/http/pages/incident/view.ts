@@ -24,7 +24,7 @@ export type IncidentHead = {
   readonly createdAt: number
   readonly acknowledgedAt: number | null
   readonly acknowledgedBy: string | null
-  /** When and by whom the status was last changed; null: by incmon. */
+  /** When the status was last changed. `movedBy` is null if incmon changed it. */
   readonly movedAt: number
   readonly movedBy: string | null
   readonly resolvedAt: number | null
@@ -44,9 +44,9 @@ export type SuspectView = JudgedSuspect & {
   readonly support: readonly string[]
   /** Its page in incmon; null if there is none. */
   readonly href: string | null
-  /** The page of the sender, for example in GitLab; null if unknown. */
+  /** Its page at the sender, for example in GitLab; null if unknown. */
   readonly external: { readonly text: string; readonly href: string } | null
-  /** `9b1c3d5e` of a pipeline; null if unknown. */
+  /** The commit of a pipeline, for example `9b1c3d5e`; null if unknown. */
   readonly sha: string | null
   /** Whether it has a link that a person can confirm or reject. */
   readonly judgeable: boolean
@@ -56,7 +56,7 @@ export type SuspectView = JudgedSuspect & {
 export type ReasonView = { readonly condition: string; readonly text: string }
 
 export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
-  /** The number of reports in equal parts of the picture's span. */
+  /** The number of reports in each of several equal parts of the picture's span. */
   readonly counts: readonly number[]
   readonly hint: Command | null
   readonly href: string

@@ -3,7 +3,7 @@
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 
-/** The number of page numbers before and after the current page. */
+/** How many page numbers to show before and after the current page. */
 const AROUND = 2
 
 type Props = {

@@ -1,7 +1,7 @@
-/** The parts of a page: where it belongs, a section with its heading, a card that may be empty, the head of a table. */
+/** Parts of a page: breadcrumbs, a section with its heading, a card that may be empty, the head of a table. */
 import type { Child, FC } from 'hono/jsx'
 
-/** Links to the pages above this one. A name without an address is this page. */
+/** Breadcrumbs: links to the parent pages. The name without an address is the current page. */
 export const Crumbs: FC<{ path: readonly (readonly [name: string | number, href?: string])[] }> = ({ path }) => (
   <ul class="crumbs">
     {path.map(([name, href]) => (

@@ -121,7 +121,10 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
 const SIZES: Readonly<Record<ServiceState, number>> = { critical: 18, degraded: 14, unknown: 12, healthy: 8 }
 const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 
-/** The maximum number of cells of the wall. More healthy services of a namespace are a number with a link. */
+/**
+ * The maximum number of cells of the wall. The remaining healthy services of a namespace are shown as a number with a
+ * link.
+ */
 const MAX_CELLS = 600
 
 /** Shows each service as one cell, grouped by namespace, worst first. `listOf` returns the address of a namespace's list. */
@@ -157,7 +160,10 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
   )
 }
 
-/** Returns the services of a namespace that get a cell, worst first: all unhealthy ones, and its share of the others. */
+/**
+ * Returns the services of a namespace that get a cell, worst first: all unhealthy ones, and healthy ones up to the
+ * namespace's share of the cells.
+ */
 function cellsOf(of: readonly ServiceRowView[], total: number): readonly ServiceRowView[] {
   const inOrder = ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name])
   const unhealthy = inOrder.filter(({ status }) => status !== 'healthy').length

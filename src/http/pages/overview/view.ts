@@ -36,7 +36,7 @@ export type ServiceRowView = {
   readonly silenced?: Silenced | null
 }
 
-/** `linked`: whether it is the likely cause of a condition. */
+/** `linked`: whether the deploy is the likely cause of a condition. */
 export type DeployView = {
   readonly text: string
   readonly href: string | null

@@ -40,7 +40,7 @@ export const EvidenceLinks: FC<{ refs: readonly string[]; numbers: Numbers }> = 
 type WrittenProps = {
   readonly name: PartName
   readonly label: string
-  /** The question that an empty part shows. */
+  /** The question to show while the part is empty. */
   readonly question: string
   readonly text: string | null
   readonly view: PostmortemView

@@ -45,7 +45,7 @@ export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   )
 }
 
-/** Returns `at 23:22`, `on Tue 23:22`. */
+/** Returns, for example, `at 23:22` or `on Tue 23:22`. */
 function written(at: number, reader: Reader): string {
   const moment = formatMoment(at, reader)
   return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`

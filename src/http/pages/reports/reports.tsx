@@ -23,7 +23,7 @@ export type ReportView = {
   readonly weeks: readonly ReportWeek[]
   /** The times to resolve of all resolved incidents, in ms. */
   readonly durations: readonly number[]
-  /** One for each duration; empty if there are too many for marks. */
+  /** One mark for each duration; empty if there are too many. */
   readonly resolutions: readonly ResolutionMark[]
 }
 
@@ -93,7 +93,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
   )
 }
 
-/** Returns `3 of 5 are resolved; median 38 min.`; '' if none is. */
+/** Returns `3 of 5 are resolved; median 38 min.`; '' if no incident is resolved. */
 function resolvedText({ incidents, resolved, mttr: { median } }: Reliability['organization']): string {
   if (median === null) return ''
   return `${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${formatExactDuration(median * 1000)}.`

@@ -1,4 +1,4 @@
-/** Shows one service: its status, its start, its causes, and earlier changes. */
+/** Shows one service: its status, when it began, its causes, and earlier changes. */
 import type { FC } from 'hono/jsx'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'

@@ -22,7 +22,7 @@ const OPERATOR_WORDS = { '=': 'is', '!=': 'is not', '=~': 'matches', '!~': 'does
 export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, isNew }) => (
   <form class="stack after-card" method="post" action={action} data-new={isNew && faults.length === 0}>
     <Hidden fields={{ csrf, revision: form.revision, matchers: `${form.matchers.length}` }} />
-    {/* The Enter key presses the first button of a form. */}
+    {/* Pressing Enter submits the form with its first button. */}
     <button type="submit" name="do" value="save" hidden>
       Save
     </button>
@@ -124,7 +124,9 @@ const Preview: FC<{ preview: SilencePreview }> = ({ preview: { matching, matchin
   </p>
 )
 
-/** Text fields, because a browser may show times in its own format, such as 02:30 PM. */
+/**
+ * The format of times. They are text fields, because browsers may show time fields in another format, such as 02:30 PM.
+ */
 const DATE = 'YYYY-MM-DD hh:mm'
 
 const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, faults }) => (

@@ -22,7 +22,7 @@ export type SenderView = {
   readonly interval: number | null
   /** How far its clock is ahead of the clock of the server, in ms; negative: behind. */
   readonly clockOffset: number
-  /** Whether it names no cluster while another sender does. */
+  /** Whether the sender names no cluster although another sender does. */
   readonly lacksCluster: boolean
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
@@ -194,7 +194,7 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
   )
 }
 
-/** Returns how often the sender delivers: `every 30 s`, otherwise `about 6 an hour`. */
+/** Returns how often the sender delivers: `every 30 s`, or `about 6 an hour` if the interval is not known. */
 function rateText({ interval, byHour }: SenderView): string {
   if (interval !== null) return `every ${formatDuration(interval)} while something fires`
   const active = byHour.filter((count) => count > 0)

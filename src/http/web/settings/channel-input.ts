@@ -95,7 +95,7 @@ function readRule(form: Form, index: number): RuleForm {
   }
 }
 
-/** Returns the request body for a submitted form. Omits an empty address, so that the stored one stays. */
+/** Returns the request body for a submitted form. Omits an empty address, so that the stored address is kept. */
 export function channelBody(kind: ChannelKind, form: ChannelForm) {
   const rules = form.rules.map(ruleBody)
   const isEverything = rules.length === 1 && Object.keys(rules[0] ?? {}).length === 0

@@ -80,12 +80,12 @@ async function create(visit: Visit): Promise<Reply> {
   return showChannel(visit, await requireChannel({ ...visit, id }), { secret, ...bannerOf(warnings) })
 }
 
-/** Returns a warning about the stored address; nothing if it looks right. */
+/** Returns a warning about the stored address; nothing if the address looks right. */
 function bannerOf(warnings: readonly string[]): { readonly banner?: Banner } {
   return warnings.length === 0 ? {} : { banner: { text: `Saved. Warning: ${warnings.join('; ')}.`, level: 'warning' } }
 }
 
-/** Returns the rules after adding or removing one; null if the form was submitted for something else. */
+/** Returns the form with one rule added or removed; null if it was submitted with another button. */
 function changedRules({ form, viewer }: Visit, typed: ChannelForm): ChannelForm | null {
   const wanted = form.text('do')
   if (wanted === 'add-rule') return { ...typed, rules: [...typed.rules, emptyRule(viewer.zone)] }

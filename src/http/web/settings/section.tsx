@@ -12,7 +12,7 @@ type Section = {
   readonly content: Child
   readonly title?: string
   readonly faults?: readonly Fault[]
-  /** Whether the content is shown once. The script then does not replace it. */
+  /** Whether the content is shown only once, such as a secret. The script does not replace such a page. */
   readonly still?: boolean
   readonly banner?: Banner
 }

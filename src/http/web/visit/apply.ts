@@ -1,10 +1,10 @@
-/** Applies a form with the same schema and the same function as a request to the API. */
+/** Applies a form with the schema and the function of the API request. */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import { faults } from '../../middleware/query.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 
-/** The form field for a field of the API: its id and its label. `path` has groups for numbers. */
+/** The form field for a field of the API: its id and its label. `path` has a group for each index in it. */
 export type FieldName = {
   readonly path: RegExp
   readonly id: (...groups: readonly string[]) => string

@@ -1,4 +1,4 @@
-/** Words in addresses and forms: an unknown one is never an error. */
+/** Words in addresses and forms. An unknown word is never an error. */
 
 /** Returns the word if it is in the list, otherwise the fallback. */
 export function choiceOf<Word extends string>(word: string, words: readonly Word[], fallback: Word): Word {

@@ -15,14 +15,14 @@ export type Form = {
   /** Returns the first value, trimmed and with `\n` as line ends; '' if there is none. */
   readonly text: (name: string) => string
   readonly texts: (name: string) => readonly string[]
-  /** Returns the time zone of a field, which may contain a city. Returns an unknown zone as it was typed. */
+  /** Returns the time zone in a field, also for the name of a city. Returns an unknown time zone as it was typed. */
   readonly zone: (name: string) => string
   /** All submitted fields except the CSRF token. */
   readonly fields: readonly (readonly [string, string])[]
   readonly csrf: string
 }
 
-/** No form of incmon has more fields. */
+/** The maximum number of fields in a form. */
 const MAX_FIELDS = 1_000
 
 export const NO_FORM: Form = formOf('')

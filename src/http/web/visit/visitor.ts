@@ -31,7 +31,7 @@ function sessionName(c: Context, parts: HandlerParts): string {
 
 /** Returns the value of a cookie; '' if there is none. */
 export function cookieOf(c: Context, name: string): string {
-  // Node joins several Cookie headers with commas if its option joins all duplicate headers.
+  // Node joins several Cookie headers with commas, because `joinDuplicateHeaders` is set.
   const pairs = (headerOf(c, 'cookie') ?? '').split(/[;,]\s*/)
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
 }
@@ -71,7 +71,7 @@ export function isOwnHost(c: Context, parts: HandlerParts, host: string): boolea
   return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
 }
 
-/** Returns the present and the time zone of the visitor's browser, otherwise that of the organization. */
+/** Returns the present and the time zone: the one chosen in this browser, otherwise the organization's. */
 export function viewerOf(c: Context, visitor: Visitor | null, now: number): Reader {
   const own = cookieOf(c, ZONE_COOKIE)
   return { now, zone: isShownZone(own) ? own : (visitor?.timeZone ?? 'UTC') }
