@@ -32,7 +32,7 @@ export type AlertRecord = {
   readonly links: Links
   /** The silences that silence it, or silenced it at its end. */
   readonly silencedBy: readonly string[]
-  /** The rules that decided. */
+  /** The rule behind each decision about the alert. */
   readonly rules: Rules
 }
 

@@ -132,7 +132,7 @@ function toRecord(row: EventRow): EventRecord {
   }
 }
 
-/** Returns 48 bits of the SHA-256 of a payload, to compare payloads. */
+/** Returns 48 bits of the SHA-256 of a payload, for comparing payloads. */
 export function payloadHash(body: string): number {
   return Number.parseInt(hash('sha256', body, 'hex').slice(0, 12), 16)
 }
@@ -149,7 +149,7 @@ type StoredItem = {
 
 /**
  * Returns whether an event with this payload, time and receipt is stored. An unchanged repeat is not stored again, but
- * its alert then has a last seen time that is not earlier.
+ * the last-seen time of its alert is then at least as late as the receipt.
  */
 export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
   const same = db.sql

@@ -13,18 +13,18 @@ export type IdMatch = {
   readonly organization: { readonly id: string; readonly name: string }
 }
 
-/** A longer number is a part of a UUID. */
+/** The number of a record. A longer number is treated as a part of a UUID. */
 const NUMBER = /^\d{1,7}$/
 const PART = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/
 const DIGITS = 32
 /** No index finds the end of a UUID, so only the newest records are searched for it. */
 const NEWEST = 20_000
-/** A command lists the matches if there are several. */
+/** The maximum number of matches to return. A command lists them if there are several. */
 const MAX_MATCHES = 5
 
 /**
  * Returns the records with this number, or whose UUID begins with these characters, otherwise the newest records whose
- * UUID ends with them. The first 8 characters of a UUID are its time, so that records of one minute share them.
+ * UUID ends with them. The first 8 characters of a UUID are its time, so records of the same minute share them.
  * @param word the number of an incident, or at least 8 characters of a UUID; anything else matches nothing
  */
 export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {

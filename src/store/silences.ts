@@ -103,7 +103,7 @@ export function isSilenced(db: Db, incidentRowId: number): boolean {
   return row !== undefined && row.silenced === 1
 }
 
-/** One firing alert of an incident, one that is not silenced first. */
+/** Selects one firing alert of an incident, if possible one that is not silenced. */
 const firingOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')

@@ -169,7 +169,10 @@ export function findHasServices(db: Db, organizationId: number): boolean {
 }
 
 const MAX_CHANNELS = { page: 1, limit: 100 }
-/** Senders choose their names, and each name adds four metrics. Only the most recent senders are included. */
+/**
+ * The maximum number of senders in the metrics. Senders choose their names, and each name adds four metrics, so only
+ * the most recent senders are included.
+ */
 const MAX_SENDERS = { page: 1, limit: 500 }
 
 /** Finds the figures in the store for `/metrics`. */

@@ -59,7 +59,10 @@ export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId:
 /** A link that stands for `count` links of one change to similar alerts. The first of them was created at `createdAt`. */
 export type BestLink = CorrelationRecord & { readonly count: number }
 
-/** Lists the best link of each change, verdict and group of alike alerts of an incident, strongest first. */
+/**
+ * Lists the best link for each combination of a change, a verdict and a group of similar alerts of an incident,
+ * strongest first.
+ */
 export function listBestLinksOfIncident(db: Db, organizationId: number, incidentRowId: number): BestLink[] {
   return db
     .all(bestOfIncident, { organizationId, incidentRowId })

@@ -29,8 +29,8 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
 )
 
 /**
- * Returns the events that show a condition within these times, earliest first. An event with repeats may have its first
- * time within them and its last time up to a day later.
+ * Returns the events that show a condition in this period, earliest first. A repeated event may have its first time in
+ * the period and its last time up to a day after the period.
  */
 export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
   const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })

@@ -82,7 +82,10 @@ const addToService = query<{ serviceId: number; level: number; part: number; ale
     .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
 )
 
-/** Reads one row per day, and for each question at most the rows of one day. */
+/**
+ * Returns the history of the owner. Reads one row per day, and for each call of its functions at most the rows of one
+ * day.
+ */
 export function readHistory(db: Db, whose: AlertOwner): History {
   const days = partsOf(db, whose, 1, 0, LAST_PART)
   const ofDay = (day: number) => partsOf(db, whose, 0, day * PARTS_OF_DAY, (day + 1) * PARTS_OF_DAY - 1)

@@ -23,8 +23,8 @@ export type AlertFilter = AlertSpan & {
 const MAX_WORDS = 8
 
 /**
- * Returns one page of matching alerts, latest start first. Words, and severity or source of one service, need a scan of
- * all alerts in the period. All other filters use counts.
+ * Returns one page of matching alerts, latest start first. Searching for words, or for a severity or source within one
+ * service, scans all alerts in the period. All other filters use stored counts.
  */
 export function listMatchingAlerts(
   db: Db,

@@ -1,4 +1,4 @@
-/** The alerts of an incident, as its timeline and its postmortem need them. */
+/** The alerts of an incident, with the fields that its timeline and its postmortem need. */
 import { sql } from 'kysely'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -68,7 +68,7 @@ function withService<Row extends { readonly hex: string; readonly labels: string
   })
 }
 
-/** Parses a text once if it is repeated, because alike alerts often have the same links. */
+/** Returns a parser that parses a repeated text only once, because similar alerts often have the same links. */
 function parsedOnce(): (text: string) => Readonly<Record<string, string>> {
   let known = { text: '{}', value: {} }
   return (text) => {

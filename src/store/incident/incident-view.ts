@@ -10,16 +10,16 @@ import type { Db } from '../sqlite/open.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findTimelineFacts } from './timeline-facts.ts'
 
-/** A group of alike alerts of an incident, with its newest members, and the silences of each silenced member. */
+/** A group of similar alerts of an incident, with its newest members, and the silences of each silenced member. */
 export type IncidentGroup = AlertGroup & { readonly silencedBy: readonly (readonly string[])[] }
 
 /** The maximum number of members returned for each group. */
 const MAX_MEMBERS = 20
 
 /**
- * Finds the groups of similar alerts of an incident, worst first; the best link of each change to each group, its `group`
- * being the key of the group; the timeline, oldest first; the service, its states since `from`, and its last good deploy
- * before the incident.
+ * Finds the groups of similar alerts of an incident, worst first, and the best link of each change to each group. In a
+ * link, `group` is the key of the group. Also finds the timeline, oldest first, and the service with its states since
+ * `from` and its last good deploy before the incident.
  */
 export function findIncidentView(
   db: Db,

@@ -15,8 +15,8 @@ type FoundCause = {
 }
 
 /**
- * Finds the likely cause; null if the incident does not exist. Without a likely cause, or with one that only the time
- * makes possible, `cause` describes the first alert.
+ * Finds the likely cause; null if the incident does not exist. If there is no likely cause, or only its time suggests
+ * it, `cause` describes the first alert instead.
  */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)

@@ -22,7 +22,7 @@ const MAX_SERVICES = 5_000
 const MAX_ASSIGNED = 200
 const DAY = 86_400_000
 
-/** The fields of an incident that decide about its suspects. `serviceId` is a UUID. */
+/** The fields of an incident that determine its suspects. `serviceId` is a UUID. */
 type Incident = Pick<IncidentRecord, 'rowId' | 'serviceId' | 'startedAt' | 'resolvedAt'>
 
 /** Returns the suspects of an incident with the verdicts of people, the most probable first. */
@@ -108,9 +108,9 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 }
 
 /**
- * Lists the alerts that overlap the period, latest start first. Of the alerts that started more than a day before the
- * period, only those that are live or that settled within a day after the period are read: an index finds each of the
- * three kinds, and no query reads the history.
+ * Lists the alerts that overlap the period, latest start first. An alert that started more than a day before the period
+ * is read only if it is still live, or if it settled between the start of the period and a day after its end. Each of
+ * the three queries uses an index, and none reads the whole history.
  */
 function alertsIn(
   db: Db,

@@ -23,7 +23,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 /** Changes are searched from this long before the first evidence. */
 const SEARCHED_BEFORE = 2 * HOUR
-/** The maximum number of events per service, earliest first, and their kinds. */
+/** The maximum number of events to read per service, earliest first, and the kinds of events to read. */
 export const MAX_EVENTS_PER_SERVICE = 2_000
 export const TIMELINE_KINDS = ['firing', 'change', 'info'] as const
 const MAX_EARLIER = 500

@@ -38,7 +38,7 @@ const READERS: Readers = {
   },
 }
 
-/** Returns one fact. */
+/** Loads one fact for a decision. */
 export function findFact(db: Db, organizationId: number, kind: FactKind, asked: object): unknown {
   return (READERS[kind] as (db: Db, organizationId: number, asked: object) => unknown)(db, organizationId, asked)
 }
@@ -106,7 +106,7 @@ const notOfCi = query<{ serviceId: number }>()((sql, hole) =>
     .where('source', '!=', 'ci')
     .limit(1),
 )
-/** Alerts and images remain after their events were pruned. */
+/** Selects alerts and images, because they remain after their events are pruned. */
 const workload = query<{ serviceId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')

@@ -89,7 +89,7 @@ export function computeLinks(
 
 /**
  * Links a condition with the changes of its service at about the same time. Reads at most 50 pipelines, 200 scaling
- * events and, for each near change, 400 scaling events and 500 observations for each of its times.
+ * events and, for each time of each of these changes, 400 scaling events and 500 observations.
  */
 function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: number; at: number }): void {
   const { alertId, firstSeenAt, at } = seen
@@ -149,9 +149,10 @@ function link(linking: Linking, change: Change, alertId: number): void {
 type Best = { readonly change: Change; readonly link: Link }
 
 /**
- * Returns the strongest link of a template with the condition. A template that was rolled out, replaced and rolled back
- * to is one change with several times; only those up to a day later count. Returns 'elsewhere' if the condition was
- * seen only on other days, to which the link may belong.
+ * Returns the strongest link of a template with the condition. If a template was rolled out, replaced and later
+ * restored by a rollback, it is one change with several times. Only times up to a day after the change count. Returns
+ * 'elsewhere' if the condition was not seen within a day of the change, because the link may then belong to another
+ * time.
  */
 function strongest(linking: Linking, change: Change, alertId: number): Best | 'elsewhere' | null {
   const [from, to] = [change.startsAt - DAY, change.startsAt + DAY]

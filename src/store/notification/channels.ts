@@ -26,7 +26,9 @@ export type ChannelRecord = {
   readonly createdAt: number
 }
 
-/** The maximum number of channels of an organization, because each change of an incident is matched with all of them. */
+/**
+ * The maximum number of channels of an organization, because each change of an incident is matched against all of them.
+ */
 export const MAX_CHANNELS = 100
 
 /** The secrets of a channel, only for sending. */

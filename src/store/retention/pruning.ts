@@ -12,13 +12,15 @@ export type PendingPrune = {
   readonly alerts: Share
 }
 
-/** The scans by age with their cursors. `again` checks kept events once more at the limit of alerts. */
+/**
+ * The scans by age with their cursors. `again` checks kept events once more when they reach the retention of alerts.
+ */
 const WALKS = {
   events: { at: 'events_at', id: 'events_id' },
   again: { at: 'again_at', id: 'again_id' },
   alerts: { at: 'alerts_at', id: 'alerts_id' },
 } as const
-/** The column that counts as the age. */
+/** The column from which the age is counted. */
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
 export type AgingTable = keyof typeof AGES
 type Walk = keyof typeof WALKS
@@ -39,7 +41,7 @@ export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Curso
   store(db, organizationId, { [at]: to.at, [id]: to.id })
 }
 
-/** Returns the deletion that waits for confirmation, or null. */
+/** Returns the deletion that a person must confirm, or null. */
 export function findPendingPrune(db: Db, organizationId: number): PendingPrune | null {
   const row = db.first(db.sql.selectFrom('pruning').select('waiting').where('organization_id', '=', organizationId))
   return row?.waiting ? (JSON.parse(row.waiting) as PendingPrune) : null

@@ -33,8 +33,8 @@ const byRecords = query<{ ids: string }>()((builder, hole) =>
 )
 
 /**
- * Returns the row IDs of events that a pipeline, a link or an active alert references. A repeated alert is answered
- * with its last event.
+ * Returns the row IDs of events that a pipeline, a link or an active alert references. An alert references its last
+ * event, because the response to a repeat contains the id of that event.
  */
 export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
   return db.all(byRecords, { ids: JSON.stringify(ids) }).map(({ id }) => id)

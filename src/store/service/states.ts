@@ -76,7 +76,7 @@ export function listAllStates(db: Db, organizationId: number, from: number): Rea
   )
 }
 
-/** Deletes the states that ended before `before`. The state at that time remains. */
+/** Deletes the states that ended before `before`. The state at `before` remains. */
 export function deleteStates(db: Db, organizationId: number, before: number): void {
   const services = db.sql.selectFrom('services').select('id').where('organization_id', '=', organizationId)
   db.run(

@@ -192,7 +192,7 @@ function whyUnreadable(error: unknown): 'foreign' | 'damaged' | 'held' | 'denied
   return code === BUSY ? 'held' : 'denied'
 }
 
-/** Returns whether a server locks the file (`lock.ts`). */
+/** Returns whether a server has locked the file (`lock.ts`). */
 export function isServed(file: string): boolean {
   const path = existsSync(file) ? `${realpathSync(file)}.lock` : ''
   if (!existsSync(path)) return false

@@ -5,7 +5,10 @@ import { errorCode, isBusy } from './fault.ts'
 import { makePrivate } from './file.ts'
 import { realNameOf } from './path.ts'
 
-/** `inspect.ts` takes the lock briefly to test it. A starting server must wait that long, in milliseconds. */
+/**
+ * How long a starting server waits for the lock, in milliseconds, because `inspect.ts` takes the lock briefly to test
+ * it.
+ */
 const A_LOOK = 1_000
 
 /**

@@ -84,7 +84,7 @@ const queries = new Map<string, Query<object, never>>()
 
 /**
  * Inserts rows with the same columns, in order. Statements with several rows are not faster, because SQLite keeps a
- * journal for each, so that it can undo one that fails halfway.
+ * journal for each of them, in case it fails halfway and must be undone.
  */
 export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly NewRow<Table>[]): void {
   const [first] = rows
