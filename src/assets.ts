@@ -21,7 +21,7 @@ export type License = {
 /** Other threads find the loaded addon under this name. */
 const LOADED = 'incmon.addon'
 
-/** In bytes. Node's own licence text has 160 kB. */
+/** The maximum output of `build.mjs`, in bytes. Node's own licence text alone has 160 kB. */
 const MAX_LICENSES = 16_777_216
 
 /** The addon that this thread loaded. */

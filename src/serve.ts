@@ -35,7 +35,7 @@ import { createReader } from './workers/reader.ts'
 
 /** Interval in milliseconds at which repeated log lines are summarized. */
 const SUM_UP_EVERY = 60_000
-/** The number of concurrent commands of one person with scripts. */
+/** The maximum number of connections from commands. This is enough for one person with scripts. */
 const MAX_COMMANDS = 64
 
 export type Running = {
@@ -67,7 +67,7 @@ type State = {
   url: string | null
   isTrusted: (address: string) => boolean
   isStopping: boolean
-  /** Responses wait for this promise while the server stops accepting connections. */
+  /** The promise that responses wait for while the server stops accepting connections. */
   held: Promise<void> | null
 }
 
@@ -142,7 +142,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     await Promise.all([notifier.stop(), reader.close()])
     throw error
   }
-  // Earlier requests wait for this.
+  // Requests that arrive earlier wait until the live state is loaded.
   void engine.load().catch(failed('the live state was not loaded'))
   const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {

@@ -9,7 +9,7 @@ import type { Deps } from './deps.ts'
 export const ACKNOWLEDGE_PATH = '/acknowledge'
 /** A signature for this purpose is invalid for any other. */
 const PURPOSE = 'acknowledge'
-/** How long a link is valid, in milliseconds: over a weekend. */
+/** How long a link is valid, in milliseconds. Three days cover a weekend. */
 const LINK_LIFE_MS = 3 * 24 * 3_600_000
 
 /** The content of a link. */
@@ -23,8 +23,8 @@ type AcknowledgeLink = {
 }
 
 /**
- * Returns the path and query of a link that is valid until the incident is reopened, for three days at most. It is
- * signed after Standard Webhooks with a separate key of the channel.
+ * Returns the path and query of a link that is valid until the incident is reopened, for three days at most. The link
+ * is signed as in Standard Webhooks, with a separate key of the channel.
  */
 export function acknowledgePath(
   deps: Pick<Deps, 'db' | 'now'>,

@@ -86,7 +86,10 @@ export function removeChannel(deps: Deps, organizationId: number, id: string): v
   deps.db.transaction(() => deleteChannel(deps.db, requireChannel(deps, organizationId, id).rowId))
 }
 
-/** Creates and returns a new signing secret. Messages are signed with both for 24 hours. @throws IncmonError */
+/**
+ * Creates and returns a new signing secret. For 24 hours, messages are signed with both the old and the new secret.
+ * @throws IncmonError
+ */
 export function rotateSecret(deps: Deps, organizationId: number, id: string): string {
   return deps.db.transaction(() => {
     const channel = requireChannel(deps, organizationId, id)

@@ -17,7 +17,7 @@ export type VerdictChange = {
 /**
  * Stores the verdict of a person on a link; null removes it. A repeated verdict changes nothing.
  * @throws IncmonError `not-found` if the organization has no such link; `invalid` if the alias is not possible;
- * `conflict` if another service has the alias. Then the verdict is not stored either.
+ * `conflict` if another service has the alias. In these cases the verdict is not stored either.
  */
 export async function setVerdict(
   deps: Deps,

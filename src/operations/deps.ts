@@ -24,7 +24,7 @@ export type Deps = World & { readonly engine: Engine }
 
 /**
  * Adds an engine over the store.
- * @param mostWaiting the maximum number of pending requests; called for each request
+ * @param mostWaiting returns the maximum number of pending requests; called for each request
  * @param largest the maximum number of items that are stored in one transaction
  */
 export function withEngine(world: World, mostWaiting?: () => number, largest?: number): Deps {

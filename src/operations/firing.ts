@@ -1,4 +1,4 @@
-/** The list of firing alerts. The live state selects them, and the database has their records. */
+/** The list of firing alerts. The live state says which alerts fire, and the database contains their records. */
 import type { Listed, Page } from '../domain/pagination.ts'
 import { type FiringFilter, listFiring } from '../domain/state/firing.ts'
 import { type AlertRecord, listAlertsByRowId } from '../store/alerts.ts'

@@ -14,7 +14,7 @@ export type IdempotentRequest = {
   readonly bodyHash: string
 }
 
-/** Returns a text that is equal only for equal bodies. */
+/** Returns a hash that is equal only for equal bodies. */
 export function hashBody(body: string | Uint8Array): string {
   return createHash('sha256').update(body).digest('base64')
 }
@@ -25,7 +25,8 @@ const underWay = new WeakMap<Db, Map<string, Promise<unknown>>>()
 /**
  * Runs a request, or returns the answer that the same request had in the last 24 hours. The key is stored before the
  * request runs, so that a request that a crash interrupted is not run twice. A request that fails may be sent again.
- * @throws IncmonError `unprocessable` if the key came with another body; `conflict` if the same request did not finish
+ * @throws IncmonError `unprocessable` if the key came with another body; `conflict` if an earlier attempt of the
+ * request did not finish
  */
 export async function runOnce<Value>(
   deps: Deps,

@@ -33,8 +33,8 @@ const SWEEP_EVERY = 5_000
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
-  // One after another, each in one transaction, because a later request must not be stored between the chunks of an
-  // earlier one.
+  // Requests are stored one after another, each in one transaction, because a later request must not be stored between
+  // the chunks of an earlier one.
   const deps = clock ? withEngine({ ...world, now: clock.now }, undefined, Number.POSITIVE_INFINITY) : world
   return {
     take: async (deliveries) => {
@@ -75,7 +75,10 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
   clock.set(to)
 }
 
-/** Returns whether a request is stored: by its key for a day, and later by its events if they contain their time. */
+/**
+ * Returns whether a request is already stored. For a day its key shows this, later its events if they contain their
+ * time.
+ */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery
   const use = await engine.run(organizationId, (ctx) => keyUseOf(ctx, delivery).kind)

@@ -23,7 +23,10 @@ import {
 } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
-/** The maximum number of notifications in a message. The next message has the rest. A webhook lists all of them; people get counts. */
+/**
+ * The maximum number of notifications in a message. The next message contains the rest. A webhook lists all of them;
+ * messages to people contain counts.
+ */
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000
 const KEPT_FOR = 30 * 86_400_000

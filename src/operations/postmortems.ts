@@ -21,9 +21,9 @@ export const CHANGED_MEANWHILE = 'another person changed this part of the postmo
 
 /**
  * Changes the texts or the state of the newest revision.
- * @param seen the texts that the person saw before writing; undefined: not checked
- * @throws IncmonError `not-found`; `conflict` if the postmortem is final and texts change, or if a text is another one
- * than the person saw
+ * @param seen the texts that the person saw before writing; undefined to skip this check
+ * @throws IncmonError `not-found`; `conflict` if the postmortem is final and texts change, or if a text differs from
+ * the one that the person saw
  */
 export function editPostmortem(
   deps: Deps,
@@ -46,7 +46,7 @@ export function editPostmortem(
   deps.announce({ kind: 'incident', id: incidentId, organizationId })
 }
 
-/** Returns whether the texts are unchanged since the person saw them, or already as the person wants. */
+/** Returns whether the texts are unchanged since the person saw them, or already are what the person wants. */
 function isAsSeen(now: Edits, seen: Edits, wanted: Edits): boolean {
   const isStored = (texts: Edits) => JSON.stringify(applyEdits(now, texts)) === JSON.stringify(applyEdits(now, {}))
   return isStored(seen) || isStored(wanted)

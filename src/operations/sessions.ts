@@ -118,7 +118,7 @@ function open(deps: Deps, organizationId: number, tokenId: number | null, wanted
   return { secret, expiresAt, organizationId }
 }
 
-/** Reading must work even if the store cannot write now. */
+/** Stores the last use. Ignores errors, because reading must work even if the store cannot write now. */
 function remember(deps: Deps, rowId: number, now: number): void {
   try {
     touchSession(deps.db, rowId, now)

@@ -98,7 +98,7 @@ function rememberForTurn(db: Deps['db'], hashed: string, identity: Identity): vo
   }
 }
 
-/** Reading must work even if the store cannot write the last use now. */
+/** Stores the last use. Ignores errors, because reading must work even if the store cannot write now. */
 function remember(deps: Deps, { tokenId }: Identity, now: number): void {
   try {
     touchToken(deps.db, tokenId, now)

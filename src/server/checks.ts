@@ -1,4 +1,7 @@
-/** Checks of the process for /readyz: disk, stalls of the event loop, jumps of the clock, damage of the file. */
+/**
+ * Checks of the process for /readyz: free disk space, stalls of the event loop, jumps of the clock, damage to the
+ * database file.
+ */
 
 import { RESTORE } from '../domain/doctor/content.ts'
 import { judgeDiskSpace, wholeMebibytes } from '../domain/doctor/facts.ts'
@@ -11,7 +14,7 @@ const STALL = 1_000
 /**
  * @param state.free free bytes on the disk of the database, null if unknown
  * @param state.minFree MiB
- * @param state.damage what is known about damage of the file, or null
+ * @param state.damage a description of the damage to the file; null if none is known
  * @param state.stalled the longest recent stall in milliseconds
  */
 export function checkProcess(state: {

@@ -1,4 +1,4 @@
-/** The dependencies of the HTTP application on its process. */
+/** The dependencies that the process provides for the HTTP application. */
 import type { Engine } from '../engine/engine.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Check } from '../operations/readiness.ts'

@@ -15,7 +15,7 @@ export type Metrics = {
   readonly text: (sizes: Sizes) => Promise<string>
 }
 
-/** In bytes; `waiting` in requests. */
+/** Sizes in bytes; `waiting` is the number of pending requests. */
 export type Sizes = {
   readonly database: number
   readonly wal: number

@@ -3,7 +3,8 @@ import type { Notice } from '../domain/notice.ts'
 
 /**
  * The time for which notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent at
- * once. Each delivery is one write for each stream, and pages must be current within a second.
+ * once. Collecting saves writes, because each delivery is one write for each stream. Pages must be current within a
+ * second.
  */
 const PAUSE = 500
 const HEARTBEAT = 15_000

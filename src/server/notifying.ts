@@ -19,7 +19,7 @@ type NotifyingDeps = {
   readonly random: () => number
 }
 
-/** Starts to send messages; `tell` logs how often sending failed since the last time. */
+/** Starts to send messages. `tell` logs how often sending has failed since its last call. */
 export function startNotifying({
   deps,
   causeOf,

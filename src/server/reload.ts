@@ -15,7 +15,7 @@ export function reloadBySignal(
   process.on('SIGHUP', () => reload(running, options))
 }
 
-/** Applies everything or nothing. One log line says which. If there is an error, nothing changes. */
+/** Applies all changes, or none if there is an error. One log line reports the result. */
 function reload(running: Running, options: Parameters<typeof reloadBySignal>[1]): void {
   const { flags, started, log, now } = options
   const read = readConfig({ flags })

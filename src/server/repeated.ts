@@ -52,13 +52,16 @@ type Refusal = {
   readonly [more: string]: unknown
 }
 
-/** Number of log lines in full per kind, where a kind is a route with a status. Unexpected errors get more lines. */
+/**
+ * The number of refusals of one kind that are logged in full. A kind is a route with a status. Of unexpected errors,
+ * more are logged.
+ */
 const WHOLE = 1
 const WHOLE_FAULTS = 10
 
 export type Refusals = {
   readonly add: (refusal: Refusal) => void
-  /** Logs how many more there were since its last call, one line for each kind. */
+  /** Logs how many further refusals there were since its last call, one line for each kind. */
   readonly tell: () => void
 }
 

@@ -10,8 +10,8 @@ import type { Log } from './log.ts'
 const ONE_SIGNAL = 500
 
 /**
- * The first signal stops gracefully, a second one at once. Only SIGTERM waits for `stop-grace`, because a person waits
- * after Ctrl-C.
+ * The first signal stops gracefully, a second one at once. Only SIGTERM waits for `stop-grace`, because after Ctrl-C a
+ * person is waiting.
  */
 export function endBySignal(parts: {
   readonly running: Running

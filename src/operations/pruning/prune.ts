@@ -10,7 +10,10 @@ import { countDue, isMoreThanHalf, type Progress, type Survey, startPass, survey
 export type { Tally } from './steps.ts'
 export { type Progress, type Survey, survey } from './survey.ts'
 
-/** `waits`: nothing was deleted, because it would be more than half; `isLogDue`: true once a day, for the log. */
+/**
+ * `waits`: nothing was deleted, because more than half of the records are expired; `isLogDue`: true once a day, for the
+ * log.
+ */
 export type PruneOutcome =
   | { readonly waits: null; readonly tally: Tally }
   | { readonly waits: Survey; readonly isLogDue: boolean }
@@ -65,7 +68,7 @@ function resume(deps: Deps, { rowId, id }: OrganizationRecord): void {
   })
 }
 
-/** In this order, because deleting the earlier kinds removes references to the later kinds. */
+/** Returns the steps in their order: deleting the earlier kinds of records removes references to the later kinds. */
 function stepsOf(): Step[] {
   return [
     ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],

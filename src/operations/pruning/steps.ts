@@ -67,7 +67,10 @@ export const spanStep: Step = (pass, tally) => {
   return true
 }
 
-/** Checks referenced events again once they are as old as the limit of alerts: a pipeline may have newer events then. */
+/**
+ * Checks expired events. With `again`, checks the kept events once more when they reach the retention of alerts,
+ * because a pipeline that referenced them may refer to newer events by then.
+ */
 export function eventStep(walk: 'events' | 'again'): Step {
   return (pass, tally) => {
     const { db, organizationId, cutoffs, rows } = pass

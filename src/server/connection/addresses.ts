@@ -15,7 +15,8 @@ type Limit = {
 }
 
 /**
- * Closes connections above the limit. Logs the first one. `tell` logs the number of further ones since its last call.
+ * Closes connections above the limit. Logs the first closed connection. `tell` logs the number of further ones since
+ * its last call.
  */
 export function limitAddresses(server: Server, limit: Limit): { readonly tell: () => void } {
   /** Open connections by network. */

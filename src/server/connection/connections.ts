@@ -17,12 +17,13 @@ export const LIMITS = {
   maxHeaderSize: 16_384,
   // Without this, Node keeps the first of two Authorization headers and drops the other.
   joinDuplicateHeaders: true,
-  // Without this, Node refuses such requests itself, without a message and without a log line.
+  // Without this, Node itself refuses requests without a Host header. It sends no message, and there is no log line.
   requireHostHeader: false,
 } as const
 /**
- * A response that the client has not read at several checks in a row is aborted, because it uses memory: an event stream
- * after 10 to 20 seconds, because it loses nothing when it reconnects, any other response after 40 to 50 seconds.
+ * The interval between checks for responses that the client does not read, in milliseconds. Such a response uses memory
+ * and is aborted after several checks in a row. An event stream is aborted after 10 to 20 seconds, because it loses
+ * nothing when it reconnects, and any other response after 40 to 50 seconds.
  */
 const LOOK_FOR_UNTAKEN = 10_000
 const [LOOKS_AT_STREAM, LOOKS] = [2, 5]

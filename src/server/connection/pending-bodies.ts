@@ -1,9 +1,12 @@
 /** Limits the memory of all pending request bodies: those being read, and those that wait for the disk. */
 
 const MEBIBYTE = 1_048_576
-/** In bytes. */
+/** The maximum size of all pending bodies together, in bytes. */
 const MAX_BYTES = 32 * MEBIBYTE
-/** In bytes of the bodies before parsing. A parsed body takes up to fifteen times the memory of its bytes. */
+/**
+ * The maximum size of all bodies that are parsed at the same time, in bytes before parsing. A parsed body takes up to
+ * fifteen times the memory of its bytes.
+ */
 const MAX_PARSED = 8 * MEBIBYTE
 /** Larger bodies leave this much for small ones, so that a few senders of large bodies do not lock out all others. */
 const RESERVED_BYTES = 4 * MEBIBYTE
@@ -22,7 +25,7 @@ export type PendingBodies = {
 
 /**
  * @param most the maximum bytes of all pending bodies
- * @param mostParsed the maximum of bodies being parsed, if more than one is
+ * @param mostParsed the maximum bytes of all bodies being parsed; a single larger body is still accepted
  */
 export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): PendingBodies {
   // A Map would keep many requests in memory: V8 links each replaced table and frees it only in a full garbage

@@ -9,7 +9,7 @@ type Address = Pick<Config, 'host' | 'port'>
 /** Listens for a moment. Rejects with the error of the system if that fails. */
 export function tryPort({ host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
-    // A client that connects in this moment is disconnected at once.
+    // A client that connects at this moment is disconnected at once.
     const server = createServer((socket) => void socket.destroy())
     server.once('error', reject)
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))

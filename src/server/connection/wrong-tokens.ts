@@ -1,6 +1,6 @@
 /** Delays responses to addresses that try many invalid tokens. */
 
-/** Number of invalid tokens per address without a delay. After that, one per second is free. */
+/** Number of invalid tokens per address without a delay. After that, one per second is not delayed. */
 const AT_ONCE = 100
 const PAUSE = 1_000
 /** The maximum number of remembered addresses, and of delayed responses. Each delayed response keeps a connection open. */
