@@ -20,7 +20,7 @@ export function importKey(entry: {
 export type Import = {
   /** Stores requests in order of receipt. Returns null for each request that is already stored. */
   readonly take: (deliveries: readonly Imported[]) => Promise<(Receipt | null)[]>
-  /** Waits until everything is on disk, then sweeps until the present. */
+  /** Waits until everything is on disk, then sweeps up to the present. */
   readonly close: () => Promise<void>
 }
 
@@ -76,8 +76,8 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
 }
 
 /**
- * Returns whether a request is already stored. For a day its key shows this, later its events if they contain their
- * time.
+ * Returns whether a request is already stored. It is recognized by its key for a day. After that, it is recognized by
+ * its events, if they contain their time.
  */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery

@@ -36,7 +36,7 @@ export type ServerContext = {
   readonly isTrusted: (address: string) => boolean
   /** Returns whether a stop was requested. Connections are then closed after the response. */
   readonly isStopping: () => boolean
-  /** Responses wait for this promise. It is null except for a moment during a stop. */
+  /** The promise that responses wait for. It is null except for a moment while the server stops. */
   readonly held: () => Promise<void> | null
   /** Returns where the server listens; null if the program runs without a server. */
   readonly listening: () => Listening | null

@@ -11,7 +11,7 @@ import { listed, query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times in milliseconds UTC. */
+/** Times are in milliseconds UTC. */
 export type AlertRecord = {
   readonly id: string
   readonly serviceId: string

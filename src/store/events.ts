@@ -11,7 +11,7 @@ import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times in milliseconds UTC; `at` is the sender's time. */
+/** Times are in milliseconds UTC; `at` is the sender's time. */
 export type EventRecord = {
   readonly id: string
   readonly source: Source
@@ -92,7 +92,8 @@ function ofOrganization(db: Db, organizationId: number) {
 function ofOwner(db: Db, organizationId: number, { serviceId }: EventFilter) {
   if (serviceId === undefined) return ofOrganization(db, organizationId)
   const rowId = findServiceRowId(db, organizationId, serviceId)
-  // The service belongs to the organization. Without organization_id, SQLite uses the index of services.
+  // The service belongs to the organization. The query omits organization_id, so that SQLite uses the index of
+  // services.
   return rowId === undefined ? null : db.sql.selectFrom('events').where('service_id', '=', rowId)
 }
 

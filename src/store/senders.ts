@@ -6,7 +6,7 @@ import type { Listed, Page } from '../domain/pagination.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 
-/** Times in milliseconds UTC. */
+/** Times are in milliseconds UTC. */
 export type SenderRecord = {
   readonly source: Source
   readonly cluster: string
@@ -16,7 +16,9 @@ export type SenderRecord = {
   readonly rejections: number
   readonly lastEventAt: number | null
   readonly lastRejectionAt: number | null
-  /** How far its clock is ahead of ours, in milliseconds; negative if it is behind. incmon corrects its times. */
+  /**
+   * How far its clock is ahead of the server's, in milliseconds; negative if it is behind. incmon corrects its times.
+   */
   readonly clockOffset: number
   /** Whether it names no cluster although another sender of the organization does. */
   readonly lacksCluster: boolean

@@ -6,7 +6,7 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times in milliseconds UTC. `tokenName` is null for a session from a setup link. */
+/** Times are in milliseconds UTC. `tokenName` is null for a session from a setup link. */
 type SessionRecord = {
   readonly id: string
   readonly person: string

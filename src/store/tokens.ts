@@ -8,7 +8,7 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** The organization and the scopes of a token. Times in milliseconds UTC. */
+/** The organization and the scopes of a token. Times are in milliseconds UTC. */
 export type Identity = {
   readonly tokenId: number
   readonly tokenName: string

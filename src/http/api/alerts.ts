@@ -105,7 +105,7 @@ const filterParameters = {
   status: v.optional(described(wordParameter(STATUSES), 'Only firing alerts, or only resolved alerts')),
   severity: severityParameter,
   source: sourceParameter,
-  silenced: described(flagParameter, '1: only silenced alerts; 0: only the others'),
+  silenced: described(flagParameter, '1: only silenced alerts; 0: only other alerts'),
   q: v.optional(
     described(
       v.pipe(v.string(), v.maxLength(200, 'too long; at most 200 characters')),

@@ -69,7 +69,7 @@ function isKnown(tag: string, ifNoneMatch = ''): boolean {
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => one.trim().replace('W/', '') === tag)
 }
 
-/** Calls `make` at the first request and caches the result. */
+/** Returns a function that calls `make` once and caches the result. */
 function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined
   return () => {

@@ -12,8 +12,8 @@ const PATH = '/operator/prune'
 const PAUSE_MS = 5
 
 /**
- * Returns JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, then `{ done }`.
- * Pruning stops when the client closes the connection. Records that are already deleted stay deleted.
+ * Returns JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, then `{ done
+ * }`. Pruning stops when the client closes the connection. Records deleted before that stay deleted.
  */
 export const pruneRoute = operator({
   method: 'POST',

@@ -43,7 +43,7 @@ const MAX_CHANGES = 8
 const MAX_SILENCED = { page: 1, limit: 500 }
 const ONE_PAGE = { page: 1, limit: 50 }
 
-/** Links to the API, for a client that asks the root for JSON. */
+/** Links to the API, for a client that requests JSON from `/`. */
 const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health: '/healthz' }
 
 const overview = page({ method: 'GET', path: '/', scope: 'read', handle: showOverview })

@@ -91,7 +91,10 @@ export function imageStep(): Step {
   }
 }
 
-/** Deletes states of services that are older than the retention of alerts. There are few, so no cursor is needed. */
+/**
+ * Deletes states of services that are older than the retention of alerts. There are few such states, so no cursor is
+ * needed.
+ */
 export const stateStep: Step = ({ db, organizationId, cutoffs }) => {
   deleteStates(db, organizationId, cutoffs.alerts)
   return false

@@ -119,7 +119,7 @@ async function drain(
   const drained = new Promise((resolve) => server.close(resolve))
   closed()
   const look = setInterval(() => {
-    // A connection that is busy now will be idle in a moment. Then it is closed.
+    // A connection that is busy now is closed by a later call, when it is idle.
     server.closeIdleConnections()
     for (const response of allOf(open)) if (isStream(response)) response.end()
   }, LOOK_EVERY)

@@ -39,7 +39,7 @@ export type OpenRequests = {
   readonly early: WeakMap<Socket, IncomingMessage>
 }
 
-/** Event of a request whose body cannot be read. */
+/** The event that a request emits if its body cannot be read. */
 const BROKEN = 'broken'
 /** The errors of unreadable request bodies. The event may come before the body is read. */
 const FAULTS = new WeakMap<IncomingMessage, IncmonError>()
@@ -87,7 +87,7 @@ export function refuseUnreadable(server: Server, { open, early }: OpenRequests, 
   }
   server.on('clientError', (error, socket) => take(error, socket as Socket))
   server.on('connect', ({ socket }) => {
-    // Node has removed its own listener.
+    // Node has removed its own listener, and an error without a listener would end the process.
     socket.on('error', () => {})
     take(CONNECT, socket)
   })

@@ -94,7 +94,8 @@ function filtered(db: Db, organizationId: number, filter: CorrelationFilter) {
   if (filter.serviceId !== undefined) {
     const rowId = findServiceRowId(db, organizationId, filter.serviceId)
     if (rowId === undefined) return null
-    // The service belongs to the organization. Without organization_id, SQLite uses the index of services.
+    // The service belongs to the organization. The query omits organization_id, so that SQLite uses the index of
+    // services.
     query = db.sql.selectFrom('correlations').where('service_id', '=', rowId)
   }
   if (filter.minScore !== undefined) query = query.where('score', '>=', filter.minScore)

@@ -15,7 +15,10 @@ export type AlertFilter = AlertSpan & {
   readonly source?: Source | undefined
   /** Words that all occur in the name or the summary. Latin letters match in upper and lower case. */
   readonly q?: string | undefined
-  /** true: only silenced alerts; false: only the others. An ended alert counts if it was silenced when it ended. */
+  /**
+   * true: only silenced alerts; false: only alerts that are not silenced. An ended alert counts if it was silenced when
+   * it ended.
+   */
   readonly silenced?: boolean | undefined
 }
 
@@ -92,7 +95,8 @@ function withoutFiring(db: Db, whose: AlertOwner, { severity, source }: AlertFil
 
 function ofHistory(db: Db, { organizationId, serviceId }: AlertOwner) {
   const all = db.sql.selectFrom('alerts')
-  // The service belongs to the organization. Filtering only by service lets SQLite use the index of the service.
+  // The service belongs to the organization. The query omits organization_id, so that SQLite uses the index of
+  // services.
   return serviceId === null
     ? all.where('organization_id', '=', organizationId)
     : all.where('service_id', '=', serviceId)

@@ -9,7 +9,7 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times in milliseconds UTC. `rowId` never leaves the program. */
+/** Times are in milliseconds UTC. `rowId` never leaves the program. */
 export type IncidentRecord = {
   readonly rowId: number
   readonly id: string
@@ -107,7 +107,8 @@ function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
   if (filter.serviceId !== undefined) {
     const rowId = findServiceRowId(db, organizationId, filter.serviceId)
     if (rowId === undefined) return null
-    // The service belongs to the organization. Without organization_id, SQLite uses the index of services.
+    // The service belongs to the organization. The query omits organization_id, so that SQLite uses the index of
+    // services.
     found = db.sql.selectFrom('incidents').where('service_id', '=', rowId)
   }
   if (filter.status) found = found.where('status', '=', filter.status)

@@ -18,7 +18,7 @@ export function saveIncidents(db: Db, incidents: readonly SavedChange<LiveIncide
   }
 }
 
-/** Returns whether more changed than the columns that new alerts change. Such an update also writes four indexes. */
+/** Returns whether columns changed that new alerts do not change. Updating these columns also writes four indexes. */
 function isLife(before: LiveIncident, after: LiveIncident): boolean {
   return (Object.keys(after) as (keyof LiveIncident)[]).some(
     (name) => name !== 'alertCount' && name !== 'lowestScore' && before[name] !== after[name],

@@ -8,7 +8,7 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times in milliseconds UTC. */
+/** Times are in milliseconds UTC. */
 export type ChannelRecord = {
   readonly rowId: number
   readonly id: string

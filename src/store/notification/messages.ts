@@ -9,7 +9,7 @@ import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { findChannel } from './channels.ts'
 
-/** Times in milliseconds UTC. */
+/** Times are in milliseconds UTC. */
 export type MessageRecord = {
   readonly id: string
   readonly channelId: string

@@ -19,7 +19,7 @@ export function toAged<Row extends { readonly hasPostmortem: 0 | 1 }>(
   return { ...row, hasPostmortem: row.hasPostmortem === 1 }
 }
 
-/** Times in ms UTC. */
+/** Times are in ms UTC. */
 export type ExpiredAlert = {
   readonly id: number
   /** `alert/<uuid>` */

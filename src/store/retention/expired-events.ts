@@ -6,7 +6,7 @@ import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times in ms UTC. */
+/** Times are in ms UTC. */
 export type ExpiredEvent = {
   readonly id: number
   /** `event/<uuid>` */

@@ -3,7 +3,7 @@ import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 
-/** More than half of the records are expired, so a person must confirm the deletion. Times in ms UTC. */
+/** More than half of the records are expired, so a person must confirm the deletion. Times are in ms UTC. */
 export type PendingPrune = {
   readonly since: number
   /** When this was last logged. */

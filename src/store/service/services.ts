@@ -5,7 +5,7 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times in milliseconds UTC. */
+/** Times are in milliseconds UTC. */
 export type ServiceRecord = {
   readonly id: string
   readonly cluster: string
@@ -88,7 +88,7 @@ const keyOf = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
     .where('uuid', '=', hole('uuid')),
 )
 
-// Lists have thousands of services, and SQLite returns a text twice as fast as a Buffer.
+// Selects UUIDs as text. Lists have thousands of services, and SQLite returns text twice as fast as a Buffer.
 function select(builder: Db['sql']) {
   return builder
     .selectFrom('services')

@@ -7,7 +7,7 @@ import { errorCode, isBusy } from './fault.ts'
 import { LOG_LIMIT } from './log-file.ts'
 import { entryAt } from './path.ts'
 
-/** The application ID in the header of our files: 'incm'. */
+/** The application ID in the header of incmon's database files: 'incm'. */
 export const APPLICATION_ID = 0x696e636d
 
 const FULL = 'the disk is full: free some space and try again'
@@ -25,7 +25,7 @@ export function openFile(file: string, busyMs: number): SQLite.Database {
   return makeDurable(connect(file), file, busyMs)
 }
 
-/** Throws StoreError for a log without its database, and for a file that is not ours. */
+/** Throws StoreError for a log without its database file, and for a file of another program. */
 export function refuseUnusable(file: string): void {
   refuseOrphanedLog(file)
   refuseForeignFile(file)

@@ -5,7 +5,7 @@ import { saveFromCache, saveFromLog } from './rescue.ts'
 
 /** SQLite shrinks a restarted log to this many bytes. */
 export const LOG_LIMIT = 67_108_864
-/** The error code after the log was lost. Its prefix makes it a disk error, after which the process ends. */
+/** The error code after the log was lost. The prefix marks a disk error, after which the process ends. */
 export const LOG_LOST = 'SQLITE_IOERR_LOGLOST'
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
@@ -125,7 +125,7 @@ function isOpenTwice(ino: number, dev: number): boolean {
       const entry = fstatSync(Number(name))
       if (entry.ino === ino && entry.dev === dev) found += 1
     } catch {
-      // This file was closed meanwhile, for example the one of the directory listing.
+      // This file was closed in the meantime. One example is the descriptor of the directory listing.
     }
   }
   return found !== 1

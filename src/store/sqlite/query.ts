@@ -26,7 +26,7 @@ export const builder = new Kysely<Schema>({
 export type Query<Args, Row> = {
   readonly text: string
   readonly parameters: (args: Args) => unknown[]
-  /** Only for the type. */
+  /** Never set; exists only for type inference. */
   readonly row?: Row
 }
 

@@ -134,7 +134,7 @@ function holdAlone(file: string, kept: string): SQLite.Database | null {
   try {
     sqlite.pragma('journal_mode = DELETE')
     sqlite.exec('BEGIN EXCLUSIVE')
-    // Another process has changed the mode back meanwhile.
+    // Another process has changed the mode back in the meantime.
     if (sqlite.pragma('journal_mode', { simple: true }) !== 'delete') throw inUse(file)
     removeLogs(kept)
     return sqlite

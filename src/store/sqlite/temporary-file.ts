@@ -83,7 +83,7 @@ function isSame(path: string, handle: number): boolean {
   return named?.ino === open.ino && named.dev === open.dev
 }
 
-/** Syncs the directory, because a new name is on disk only then. */
+/** Syncs the directory. Only then is the new name of a file on disk. */
 export function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')
   try {

@@ -16,8 +16,8 @@ const LEAST_SPARE = 1_000
 const SPARE = 0.05
 
 /**
- * Returns a few free pages to the disk. Returns whether there are more. A file of an older program keeps its size and
- * reuses its free pages.
+ * Gives a few free pages back to the disk. Returns whether there are more. A file of an older program keeps its size
+ * and reuses its free pages.
  */
 export function giveBackSpace(db: Db): boolean {
   if (!canShrink(db)) return false
@@ -34,7 +34,8 @@ export function canShrink(db: Db): boolean {
 }
 
 /**
- * Rewrites a file of an older program once, so that it can shrink from now on. No other process may use it meanwhile.
+ * Rewrites a file of an older program once, so that it can shrink from now on. No other process may use the file during
+ * that time.
  * @returns null, or the reason why the file was not rewritten, with a remedy; the file then keeps its size
  */
 export function letShrink(db: Db): string | null {

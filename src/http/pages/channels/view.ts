@@ -1,4 +1,4 @@
-/** The data and the form of the channel pages. Times in milliseconds UTC. */
+/** The data and the form of the channel pages. Times are in milliseconds UTC. */
 import type { ChannelSettings } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { NotificationKind } from '../../../domain/notification/kind.ts'

@@ -1,4 +1,4 @@
-/** The data of the incident page. Times in milliseconds UTC, addresses begin with `/`. */
+/** The data of the incident page. Times are in milliseconds UTC, addresses begin with `/`. */
 import type { AlertGroup, GroupedAlert } from '../../../domain/alert/groups.ts'
 import type { Command } from '../../../domain/event/reason-command.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'

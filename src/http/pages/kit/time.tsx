@@ -1,4 +1,4 @@
-/** Renders a short time with the exact time in its tooltip. */
+/** Renders times in a short form, with the exact time in a tooltip. */
 import type { FC } from 'hono/jsx'
 import {
   formatAgo,

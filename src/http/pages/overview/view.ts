@@ -1,4 +1,4 @@
-/** The data of the overview. Times in milliseconds UTC, addresses begin with `/`. */
+/** The data of the overview. Times are in milliseconds UTC, addresses begin with `/`. */
 import type { Headline, ServiceState } from '../../../domain/health/headline.ts'
 import type { StripBin } from '../../../domain/health/strip.ts'
 import type { Severity } from '../../../domain/severity.ts'

@@ -1,4 +1,4 @@
-/** The data of the service page. Times in milliseconds UTC. */
+/** The data of the service page. Times are in milliseconds UTC. */
 
 import { countOf } from '../../../domain/postmortem/words.ts'
 import type { Severity } from '../../../domain/severity.ts'

@@ -1,4 +1,4 @@
-/** The data and the form of the silence pages. Times in milliseconds UTC. */
+/** The data and the form of the silence pages. Times are in milliseconds UTC. */
 import type { Matcher, Operator } from '../../../domain/silence/matcher.ts'
 import type { Schedule, SilenceStatus } from '../../../domain/silence/silence.ts'
 
