@@ -6,7 +6,7 @@ import { findOrganization } from '../store/organizations.ts'
 import { deleteCluster, findClusterUse } from '../store/service/cluster.ts'
 import type { Deps } from './deps.ts'
 
-/** One request of an example sender. `at`: its time in milliseconds UTC. */
+/** One request of an example sender. `at` is the time of the request in milliseconds UTC. */
 type ExampleDelivery = { readonly at: number; readonly source: Source; readonly intake: Intake }
 
 /**

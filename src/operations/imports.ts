@@ -1,4 +1,6 @@
-/** Imports requests that another incmon or a log recorded, as if this server had received them at their time. */
+/**
+ * Imports requests that another incmon or a log recorded, as if this server had received them at their original time.
+ */
 import { hash } from 'node:crypto'
 import { type Delivery, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
 import type { Source } from '../domain/event/event.ts'

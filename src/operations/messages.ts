@@ -45,7 +45,9 @@ export type Message = {
   readonly isFirst: boolean
 }
 
-/** The outcome of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter` in milliseconds. */
+/**
+ * The outcome of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter` is in milliseconds.
+ */
 export type SendOutcome = {
   readonly status: number | null
   readonly detail: string | null

@@ -64,8 +64,8 @@ function dueReminder(channel: ChannelRecord, incident: LiveIncident, told: SentM
 }
 
 /**
- * Returns the channels that were notified of an incident and must now learn that its alerts still fire after a person
- * resolved it.
+ * Returns the channels that were notified of an incident and must be notified again, because alerts still fire after a
+ * person resolved it.
  */
 function dueStillFiring(
   deps: Deps,
@@ -83,7 +83,9 @@ function dueStillFiring(
     .map((channel) => ({ channel, kind: 'still-firing' }))
 }
 
-/** Returns the outbox entries for the channels that want them now; none while all alerts that fire are silenced. */
+/**
+ * Returns the outbox entries for the channels that want them now. Returns none while all firing alerts are silenced.
+ */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
   const service = loadServiceName(deps.db, incident.serviceId)

@@ -13,7 +13,7 @@ const STALL = 1_000
 
 /**
  * @param state.free free bytes on the disk of the database, null if unknown
- * @param state.minFree MiB
+ * @param state.minFree the minimum of free space in MiB
  * @param state.damage a description of the damage to the file; null if none is known
  * @param state.stalled the longest recent stall in milliseconds
  */

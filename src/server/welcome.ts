@@ -19,7 +19,8 @@ type Addresses = {
 
 /**
  * Returns at most three lines. Prints tokens and links only on a terminal, because other output may be stored in a
- * journal. A setup link is printed until somebody is signed in, and a token with a test alert until there is a token.
+ * journal. A setup link is printed until somebody is signed in. A token and a test alert are printed until there is a
+ * token.
  */
 export function firstLines(deps: Deps, seen: Addresses): string[] {
   const organizations = listOrganizations(deps.db)

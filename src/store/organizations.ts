@@ -3,7 +3,7 @@ import { type Plan, type Settings, withDefaults } from '../domain/organization.t
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `rowId` never leaves the program; times in milliseconds UTC. */
+/** `rowId` never leaves the program. Times are in milliseconds UTC. */
 export type OrganizationRecord = {
   readonly rowId: number
   readonly id: string

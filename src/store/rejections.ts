@@ -7,7 +7,7 @@ import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `index` is the index of the item in its request; `receivedAt` in milliseconds UTC. */
+/** `index` is the index of the item in its request; `receivedAt` is in milliseconds UTC. */
 export type RejectionRecord = {
   readonly id: string
   readonly source: Source

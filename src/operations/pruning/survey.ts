@@ -9,8 +9,8 @@ import type { Deps } from '../deps.ts'
 import { type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
 
 /**
- * The number of records that would be deleted, and of all records. `oldest` in milliseconds UTC, null if there is none.
- * `bytes` is an estimate.
+ * The number of records that would be deleted, and of all records. `oldest` is in milliseconds UTC, or null if there is
+ * none. `bytes` is an estimate.
  */
 export type Survey = {
   readonly events: Share

@@ -58,8 +58,8 @@ export function isNetworkOrHost(text: string): boolean {
 }
 
 /**
- * Returns a function that tells whether the address of a host belongs to one of the networks, or the host is listed by
- * its name. `localhost` stands for all loopback addresses.
+ * Returns a function that tells whether the address of a host belongs to one of the networks, or whether the name of
+ * the host is listed. `localhost` stands for all loopback addresses.
  */
 export function allowing(entries: readonly string[]): (address: string, host: string) => boolean {
   const names = entries.filter((entry) => !isCidr(entry)).map((name) => name.toLowerCase())

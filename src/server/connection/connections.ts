@@ -31,7 +31,10 @@ const [LOOKS_AT_STREAM, LOOKS] = [2, 5]
 const DRAIN_WITHIN = 7_000
 const LOOK_EVERY = 50
 
-/** After a response, the client gets this long to send its next request. The second value limits the whole wait. */
+/**
+ * How long to wait for the next request of a client after a response, in milliseconds. The second value limits the
+ * whole wait.
+ */
 const SETTLE = 100
 const QUIET_WITHIN = 1_000
 const QUIET_TURNS = 3

@@ -8,7 +8,10 @@ const MAX_BYTES = 32 * MEBIBYTE
  * fifteen times the memory of its bytes.
  */
 const MAX_PARSED = 8 * MEBIBYTE
-/** Larger bodies leave this much for small ones, so that a few senders of large bodies do not lock out all others. */
+/**
+ * Large bodies leave this many bytes for small bodies, so that a few senders of large bodies do not lock out all
+ * others.
+ */
 const RESERVED_BYTES = 4 * MEBIBYTE
 const SMALL_BYTES = 128 * 1024
 
@@ -28,8 +31,8 @@ export type PendingBodies = {
  * @param mostParsed the maximum bytes of all bodies being parsed; a single larger body is still accepted
  */
 export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): PendingBodies {
-  // A Map would keep many requests in memory: V8 links each replaced table and frees it only in a full garbage
-  // collection.
+  // A Map would keep many requests in memory: V8 keeps references to each replaced table and frees it only in a full
+  // garbage collection.
   const held = new WeakMap<object, number>()
   let total = 0
   let parsed = 0

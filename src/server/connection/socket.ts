@@ -30,8 +30,8 @@ export function refuseLongPath(database: string): void {
 }
 
 /**
- * Listens on the socket of the database. The caller holds the lock of the database, so a socket without a listener is
- * from a killed process and is replaced.
+ * Listens on the socket of the database. The caller holds the lock of the database, so a socket without a listener was
+ * left by a killed process and is replaced.
  * @returns the path
  * @throws CommandError with the remedy if the path is in use or cannot be used
  */

@@ -9,7 +9,7 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** `score` is from 0 to 1; `createdAt` in milliseconds UTC. */
+/** `score` is from 0 to 1; `createdAt` is in milliseconds UTC. */
 export type CorrelationRecord = {
   readonly id: string
   readonly serviceId: string

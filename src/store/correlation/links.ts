@@ -97,7 +97,7 @@ const scalings = query<{ serviceId: number; to: number }>()((sql, hole) =>
     .limit(MAX_SCALINGS),
 )
 
-/** Lists the last scaling events of a service until a time, enough to know which ReplicaSet is new. */
+/** Lists the last scaling events of a service up to a time. Their number is enough to know which ReplicaSet is new. */
 export function listScalings(db: Db, serviceId: number, to: number): ScalingEvent[] {
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }

@@ -1,4 +1,4 @@
-/** Finds any position in a long history with the number of alerts per day and per five minutes. */
+/** Finds any position in a long history by using the stored numbers of alerts per day and per five minutes. */
 import { sql } from 'kysely'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'

@@ -44,8 +44,8 @@ export function findLiveIncident(db: Db, organizationId: number, id: string): Li
 }
 
 /**
- * Lists incidents that a person resolved while their service was critical, if the service has been critical since then:
- * the last one of each service.
+ * Lists the last incident of each service that a person resolved while the service was critical, if the service has
+ * been critical ever since.
  */
 export function listSuppressedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
   const services = db.sql

@@ -20,7 +20,10 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
   insertNotifications(db, messages)
 }
 
-/** Returns the channels that were notified about each incident before this batch, with one read for all incidents that are not new. */
+/**
+ * Returns the channels that were notified about each incident before this batch. Needs one read for all incidents that
+ * are not new.
+ */
 function notifiedOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, ReadonlySet<number>> {
   const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')
   const notified = new Map<number, Set<number>>()

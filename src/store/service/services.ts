@@ -23,7 +23,9 @@ export type ServiceWithHealth = ServiceRecord & { readonly health: readonly Pena
 /** A healthy service is archived after this time without events. */
 const ARCHIVED_AFTER = 14 * 86_400_000
 
-/** Lists the services of an organization by namespace and name, with or without archived services. `now` in ms UTC. */
+/**
+ * Lists the services of an organization by namespace and name, with or without archived services. `now` is in ms UTC.
+ */
 export function listServices(db: Db, organizationId: number, now: number, withArchived: boolean): ServiceRecord[] {
   const services = db.all(ofOrganization, { organizationId }).map((row) => toRecord(row, now))
   return withArchived ? services : services.filter((service) => !service.archived)

@@ -18,8 +18,8 @@ const BUSY = 5
 /**
  * Returns the content of the file. Uses Node's SQLite, which can open a file as immutable: it creates no other files,
  * so the directory may be read-only. If there is a log, a writer may be active, and the log is read too.
- * @param full checks every page against every index, which takes minutes for gigabytes; otherwise checks each page by
- * itself
+ * @param full checks every page against every index, which takes minutes for gigabytes; otherwise checks each page
+ * separately
  */
 export function inspectFile(file: string, full: boolean): DatabaseContent {
   let sqlite: DatabaseSync | null = null

@@ -50,8 +50,8 @@ export function query<Args extends Record<string, Value>>() {
 }
 
 /**
- * Writes constants into the text, and a plus before each parameter. Without the plus, SQLite would replan the query at
- * each run if a parameter is in ORDER BY, LIMIT or a partial index.
+ * Writes constants into the text, and a plus before each parameter. Without the plus, SQLite would plan the query again
+ * at each run if a parameter occurs in ORDER BY, LIMIT or a partial index.
  */
 function withConstants(text: string, parameters: readonly unknown[]): string {
   const parts = text.split('?')

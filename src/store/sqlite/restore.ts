@@ -55,8 +55,8 @@ export function refuseForeignBackup(application: ReturnType<typeof applicationOf
 }
 
 /**
- * Forwards a backup. Refuses input at once if it has no incmon header, or if it is longer than the header says, because
- * standard input may be endless.
+ * Forwards a backup. Refuses input without an incmon header, and input that is longer than the header says, as soon as
+ * this is known. Standard input may be endless.
  * @param name the name of the backup for a person
  */
 export function refuseEndless(name: string) {
@@ -80,13 +80,12 @@ export function refuseEndless(name: string) {
 }
 
 /**
- * Replaces the database with the part in one step, so that even after a power cut either the old or the new file
- * exists.
- * The old database, including its log, is kept as `<file>.before-restore`, or with `-2`, `-3`, …. The caller has the
- * lock of the server.
+ * Replaces the database with the part in one step. Even after a power cut, either the old or the new file exists. The
+ * old database, including its log, is kept as `<file>.before-restore`, or with `-2`, `-3`, …. The caller has the lock
+ * of the server.
  * @param file the path without links
  * @returns the path of the old database, or null if there was none
- * @throws StoreError if another process uses the file or it belongs to another program; nothing is changed then
+ * @throws StoreError if another process uses the file or it belongs to another program; in that case nothing is changed
  */
 export function replaceDatabase(file: string, part: Part): string | null {
   const exists = existsSync(file) && statSync(file).size > 0

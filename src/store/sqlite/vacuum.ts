@@ -36,7 +36,7 @@ export function canShrink(db: Db): boolean {
 /**
  * Rewrites a file of an older program once, so that it can shrink from now on. No other process may use the file during
  * that time.
- * @returns null, or the reason why the file was not rewritten, with a remedy; the file then keeps its size
+ * @returns null, or why the file was not rewritten, with a remedy. In that case the file keeps its size.
  */
 export function letShrink(db: Db): string | null {
   if (canShrink(db)) return null

@@ -26,7 +26,7 @@ export const FieldTable: FC<{ schema: JsonSchema; label: string; isRequest?: boo
   return rows.length === 0 ? null : <Table label={props.label} first="Field" rows={rows} />
 }
 
-/** The explicit roles are needed on a phone: with `display: block`, browsers no longer treat the elements as a table. */
+/** Phones need the explicit roles: with `display: block`, browsers no longer treat the elements as a table. */
 const Table: FC<{ label: string; first: string; rows: readonly FieldRow[] }> = ({ label, first, rows }) => (
   // biome-ignore-start lint/a11y/noRedundantRoles: the comment above has the reason
   <table role="table" aria-label={label}>

@@ -59,7 +59,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
   </ul>
 )
 
-/** Shows a command that breaks between its words only, so that no flag is torn apart. */
+/** Shows a command. Lines break only between words, so that no flag is split. */
 const Command: FC<{ text: string }> = ({ text }) => (
   <code>
     {text.split(' ').map((word, index) => (

@@ -49,7 +49,7 @@ export const Segments: FC<Omit<ChoiceProps, 'hint' | 'faults'>> = ({ id, label, 
   </fieldset>
 )
 
-/** Checkboxes with a common label. */
+/** Checkboxes that share one label. */
 export const Checks: FC<Omit<ChoiceProps, 'value' | 'faults'> & { readonly values: readonly string[] }> = (props) => (
   <fieldset class="field whole">
     <legend>{props.label}</legend>

@@ -1,4 +1,4 @@
-/** Shows open incidents on the overview: the first one large with its picture, the others in one line each. */
+/** Shows open incidents on the overview: the first one in full with its picture, the others in one line each. */
 import type { FC } from 'hono/jsx'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { leadText } from '../../../domain/suspect/likely-cause.ts'

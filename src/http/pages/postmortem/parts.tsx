@@ -46,7 +46,7 @@ type WrittenProps = {
   readonly view: PostmortemView
 }
 
-/** Renders a part that people write: its text, its question if it is empty, or its input field. */
+/** Renders a part that people write, as text or as an input field. An empty part shows its question. */
 export const EditableText: FC<WrittenProps> = ({ name, label, question, text, view }) => {
   const { canWrite, document, editing, refused, incident, csrf } = view
   const address = `${incident.href}/postmortem`

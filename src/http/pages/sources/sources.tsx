@@ -20,7 +20,7 @@ export type SenderView = {
   readonly byHour: readonly number[]
   /** The usual interval in ms between two deliveries of the same alerts; null if it is not known. */
   readonly interval: number | null
-  /** How far its clock is ahead of the clock of the server, in ms; negative: behind. */
+  /** How far its clock is ahead of the server's clock, in ms; negative if it is behind. */
   readonly clockOffset: number
   /** Whether the sender names no cluster although another sender does. */
   readonly lacksCluster: boolean

@@ -46,8 +46,8 @@ export function migrate(
 }
 
 /**
- * Runs work without foreign keys. A table that is rebuilt is missing for a moment; SQLite's documentation recommends
- * checking the references at the end.
+ * Runs work without foreign keys. While a table is rebuilt, it is missing for a moment. SQLite's documentation
+ * recommends checking the references at the end.
  */
 function withoutReferences<Result>(db: Db, work: () => Result): Result {
   db.pragma('foreign_keys = OFF')
