@@ -1,4 +1,4 @@
-/** Alerts: a condition of a service, and how one more signal changes it. Start here. */
+/** Alerts: each alert tracks one condition of a service, and each further signal may change it. Start here. */
 
 import type { Labels, Links, Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
@@ -20,9 +20,9 @@ export type Signal = {
   readonly labels: Labels
   readonly annotations: Labels
   readonly links: Links
-  /** Identity, first layer: an equal fingerprint means the same condition. */
+  /** First layer of identity: signals with equal fingerprints report the same condition. */
   readonly fingerprint: string
-  /** Identity, second layer: an equal key means the same condition while the alert is active. */
+  /** Second layer of identity: while an alert is active, signals with an equal key report the same condition. */
   readonly logicalKey: string
   /** The kind of failure, or null if unknown. */
   readonly failure: string | null
@@ -36,7 +36,7 @@ export type Signal = {
   readonly sighting: { readonly object: string; readonly count: number; readonly escalates: boolean } | null
 }
 
-/** The rules that decided. */
+/** The rules that chose the service, the severity and the identity. */
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are not included, because no rule reads them again. */
@@ -46,9 +46,9 @@ export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'labels' | 'anno
   readonly lastSeenAt: number
   readonly occurrences: number
   readonly evidence: Evidence
-  /** When its last event was received. */
+  /** When the last event of the alert was received. */
   readonly receivedAt: number
-  /** When its end was received; null while firing. */
+  /** When the end of the alert was received; null while firing. */
   readonly endedAt: number | null
 }
 
@@ -57,7 +57,7 @@ export type Change =
   | 'repeated'
   | 'reopened'
   | 'ended'
-  /** The event belongs to the alert and changes nothing: a late copy, or the end of an older problem. */
+  /** The event belongs to the alert but changes nothing: a late copy, or the end of an older problem. */
   | 'kept'
 
 const MINUTE = 60_000
@@ -69,7 +69,8 @@ export function open(signal: Signal, receivedAt: number): Alert {
   const { source, name, said, status, summary, fingerprint, logicalKey, failure, node, rules, startsAt } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
-  // Lists every field, because a spread takes several times as long. The order of the fields is that of a loaded alert.
+  // Lists every field, because a spread takes several times as long. The fields have the same order as in a loaded
+  // alert.
   return {
     source,
     name,
@@ -94,11 +95,11 @@ export function open(signal: Signal, receivedAt: number): Alert {
 }
 
 /**
- * Returns whether a signal belongs to an ended alert, so that it reopens or leaves the alert instead of opening
- * another.
- * An end with the same fingerprint always belongs to it. A firing signal belongs to it within 10 minutes of the end, in
- * either direction. An inferred end is a guess, so any repeat reopens the alert. If a person resolved the alert,
- * signals that began before stay part of it.
+ * Returns whether a signal belongs to an existing alert. If not, the signal may open another alert.
+ * Every end belongs to the alert. A firing signal belongs to an ended alert if it was seen at most 10 minutes after the
+ * end, or received at most 10 minutes after the end was received. An inferred end is a guess, so any signal that is not
+ * a Kubernetes event reopens the alert. If a person resolved the alert, signals of a problem that began before the
+ * resolution belong to it.
  */
 export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
@@ -139,7 +140,7 @@ export function absorb(
     endedAt: null,
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
-    // A sender with its own count may have combined several occurrences, or repeated some.
+    // A sender that counts occurrences may combine several of them in one event, or send one again.
     occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     receivedAt: Math.max(alert.receivedAt, receivedAt),
@@ -159,19 +160,19 @@ const COMPARED_FIELDS = [
 ]
 
 /**
- * An end counts for its own fingerprint unless that has started again since. The alert ends when its last fingerprint
- * has ended.
+ * Applies the end of one fingerprint, unless that fingerprint has started again since. The alert ends when its last
+ * fingerprint has ended.
  */
 function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): Absorbed {
   const endsAt = signal.endsAt ?? signal.at
   const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
   const kept = { alert: widened(alert, signal), fingerprints, change: 'kept' as Change, isNewest: false }
-  // An end with the latest start belongs to that start, even if a wrong clock dates it earlier.
+  // An end that names the latest start belongs to that start, even if a wrong clock dates the end before the start.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
   const after = withFingerprint(fingerprints, ended)
   if (after.some((one) => !one.ended)) return { ...kept, fingerprints: after }
-  // The inferred end is replaced by the reported one.
+  // A reported end replaces an inferred one.
   const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
   if (alert.status === 'resolved' && !guessed) return { ...kept, fingerprints: after }
   return {
@@ -190,8 +191,9 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
 }
 
 /**
- * A firing item that started before its reported end and arrives within 2 minutes of it was sent earlier. A fingerprint
- * that never ended is not a copy: the fingerprint of a restarted exporter starts before the old one ends.
+ * Returns whether a firing item was sent before the reported end: the item started before the end and arrived within 2
+ * minutes of the report. An item whose fingerprint never ended is not a late copy, because the fingerprint of a
+ * restarted exporter starts before the old one ends.
  */
 function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
   return (
@@ -204,17 +206,23 @@ function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: 
   )
 }
 
-/** A person resolved the alert: repeats of the old problem do not reopen it, a new start does. */
+/**
+ * Returns whether a person resolved the problem of this signal. Repeats of that problem do not reopen the alert, but a
+ * new start does.
+ */
 function isSettledByHand(alert: Alert, signal: Signal): boolean {
   return alert.resolution === 'manual' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
 }
 
-/** The earliest start is the start of the alert. */
+/** Moves the start of the alert back if the signal started earlier. */
 function widened(alert: Alert, signal: Signal): Alert {
   return signal.startsAt < alert.startsAt ? { ...alert, startsAt: signal.startsAt } : alert
 }
 
-/** The severity never falls while the condition lasts. Repeats raise it to critical if the reason escalates. */
+/**
+ * Returns the severity after a signal. It never falls while the condition lasts. Repeats raise it to critical if the
+ * reason escalates.
+ */
 function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
   const severity = worst(before, signal.severity)
   if (severity === 'critical' || !signal.sighting?.escalates) return severity
@@ -226,7 +234,10 @@ function withSighting(evidence: Evidence, signal: Signal): Evidence {
   return sighting ? withObservation(evidence, [at, sighting.object, startsAt, sighting.count]) : evidence
 }
 
-/** A notification confirms the condition at the time of sending, an event at the time when it happened. */
+/**
+ * Returns when a signal last confirmed the condition: a notification at the time of sending, an event at the time when
+ * it happened.
+ */
 function lastSeen(signal: Signal, receivedAt: number): number {
   if (signal.status === 'resolved') return signal.endsAt ?? signal.at
   return signal.source === 'cluster' || signal.source === 'ci' ? signal.at : receivedAt

@@ -1,4 +1,4 @@
-/** Learns how often a sender repeats the alerts of a group. Missing repeats then show the end of an alert. */
+/** Learns how often a sender repeats the alerts of a group. Missing repeats then indicate that an alert has ended. */
 
 const MINUTE = 60_000
 /** Shorter intervals come from a second Alertmanager or from retries. */
@@ -13,9 +13,9 @@ export const DEFAULT_HEARTBEAT_TIMEOUT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
 export const MISSED_REPEATS = 3
 /**
- * The part of the difference by which a shorter interval lowers the longest one. After an outage of a day, the normal
- * interval returns within some dozens of repeats. If every ninth interval is long, the longest one never
- * falls below a third of it. Below a third, alerts would end between two repeats.
+ * A shorter interval lowers the longest one by this fraction of their difference. After an outage of a day, the normal
+ * interval returns within a few dozen repeats. If every ninth interval is long, the longest interval never falls below
+ * a third of it. Below a third, alerts would end between two repeats.
  */
 const FADING = 1 / 8
 
@@ -27,7 +27,7 @@ export type DeliveryInterval = { readonly longestGap: number; readonly gaps: num
 
 export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
 
-/** A group after one more delivery, and the new interval, or null. */
+/** A group after one more delivery. `gap`: the new interval, or null if it does not count. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
 
 /** Returns a group after one more delivery. A changed group is sent at once, so its interval does not count. */
@@ -43,7 +43,7 @@ export function withDelivery(
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }
 
-/** Adds an interval to a group. Once enough are known, shorter intervals slowly lower the longest one. */
+/** Adds an interval to a group. Once enough intervals are known, shorter ones slowly lower the longest one. */
 function withFadingGap(interval: DeliveryInterval, gap: number | null): DeliveryInterval {
   const { longestGap, gaps } = interval
   if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(interval, gap)
@@ -51,9 +51,9 @@ function withFadingGap(interval: DeliveryInterval, gap: number | null): Delivery
 }
 
 /**
- * Adds an interval to a receiver, whose groups may have different intervals. The longest interval is
- * kept, because the alerts of a new group with a longer interval would otherwise end too early. An interval above
- * Alertmanager's default may come from an outage, so it decreases with its group down to the default.
+ * Adds an interval to a receiver, whose groups may have different intervals. The longest interval is kept. Otherwise
+ * the alerts of a new group with a longer interval would end too early. An interval above Alertmanager's default may
+ * come from an outage, so it decreases with the interval of its group down to the default.
  */
 export function withReceiverInterval(
   receiver: DeliveryInterval,
@@ -70,14 +70,16 @@ function withGap(interval: DeliveryInterval, gap: number | null): DeliveryInterv
   return gap === null ? interval : { longestGap: Math.max(interval.longestGap, gap), gaps: interval.gaps + 1 }
 }
 
-/** Returns the usual interval in ms between two deliveries of the same alerts; null before enough of them. */
+/**
+ * Returns the usual interval in ms between two deliveries of the same alerts; null until enough intervals are known.
+ */
 export function usualInterval({ longestGap, gaps }: DeliveryInterval): number | null {
   return gaps >= GAPS_WANTED ? longestGap : null
 }
 
 /**
- * Returns the time in ms without a repeat after which an alert is inferred to have ended: three missed deliveries, at least
- * five minutes. The interval of the group counts, otherwise the interval of its receiver. If neither is known,
+ * Returns the time in ms without a repeat after which an alert is inferred to have ended: three delivery intervals, but
+ * at least five minutes. Uses the interval of the group or, if that is unknown, of its receiver. If neither is known,
  * returns `unknown`.
  */
 export function repeatTimeoutOf(

@@ -22,9 +22,9 @@ export type ServerContext = {
    * ends.
    */
   readonly repeatTimeout: number | null
-  /** Whether a metrics alert of the same service fires. */
+  /** Whether a metrics alert of the same service is firing. */
   readonly metricsFiring: boolean
-  /** For Kubernetes events: whether the sender reports repeats, so that missing repeats show an end. */
+  /** For Kubernetes events: whether the sender reports repeats, so that missing repeats indicate an end. */
   readonly repeats: boolean
   /** For Kubernetes events: the delay of the sender, in milliseconds. Default: 0. */
   readonly lag?: number

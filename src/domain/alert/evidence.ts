@@ -14,7 +14,7 @@ export type Evidence = {
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]
-/** `since`: the event's first time. `count`: how often the sender saw it from `since` to `at`. */
+/** `since`: when the event first happened. `count`: how often the sender saw the event from `since` to `at`. */
 export type Observation = readonly [at: number, object: string, since: number, count: number]
 
 export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], gone: [], rollouts: [], helped: [] }
@@ -54,8 +54,8 @@ function kept<One extends readonly [number, string, ...unknown[]]>(marks: readon
 }
 
 /**
- * Returns how often, on how many objects and how densely a condition was seen, for `isRepeated`. A count whose repeats
- * are far apart stands for several conditions.
+ * Returns how often, on how many objects and how densely a condition was seen, for `isRepeated`. If the repeats of an
+ * event are far apart, its count combines several conditions.
  */
 export function repetitionOf({ seen }: Evidence): { count: number; pods: number; inTenMinutes: number } {
   const counts = seen.map(([at, , since, count]) => (at - since > TEN_MINUTES * count ? 1 : count))

@@ -7,7 +7,7 @@ export type Fingerprint = { readonly fingerprint: string; readonly startedAt: nu
 const KEPT = 64
 
 /**
- * Adds a start. While another fingerprint of the alert fires, a signal with a start that has already ended is a late copy
+ * Adds a start. If another fingerprint of the alert fires and this start has already ended, the signal is a late copy
  * and has no effect.
  */
 export function withStart(
@@ -18,7 +18,7 @@ export function withStart(
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
   if (known?.ended && !reopens && startsAt <= known.startedAt) return fingerprints
   const startedAt = Math.max(known?.startedAt ?? startsAt, startsAt)
-  // Most signals repeat the only fingerprint of an alert, and change nothing.
+  // Most signals repeat the only fingerprint of an alert and change nothing.
   if (known && !known.ended && known.startedAt === startedAt && fingerprints.length === 1) return fingerprints
   return withFingerprint(fingerprints, { fingerprint, startedAt, ended: false })
 }
@@ -30,7 +30,8 @@ export function withFingerprint(fingerprints: readonly Fingerprint[], one: Finge
 }
 
 /**
- * Drops the oldest. An exporter restarts only a few times, and endless new fingerprints must not slow down later items.
+ * Drops the oldest fingerprints. An exporter restarts only a few times. An endless series of new fingerprints must not
+ * slow down later items.
  */
 function withoutOldest(fingerprints: readonly Fingerprint[]): readonly Fingerprint[] {
   const oldest = fingerprints.reduce((a, b) => (isOlder(b, a) ? b : a))

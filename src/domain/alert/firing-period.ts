@@ -8,7 +8,7 @@ const SECOND = 1_000
  * default within 30 seconds (`terminationGracePeriodSeconds`).
  */
 const SHUTDOWN = 60 * SECOND
-/** Events closer to each other belong to one attempt: the kubelet's first back-off and a probe's period are 10 seconds. */
+/** Events within this time belong to one attempt: the kubelet's first back-off and a probe's period are 10 seconds. */
 const ATTEMPT = 10 * SECOND
 
 /** The latest period in which an object showed a condition. Times in milliseconds UTC. */
@@ -35,7 +35,7 @@ export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringP
   return periods.sort((a, b) => a.since - b.since || (a.object < b.object ? -1 : 1))
 }
 
-/** Returns the periods that continue at `now`. `lasts`: periods without repeats continue too. */
+/** Returns the periods that continue at `now`. If `lasts` is true, periods without repeats continue too. */
 export function ongoing(periods: readonly FiringPeriod[], now: number, lasts = false): FiringPeriod[] {
   return periods.filter(({ recoveredAt, quietAt }) => recoveredAt === null && (lasts || quietAt > now))
 }
@@ -54,7 +54,7 @@ type Building = {
   readonly lastAt: number
   readonly count: number
   readonly attempts: number
-  /** For each series of repeats, by its first time: the number that belongs to earlier periods. */
+  /** For each series of repeats, identified by its first time: the number of repeats that belong to earlier periods. */
   readonly earlier: ReadonlyMap<number, number>
 }
 
@@ -81,7 +81,7 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
 function attemptsOf(period: Building | null): number {
   if (!period) return 1
   const lasted = period.lastAt - period.since
-  // Without a first time nothing is known but the count.
+  // If all observations have the same time, only the count is known.
   return lasted === 0 ? period.count : Math.min(period.count, 1 + Math.floor(lasted / ATTEMPT))
 }
 
@@ -111,8 +111,9 @@ function extended(period: Building, [at, , since, count]: Observation): Building
 }
 
 /**
- * Starts a period with this observation. Kubernetes keeps counting an event while it remembers it, even after quiet
- * days. If the repeats are too far apart or were counted in an earlier period, the new period starts with the last one.
+ * Starts a period with this observation. Kubernetes increases the count of an event as long as it stores the event,
+ * even after days without a repeat. If the repeats are too far apart or were counted in an earlier period, the new
+ * period starts with the last repeat.
  */
 function begun([at, , since, count]: Observation, counted: ReadonlyMap<number, number>, rules: PeriodRules): Building {
   const gap = (at - since) / Math.max(1, count - 1)

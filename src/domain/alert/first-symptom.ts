@@ -2,8 +2,8 @@
 import type { Source } from '../event/event.ts'
 
 /**
- * Returns the alert that started first. An alert from CI means that a change failed, not that a service is ill, so it
- * counts only without other alerts. Of alerts that started together, the first one in the list counts.
+ * Returns the alert that started first. A CI alert means that a change failed, not that a service has a problem, so it
+ * is returned only if there are no other alerts. If several alerts started together, returns the first one in the list.
  */
 export function firstSymptom<A extends { readonly source: Source; readonly startsAt: number }>(
   alerts: readonly A[],

@@ -19,7 +19,7 @@ export type GroupedAlert = {
   readonly occurrences: number
 }
 
-/** `count` alerts of one service with one name, source and severity. `members` holds them, the newest first. */
+/** `count` alerts of one service with the same name, source and severity. `members` lists them, newest first. */
 export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly key: string
   readonly name: string
@@ -28,14 +28,14 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly serviceId: string
   readonly members: readonly Alert[]
   readonly count: number
-  /** When each of them started, the latest first. */
+  /** When each member started, latest first. */
   readonly starts: readonly number[]
   readonly firing: number
-  /** The number of events that reported them, together. */
+  /** The number of events that reported the members. */
   readonly seen: number
   readonly firstStartsAt: number
   readonly lastStartsAt: number
-  /** When the last of them ended; null while one of them fires. */
+  /** When the last member ended; null while a member fires. */
   readonly endsAt: number | null
   /** The summary of the newest member, with the labels that differ between the members. */
   readonly summary: string
@@ -88,8 +88,8 @@ function summaryOf(members: readonly GroupedAlert[]): string {
 }
 
 /**
- * Returns the labels that differ between similar alerts: `11 routes on 40 pods`. Names at most two labels, starting
- * with the one with the fewest values; '' if all labels are equal.
+ * Returns the labels that differ between similar alerts: `11 routes on 40 pods`. Names at most two labels. The label
+ * with the fewest values comes first. Returns '' if all labels are equal.
  */
 export function variesText(labels: readonly Labels[]): string {
   const values = new Map<string, Set<string>>()

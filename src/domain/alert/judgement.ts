@@ -18,11 +18,15 @@ export type DraftJudgement = {
   readonly signal: Signal | null
   /** Whether the draft can end or explain earlier conditions of its service. */
   readonly tellsOfEnds: boolean
-  /** The fingerprint of a condition for which the draft is evidence without changing it: the pipeline of a job. */
+  /**
+   * The fingerprint of a condition that the draft supports as evidence but does not change: for a job, its pipeline.
+   */
   readonly evidenceOf: string | null
 }
 
-/** `success` and `failure` of a pipeline. A pipeline that runs or ended in another way is `pipeline`. */
+/**
+ * `success` and `failure` are the results of a pipeline. A pipeline that runs or ended in another way is `pipeline`.
+ */
 export type EventKind =
   | 'firing'
   | 'resolved'

@@ -8,7 +8,7 @@ const RAISED_AFTER = 10 * MINUTE
 /** A smaller change does not matter to any rule. */
 const NEGLIGIBLE = MINUTE
 
-/** `lag`: the smallest time from an event to its receipt. `lagAt`: when this was last seen. In milliseconds. */
+/** `lag`: the shortest time from an event to its receipt. `lagAt`: when this lag was last measured. In milliseconds. */
 export type Lag = { readonly lag: number; readonly lagAt: number }
 
 /** Returns the lag of a sender after one more event. Returns the same object if the change does not matter. */

@@ -51,7 +51,9 @@ function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
   return older.reduce((before, [, object]) => withEvidence(before, 'gone', [at, object]), evidence)
 }
 
-/** The template's hash in the name of a Deployment's pod or ReplicaSet: `7d9f5b6c8` of `cart-7d9f5b6c8-x2kqp`. */
+/**
+ * Returns the template's hash in the name of a Deployment's pod or ReplicaSet: `7d9f5b6c8` of `cart-7d9f5b6c8-x2kqp`.
+ */
 function templateOf(object: string): string | null {
   return /-([456789bcdf]{6,10})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?$/.exec(object)?.[1] ?? null
 }

@@ -15,8 +15,8 @@ const NONE: ReadonlySet<string> = new Set()
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 
 /**
- * Returns the names of the labels in the logical key, sorted: without volatile labels and without labels that name the
- * exporter. The label that chose the service stays, and so does the target's own pod.
+ * Returns the sorted names of the labels in the logical key. Omits volatile labels and labels that name the exporter.
+ * Keeps the label that chose the service, and the target's own pod.
  */
 export function logicalNames(draft: AlertDraft, attribution: Attribution): string[] {
   const [, how, chosen] = CHOSEN.exec(attribution.rule) ?? []
@@ -26,8 +26,8 @@ export function logicalNames(draft: AlertDraft, attribution: Attribution): strin
 }
 
 /**
- * Returns the labels of the exporter. For an exporter on the node, the address does not count if a better label chose
- * the service.
+ * Returns the labels that name the exporter. For an exporter on the node, `instance` is one of them if a better label
+ * chose the service.
  */
 function exporterLabels(labels: Labels, chosen: string | undefined): ReadonlySet<string> {
   const { own, kind } = exporterOf(labels)

@@ -1,5 +1,5 @@
 /**
- * Signals from CI: a pipeline that deploys makes an alert for its branch or tag, and a job is evidence for its
+ * Signals from CI: a pipeline that deploys creates an alert for its branch or tag, and a job is evidence for its
  * pipeline.
  */
 
@@ -21,7 +21,7 @@ export function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attributio
   return judgePipeline(draft, attribution)
 }
 
-/** A job is evidence for its pipeline and makes no alert. */
+/** A job is evidence for its pipeline and creates no alert. */
 function judgeJob({ job, project, ref, pipelineId }: JobDraft): DraftJudgement {
   const failed = job.status === 'failed' && !job.allowFailure
   const of = pipelineId ? ` of pipeline #${pipelineId}` : ''
@@ -40,7 +40,7 @@ function history(event: DraftJudgement['event']): DraftJudgement {
   return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
 }
 
-/** The identity is project and ref. Only the default branch, tags and deploys count. */
+/** Identifies the alert by project and ref. Only the default branch, tags and deploys create an alert. */
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
   const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
   const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))

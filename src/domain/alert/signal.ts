@@ -33,7 +33,10 @@ export function judge(draft: Draft, target: Target, attribution: Attribution): D
   }
 }
 
-/** The identity is the service, the reason group and the container or kind, so that restarted pods stay one alert. */
+/**
+ * Identifies the alert by service, reason group and container or kind, so that the alert stays the same when a pod
+ * restarts.
+ */
 function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribution): DraftJudgement {
   const { object } = draft
   const finding = judgeReason({ reason: draft.reason, message: draft.message, type: draft.type, kind: object.kind })
@@ -82,8 +85,9 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
 }
 
 /**
- * Returns the identity of a condition: its service, its reason group, and the container or else the object's kind. The
- * identity of a probe has only the kind, because not every event of a probe names the container.
+ * Returns the identity of a condition: its service, its reason group and the container or, if that is unknown, the
+ * object's kind. For a probe the identity contains only the kind, because not every event of a probe names the
+ * container.
  */
 export function eventFingerprint(
   target: Target,
@@ -103,8 +107,8 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
 }
 
 /**
- * The identity is the sender's fingerprint, and for Alertmanager also the labels that survive a restart of the
- * exporter.
+ * Identifies the alert by the sender's fingerprint. For Alertmanager, the labels that survive a restart of the exporter
+ * identify it too.
  */
 function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): DraftJudgement {
   const { severity, raw, rule } = severityOf(draft)

@@ -19,17 +19,19 @@ const REPEATS = 4
 const PROBES = 3
 const PROBES_LAST = 45_000
 /**
- * Volumes are detached from the last node first, and the kubelet waits two minutes before it reports a failure. The pod
- * of a lost node waits too, because the event of the node may arrive later.
+ * These conditions take longer. A volume must first be detached from its previous node, and the kubelet waits two
+ * minutes before it reports a failure. The pod of a lost node needs time because the event of the node may arrive
+ * later.
  */
 const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
 const TWO_MINUTES = 2 * MINUTE
-/** The autoscaler waits this long for a new node (`--max-node-provision-time`). A drained node is away for as long. */
+/** The autoscaler waits this long for a new node (`--max-node-provision-time`). A drained node may be away as long. */
 const PLANNED = 15 * MINUTE
 
 /**
- * A newly connected exporter sends old events first, oldest to newest, within seconds. The recovery may follow a few
- * requests later, so a late event waits for it.
+ * An event that is received later than this is late. A newly connected exporter sends old events first, oldest to
+ * newest, within seconds. The recovery may follow a few requests later, so a late event opens an incident only after
+ * `BACKLOG`.
  */
 const LATE = 30_000
 const BACKLOG = 2_000
@@ -45,7 +47,7 @@ export const PUNCTUAL_SENDER: SenderBehavior = { repeats: true, lag: 0 }
 export type Unavailable = {
   /** When the condition opens an incident, in milliseconds UTC. This may be in the future. */
   readonly at: number
-  /** The first observation. */
+  /** The time of the first observation. */
   readonly since: number
   /** The rule in words: `pod cart-1 unavailable: seen 9 times`. */
   readonly rule: string

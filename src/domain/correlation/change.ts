@@ -13,7 +13,7 @@ type Common = {
   /** `group/project#31` or `shop/cart@5d4f8c7b9`. */
   readonly ref: string
   readonly service: string
-  /** The UUID of its newest event. */
+  /** The UUID of the newest event about the change. */
   readonly eventId: string
   readonly startsAt: number
   /** For a running pipeline: the latest known time. */
@@ -123,14 +123,17 @@ const DAY = 24 * 3_600_000
 
 const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 
-/** A status with an end is newer than one without. The end of a retry is later. */
+/**
+ * Returns whether `one` is newer. A final status is newer than any other status. If both are final or neither is, the
+ * later one is newer, because a retry ends later.
+ */
 function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)
   if (one.statusAt !== other.statusAt) return one.statusAt > other.statusAt
   return one.status > other.status
 }
 
-/** Merges jobs by ID, else by name. Of two states of a job, the later one counts. */
+/** Merges jobs by ID, or by name if they have no ID. Keeps the later state of each job. */
 function mergeJobs(known: readonly Job[], told: readonly Job[]): readonly Job[] {
   const jobs = new Map<string, Job>()
   for (const job of [...known, ...told]) {
@@ -149,8 +152,8 @@ function isFurther(job: Job, before: Job): boolean {
 }
 
 /**
- * Returns what a pipeline did to the running system. The jobs are unknown if the sender reported none. A deploy that never
- * started (skipped, manual, created) changed nothing.
+ * Returns what a pipeline did to the running system. The jobs are unknown if the sender reported none. A deploy that
+ * never started (skipped, manual, created) changed nothing.
  */
 export function outcomeOf(facts: PipelineFacts): Outcome {
   const failed = facts.jobs.filter((job) => job.status === 'failed' && !job.allowFailure)
@@ -177,8 +180,9 @@ export function isDeploying({ status, jobs }: PipelineFacts): boolean {
 }
 
 /**
- * Returns the period in which a pipeline changed the system: that of its deploy jobs if known, because a manual gate
- * can extend a pipeline over days. Otherwise from its creation, at most a day, to its end.
+ * Returns the period in which a pipeline changed the system, at most a day. If the deploy jobs are known, this is the
+ * period of these jobs, because a manual gate can extend a pipeline over days. Otherwise the period lasts from the
+ * creation of the pipeline to its end.
  */
 export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; readonly endsAt: number } {
   const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
@@ -215,7 +219,7 @@ export function rolloutsOf(
     const before = last.get(event.object)
     if (rollout?.direction !== 'up' || before === rollout.hash) return []
     last.set(event.object, rollout.hash)
-    // The first known event of a Deployment only added replicas, if there were some already.
+    // If the first known event of a Deployment starts from existing replicas, it only adds more of them.
     if (before === undefined && (rollout.from ?? 0) > 0) return []
     const deployment = event.object.slice(event.object.indexOf('/') + 1)
     return [

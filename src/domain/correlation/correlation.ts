@@ -1,7 +1,7 @@
 /**
  * Correlation: how likely a change caused a condition of the same service. Start here.
  *   score = identity × time × kind
- * identity: how surely the change belongs to this service.
+ * identity: how certain it is that the change belongs to this service.
  * time: whether the condition began while the change ran or soon after, and not before. A repeat of a condition that
  * began earlier is no evidence.
  * kind: what the change did.
@@ -36,7 +36,7 @@ export type Link = {
   readonly reasons: readonly Reason[]
   /** The event with which the condition began, and the number of times it was seen near the change. */
   readonly evidence: { readonly eventId: string; readonly count: number }
-  /** From the start of the change to the start of the condition; negative if the condition began first. */
+  /** The time from the start of the change to the start of the condition; negative if the condition began first. */
   readonly lagSeconds: number
 }
 

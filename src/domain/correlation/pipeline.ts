@@ -40,8 +40,8 @@ export function isDeploy(job: Job): boolean {
 }
 
 /**
- * Returns whether `ref` is the default branch: the branch that the sender names, otherwise a usual name, `release/…` or
- * `release-…`.
+ * Returns whether `ref` is the default branch. If the sender does not name the default branch, the usual names,
+ * `release/…` and `release-…` count as default branches.
  */
 export function isDefaultBranch(project: Project, ref: string): boolean {
   const branch = ref.replace(/^refs\/heads\//, '')
