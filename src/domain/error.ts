@@ -1,4 +1,4 @@
-/** The only class for errors that a caller caused or must know. Any other thrown error is a bug. */
+/** The only class for errors that a caller caused or must know about. Any other thrown error is a bug. */
 
 export type ErrorCode =
   | 'invalid'

@@ -1,2 +1,2 @@
-/** Example data: everything in it belongs to one cluster, so that it can be told from real data and be removed. */
+/** All example data belongs to one cluster, so that it can be distinguished from real data and removed. */
 export const EXAMPLE_CLUSTER = 'incmon-example'

@@ -14,10 +14,10 @@ export type Client = { readonly address: string; readonly origin: string }
 const HOST = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i
 
 /**
- * Returns the client. Headers count only if a trusted proxy connected.
- * Of the addresses in X-Forwarded-For, or `for=` in Forwarded (RFC 7239), the last one that is not a trusted proxy is
- * the client. Anybody can write the addresses before it. A proxy sets one of the two headers and forwards the other
- * unchanged, so if they disagree, both are ignored.
+ * Returns the client. Uses the headers only if a trusted proxy connected.
+ * The client is the last address in X-Forwarded-For, or `for=` in Forwarded (RFC 7239), that is not a trusted proxy.
+ * Anybody can forge the addresses before it. A proxy sets one of the two headers and forwards the other header
+ * unchanged. If the two headers disagree, both are ignored.
  * @param peer the address that connected
  */
 export function clientOf(peer: string, said: ForwardingHeaders, isTrusted: (address: string) => boolean): Client {
@@ -35,7 +35,10 @@ export function clientOf(peer: string, said: ForwardingHeaders, isTrusted: (addr
   return { address: first, origin: isOrigin ? `${proto.toLowerCase()}://${host}` : '' }
 }
 
-/** Goes back from the nearest address. An entry that is not an address, for example `unknown`, ends the search. */
+/**
+ * Searches from the nearest address to the farthest. An entry that is not an address, such as `unknown`, ends the
+ * search.
+ */
 function clientIn(chain: readonly string[], direct: string, isTrusted: (address: string) => boolean): string {
   let client = direct
   for (const entry of chain.toReversed()) {

@@ -1,7 +1,7 @@
-/** Idempotency keys: the answers under one key, one for each body, for 24 hours. */
+/** Idempotency keys: the answers for one key, one for each body, are stored for 24 hours. */
 
 const KEPT_MS = 24 * 3_600_000
-/** A sender that uses one key for everything must not fill the row. The oldest answers are dropped first. */
+/** A sender that uses one key for all requests must not fill the row. The oldest answers are dropped first. */
 const MAX_ANSWERS = 8
 
 /** `answer` is null while the request is in progress. */
@@ -27,13 +27,13 @@ export function useOf<Value>(stored: string | null, bodyHash: string, now: numbe
   return { kind: answers.length > 0 ? 'reused' : 'new' }
 }
 
-/** Returns the new row for the key. `answer` is null for a request that starts. */
+/** Returns the new row for the key. `answer` is null when a request starts. */
 export function withAnswer<Value>(stored: string | null, bodyHash: string, answer: Value | null, now: number): string {
   const others = readAnswers<Value>(stored, now).filter((one) => one.bodyHash !== bodyHash)
   return JSON.stringify([...others, { bodyHash, at: now, answer }].slice(-MAX_ANSWERS))
 }
 
-/** Returns the row for the key after a request without effect; null if the row is empty. */
+/** Returns the row for the key after a request had no effect; null if the row is empty. */
 export function withoutAnswer(stored: string | null, bodyHash: string, now: number): string | null {
   const others = readAnswers(stored, now).filter((one) => one.bodyHash !== bodyHash)
   return others.length > 0 ? JSON.stringify(others) : null

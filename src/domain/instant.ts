@@ -6,7 +6,7 @@ const DAY = 86_400_000
 /** The last millisecond of the year 9999. ISO 8601 has four digits for the year. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** Smaller numbers (September 2001 in seconds) are counts or flags, not times. */
+/** Smaller numbers are counts or flags, not times. In seconds this is September 2001. */
 const FIRST_SECONDS = 1e9
 /** Larger numbers are milliseconds: in seconds they would be the year 5138, in milliseconds they are 1973. */
 const FIRST_MILLISECONDS = 1e11
@@ -94,7 +94,7 @@ function timeOfDay(hour: number, minute: number, second: number, fraction: strin
   return seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))
 }
 
-/** Returns milliseconds east of UTC. Abbreviations of zones are ignored, because `CST` means three zones. */
+/** Returns milliseconds east of UTC. Ignores abbreviations of zones, because `CST` can mean three different zones. */
 function offsetOf(text: string): number | null {
   if (text === 'Z') return 0
   const zone = ZONE.exec(text)

@@ -13,7 +13,10 @@ export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => 
   }
 }
 
-/** Returns the first of equal values, so that records that stay in memory share it. `textOf` tells values apart. */
+/**
+ * Returns a function that replaces equal values by the first of them, so that records in memory share it. Values with
+ * the same `textOf` are equal.
+ */
 export function shareEqual<Value>(textOf: (value: Value) => string): (value: Value) => Value {
   const shared = new Map<string, Value>()
   return (value) => {

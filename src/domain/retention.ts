@@ -41,7 +41,10 @@ export function isTooMuch({ due, total }: Share): boolean {
 /** The position of pruning: the time, and the row ID within that time. */
 export type Cursor = { readonly at: number; readonly id: number }
 
-/** Returns where to continue. If the clock was ahead or the limit was shorter, records are checked again. */
+/**
+ * Returns the position at which pruning continues. If the clock was ahead or the limit was shorter, records are checked
+ * again.
+ */
 export function resumeAt(cursor: Cursor, cutoff: number): Cursor {
   return cursor.at > cutoff ? { at: cutoff, id: 0 } : cursor
 }
@@ -74,8 +77,8 @@ export type IncidentReferences = {
   readonly scalingsFrom: number
   readonly alertsFrom: number
   /**
-   * For each service, by row ID: its events until one time and its scalings from another time are needed for the
-   * timeline.
+   * The events and scalings that the timeline needs, by row ID of the service: events until `eventsTo`, and scalings
+   * from `scalingsFrom` on.
    */
   readonly services: ReadonlyMap<number, { readonly eventsTo: number; readonly scalingsFrom: number }>
 }

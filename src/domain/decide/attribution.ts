@@ -120,8 +120,8 @@ function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): Live
 }
 
 /**
- * Returns a filter for the services to which items of this cluster can belong. The example has its own services, because
- * removing it deletes all their records.
+ * Returns a filter for the services to which items of this cluster can belong. The example has its own services,
+ * because the removal of the example deletes all records of its services.
  */
 function canMatch(cluster: string): (service: LiveService) => boolean {
   return (service) => (service.cluster === EXAMPLE_CLUSTER) === (cluster === EXAMPLE_CLUSTER)
@@ -166,7 +166,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
     lastEventAt: null,
     createdAt: now,
     evaluateAt: null,
-    // Earlier events may belong to it. They are loaded when needed.
+    // Earlier events may belong to this service. They are loaded when needed.
     ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   }
   ctx.emit({ kind: 'service-created', service })
@@ -197,8 +197,8 @@ export function learnImage(ctx: Context, service: LiveService, draft: Draft, now
 }
 
 /**
- * Merges the project's own service into the only service that pulls its image. If there are several, the pipeline
- * decides.
+ * Merges the project's own service into the only service that pulls its image. If several services pull the image, the
+ * pipeline decides.
  */
 function joinPulled(ctx: Context, service: LiveService, project: string, now: number): void {
   if (ctx.state.projects.get(project).size !== 1) return

@@ -14,7 +14,7 @@ const NAMED = /\bpersistentvolumeclaim "([a-z0-9.-]+)"/i
 
 /**
  * Merges services of volume claims into the workload of an item: claims whose names match a new workload, and the claim
- * that the item names as used by its pod.
+ * that the pod of the item uses.
  */
 export function joinClaims(ctx: Context, draft: Draft, service: LiveService, isNew: boolean, now: number): void {
   if (draft.source === 'cluster' && draft.object.kind === CLAIM) return

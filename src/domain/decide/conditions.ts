@@ -103,7 +103,7 @@ export function hasFiringMetrics(state: OrganizationState, serviceId: number, st
   return false
 }
 
-/** Returns whether another alert than this firing one has its name and fires with its severity or a higher one. */
+/** Returns whether another alert with the same name fires with the same or a higher severity. */
 export function hasNamesake(state: OrganizationState, { serviceId, alert }: LiveAlert): boolean {
   return SEVERITIES.some((severity) => {
     if (rank(severity) < rank(alert.severity)) return false

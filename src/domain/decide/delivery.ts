@@ -1,4 +1,4 @@
-/** Decides about one webhook request, or one chunk of a large one: its events, its alerts and its answer. */
+/** Decides about one webhook request, or one chunk of a large request: its events, its alerts and its answer. */
 import type { Alert, Change } from '../alert/alert.ts'
 import type { DraftJudgement } from '../alert/judgement.ts'
 import { corrected } from '../event/clock.ts'
@@ -18,14 +18,14 @@ export type Delivery = {
   readonly intake: Intake
   readonly receivedAt: number
   readonly idempotencyKey: string | null
-  /** Equal for equal bodies. Absent if the key is computed from the body. */
+  /** Identifies the body: equal bodies have equal values. Absent if the key is computed from the body. */
   readonly bodyHash?: string
   readonly dryRun: boolean
   /** Whether the same bytes were received before, so that the parsed intake comes from the cache. */
   readonly isFromCache: boolean
   /** The size of the body, if it is known. A large body is stored in chunks. */
   readonly bytes?: number
-  /** Set if this delivery is a chunk of a larger one. */
+  /** Set if this delivery is a chunk of a larger delivery. */
   readonly part?: Chunk
 }
 
@@ -43,15 +43,15 @@ export type Received = {
   readonly sent: SenderFacts
   /** Row ids of the services whose health may have changed. */
   readonly serviceIds: readonly number[]
-  /** `part`: more chunks follow; `repeated`: answered by its Idempotency-Key. */
+  /** `part`: more chunks follow. `repeated`: the Idempotency-Key was used before, so the stored answer is returned. */
   readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
 }
 
 export type Receipt = {
-  /** One for each accepted item, in order. */
+  /** The UUIDs of the events, one for each accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
-  /** Faults of accepted items that were ignored. Absent if there are none. */
+  /** Ignored errors in accepted items. Absent if there are none. */
   readonly warnings?: readonly Warning[]
   /** Whether every item only repeated the last event of its alert. */
   readonly isRepeat: boolean
@@ -104,7 +104,7 @@ const MAX_WARNINGS = 100
 /** The penalties that a dry run shows, the heaviest first. */
 const MAX_PENALTIES = 10
 
-/** Decides about a delivery or a chunk of one. The first chunk updates the sender, and the last chunk is answered. */
+/** Decides about a delivery or a chunk. The first chunk updates the sender, and the last chunk stores the answer. */
 export function receive(ctx: Context, delivery: Delivery): Received {
   const { intake, part } = delivery
   const before = part?.before ?? null
@@ -159,7 +159,9 @@ function joined(before: Receipt, own: Receipt): Receipt {
   }
 }
 
-/** Returns the key of an answer. It contains the cluster, because two clusters may send the same Idempotency-Key. */
+/**
+ * Returns the key of a stored answer. It contains the cluster, because two clusters may send the same Idempotency-Key.
+ */
 function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
 }

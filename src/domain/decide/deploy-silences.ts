@@ -40,7 +40,7 @@ export function silenceDeploy(
   const matchers = Object.entries({ service: name, namespace, cluster }).map(([label, value]) => {
     return { name: label, op: '=' as const, value }
   })
-  // One silence at a time, so that many pipelines of one service do not add up.
+  // Allows one silence at a time, so that the silences of many pipelines of one service do not add up.
   if (activeSilences(ctx, now).some((silence) => formatMatchers(silence.matchers) === formatMatchers(matchers))) return
   createSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
 }

@@ -18,7 +18,7 @@ const LINGERS = 60 * 60_000
 /** While a failed node explains critical alerts of a service, the service is evaluated at this interval. */
 const NODE_CHECK = 10 * 60_000
 
-/** The maximum workload of the evaluations in one batch, without that of the last service. */
+/** The maximum workload of the evaluations in one batch, not counting the last service. */
 export const MAX_EVALUATION_WORK = 1_000
 
 /**
@@ -92,8 +92,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
 }
 
 /**
- * Returns when the last condition of a service ended, at most `now`; null while one fires. The recovery does not wait
- * until ended conditions no longer lower the score.
+ * Returns when the last condition of a service ended, at most `now`; null while a condition fires. The recovery does
+ * not wait until ended conditions no longer lower the score.
  */
 function recoveredAt(service: LiveService, conditions: readonly Condition[], now: number): number | null {
   if (conditions.some(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))) return null

@@ -141,8 +141,10 @@ function findIncident(ctx: Context, id: string): LiveIncident | null {
 }
 
 /**
- * Moves the alerts, links and timeline of an incident to another one of the organization, and resolves it.
- * @throws IncmonError `not-found`; `unprocessable` if there is no incident `into`; `conflict` if the two cannot be merged
+ * Moves the alerts, links and timeline of an incident to another incident of the organization, and resolves the first
+ * one.
+ * @throws IncmonError `not-found`; `unprocessable` if there is no incident `into`; `conflict` if the two cannot be
+ * merged
  */
 export function mergeIncidents(
   ctx: Context,
@@ -157,7 +159,7 @@ export function mergeIncidents(
   if (refusal !== null) throw new IncmonError('conflict', refusal)
   const { severity, startedAt, took, why } = mergeOf(from, into)
   const wasOpen = from.status !== 'resolved'
-  // The postmortem is written before its alerts are moved, because it describes them.
+  // Writes the postmortem before the alerts are moved, because the postmortem describes them.
   const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
   const merged = { at: now, kind: 'merged', actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })

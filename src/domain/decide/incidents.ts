@@ -8,7 +8,7 @@ import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
 import type { OrganizationState } from '../state/state.ts'
 import type { Condition } from './conditions.ts'
 
-/** The maximum age of an incident's start. A sender whose clock says 1970 does not know when the problem began. */
+/** The maximum age of an incident's start. A sender whose clock is set to 1970 does not know when the problem began. */
 const OLDEST_START = 400 * 24 * 3_600_000
 const MAX_TITLE = 200
 
@@ -97,7 +97,7 @@ export function moveIncident(ctx: Context, { before, after, why, actor, now }: M
   return after
 }
 
-/** Queues notifications for the channels of the organization, if people want to know about the change. */
+/** Queues notifications for the channels of the organization, unless nobody needs to know about the change. */
 function queueNotifications(
   ctx: Context,
   before: LiveIncident | null,
@@ -189,8 +189,8 @@ function named({ conditions }: StepInput, alertIds: readonly string[]): LiveAler
 }
 
 /**
- * Updates the start and the title from the earliest critical alert, because a late event may have begun first. A
- * person's change of the incident stops these updates.
+ * Updates the start and the title from the earliest critical alert, because an event that arrives late may have begun
+ * first. After a person has changed the incident, the start and the title stay unchanged.
  */
 export function nameAfterFirst(
   ctx: Context,
@@ -227,8 +227,8 @@ export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
 }
 
 /**
- * Adds alerts to an incident. The alerts of a reopened incident already belong to it. The timeline shows the alerts
- * themselves, so they need no entry.
+ * Adds alerts to an incident. The alerts of a reopened incident already belong to it. Stores no timeline entries,
+ * because the timeline shows the alerts themselves.
  */
 function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)

@@ -126,7 +126,7 @@ function storeEvent(
       alertId: found.alertId ?? pipelineAlert ?? null,
       source: draft.source,
       count: draft.source === 'cluster' ? draft.count : 1,
-      // Without a name there is no service to wait for.
+      // An item without a name cannot wait for a service.
       awaited: service || isUnattributed(match.key) ? null : awaitedName(match.key),
       firstSeenAt: firstSeenOf(draft),
       at: draft.at,
@@ -178,7 +178,10 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
   ctx.emit({ kind: 'service-changed', before, after: { ...before, lastEventAt, lastAlertAt } })
 }
 
-/** Returns whether an item is new evidence for links. A repeated notification is not; a repeated event is. */
+/**
+ * Returns whether an item is new evidence for links. A repeated event is new evidence, but a repeated notification is
+ * not.
+ */
 function isEvidence({ live, change }: Decided, kind: DraftJudgement['event']['kind']): boolean {
   const isNew = live.alert.source === 'cluster' || change !== 'repeated'
   return kind === 'firing' && isNew && live.alert.severity !== 'info'
@@ -207,7 +210,7 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
 function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
   if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
   if (live.alert.severity === 'info') return false
-  // While a silence is active, the new alert may be silenced and the other one not, so the service is evaluated.
+  // An active silence may apply to only one of the two alerts, so the service is evaluated.
   const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)
   if (isOwn || !hasNamesake(ctx.state, live)) return true
   joinOpenIncident(ctx, live)

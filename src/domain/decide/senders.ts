@@ -11,7 +11,10 @@ import { groupKey, senderKey } from '../state/state.ts'
 import { clusterOf, createLiveService, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 
-/** The sender's data for each item. `repeatTimeout`: the time without repeats after which its alerts end, in ms; null if ends are reported. */
+/**
+ * The sender's data for each item. `repeatTimeout`: the time in ms without repeats after which an alert of the sender
+ * ends; null if the sender reports ends.
+ */
 export type SenderFacts = {
   readonly groupId: number | null
   readonly repeatTimeout: number | null
@@ -145,7 +148,7 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   ctx.emit({ kind: 'group-changed', group: after, isNew: before === null })
   const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
-  // This delivery confirms its members. Only a missing member may now be due sooner.
+  // This delivery confirms its members. Only a missing member may now be due earlier.
   const timeout = repeatTimeoutOf(group, interval)
   if (!sender.reportsEnds && timeout < repeatTimeoutOf(before, sender.deliveryInterval))
     hastenGroup(ctx, groupId, timeout)
@@ -175,7 +178,7 @@ function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: numbe
   }
 }
 
-/** Opens an incident about a missing heartbeat, because the sender would not report problems now. */
+/** Opens an incident about a missing heartbeat, because such a sender may not report problems either. */
 export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
   ctx.emit({ kind: 'sender-changed', sender: { ...sender, heartbeatDueAt: null }, isNew: false })
   if (!ctx.state.settings.get('settings')?.heartbeats) return

@@ -66,8 +66,9 @@ export function updateService(
 }
 
 /**
- * Moves history, aliases and incidents of one service to another. Later items with its name belong to the other, too.
- * Open incidents of the two become one. `actor`: the name of the token; null for incmon.
+ * Moves the history, aliases and incidents of one service to another service. Later items with the name of the first
+ * service belong to the other service too. Open incidents of both services become one incident. `actor`: the name of
+ * the token; null for incmon.
  * @throws IncmonError `not-found`; `unprocessable` if the other does not exist; `conflict` if they are the same
  */
 export function mergeServices(
@@ -85,7 +86,7 @@ export function mergeServices(
   moveAll(ctx, from, into, now, actor)
 }
 
-/** Moves everything of one service to another one, and merges their open incidents. */
+/** Moves all records of one service to another service, and merges their open incidents. */
 export function moveAll(
   ctx: Context,
   { rowId: fromId }: LiveService,
@@ -93,7 +94,7 @@ export function moveAll(
   now: number,
   actor: string | null = null,
 ): void {
-  // The same item may have changed them already.
+  // The same item may already have changed these services.
   const [from, into] = [ctx.state.services.get(fromId), ctx.state.services.get(intoId)]
   if (!from || !into) return
   const incidents = incidentsToMerge(ctx, from, into)

@@ -144,7 +144,7 @@ export function hasActiveSilence({ state }: Context, now: number): boolean {
   return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
 }
 
-/** An alert to which other silences apply now than `before`. */
+/** An alert before and after the silences that apply to it changed. */
 export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
 
 /** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and what changed. */
@@ -191,7 +191,7 @@ export function noteSilences(
 ): void {
   const incidentOf = ({ rowId }: LiveAlert) => ctx.state.alerts.get(rowId)?.incidentId ?? null
   const firing = resilenced.filter(({ after: { alert } }) => alert.status === 'firing' && alert.severity !== 'info')
-  // Of many alerts, some join the incident only with the next batch.
+  // If there are many alerts, some join the incident only in the next batch.
   const freed = firing.filter(
     ({ after }) => after.silencedBy.length === 0 && [null, incident.rowId].includes(incidentOf(after)),
   )

@@ -37,7 +37,7 @@ export function nextDue(state: OrganizationState): number | null {
     ...earliestOf(state.dueServices).map((rowId) => state.services.get(rowId)?.evaluateAt ?? null),
     ...otherTimes(state),
   ]
-  // A storm has more alerts than Math.min has arguments.
+  // A storm may have more alerts than Math.min accepts arguments.
   return times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
 }
 
@@ -63,7 +63,10 @@ function otherTimes(state: OrganizationState): (number | null)[] {
 type DueIndex = OrganizationState['dueAlerts']
 type DueAt = (rowId: number) => number | null
 
-/** Returns due row ids, earliest ten-second slot first. The records of a slot are not sorted, because a whole alert storm may be due at once. */
+/**
+ * Returns due row ids, earliest ten-second slot first. Does not sort the records of a slot, because a whole alert storm
+ * may be due at once.
+ */
 function dueOf(index: DueIndex, now: number, limit: number, dueAt: DueAt): number[] {
   const last = dueStep(now) ?? Number.POSITIVE_INFINITY
   const steps = [...index.keys()].filter((step) => step <= last).sort((a, b) => a - b)

@@ -26,11 +26,11 @@ export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Fi
 /** Times in ms UTC. `fingerprint` distinguishes certificates. */
 export type Certificate = { readonly from: number; readonly until: number; readonly fingerprint: string }
 
-/** `text` follows the name of the certificate. `isRefused`: clients refuse it now. */
+/** `text` is shown after the name of the certificate. `isRefused`: clients refuse the certificate now. */
 export type CertificateFault = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
 
 const DAY = 86_400_000
-/** Automatic renewal happens earlier. A person needs up to two weeks. */
+/** Automatic renewal happens earlier. A person needs up to two weeks for a renewal. */
 const SOON = 14 * DAY
 
 const RENEW = 'replace it and its key with renewed files, then send SIGHUP to the server'
@@ -46,7 +46,7 @@ export function certificateFaultOf({ from, until }: Certificate, now: number): C
   return until - now <= SOON ? { isRefused: false, text: `expires on ${end}, within 14 days`, remedy: RENEW } : null
 }
 
-/** Returns a finding if the server uses another certificate than the one in `file`, else null. */
+/** Returns a finding if the server uses another certificate than the one in `file`; otherwise null. */
 export function differenceOf(
   shown: Certificate,
   file: string,

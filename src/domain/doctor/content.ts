@@ -149,7 +149,7 @@ function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Fi
   return [warn('source', text, remedy)]
 }
 
-/** Rejected requests may name a receiver that never sends a valid one. After a day this is not a warning. */
+/** A rejected request may name a receiver that never sends a valid request. So this is a warning only for a day. */
 function diagnoseUnused(name: string, lastRejectionAt: number | null, now: number): Finding {
   if (lastRejectionAt === null) return ok('source', `${name}: connected, but no items yet`)
   const text = `${name}: no usable item yet; the last rejected item came ${since(lastRejectionAt, now)}`

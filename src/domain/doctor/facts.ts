@@ -31,9 +31,9 @@ export type SenderFact = {
   /** When the last rejected item arrived. */
   readonly lastRejectionAt: number | null
   readonly heartbeatAt: number | null
-  /** How far its clock is ahead of ours, in ms; negative: behind. */
+  /** How far the sender's clock is ahead of ours, in ms; negative if the clock is behind. */
   readonly clockOffset: number
-  /** Whether its items or its token name a cluster; null if unknown. */
+  /** Whether the sender's items or its token name a cluster; null if unknown. */
   readonly namesCluster: boolean | null
   /** Null while the heartbeat is missing, or if there was never one. */
   readonly heartbeatDueAt: number | null
@@ -76,7 +76,7 @@ export type DatabaseContent =
       readonly differences: readonly string[]
       /** References to missing rows. Only a full check of a sound file looks for them. */
       readonly brokenReferences: readonly string[]
-      /** Null if the data model is unknown, so that nothing more can be read. */
+      /** Null if the data model is unknown, because then nothing else can be read. */
       readonly history: {
         readonly receivedAt: number | null
         readonly senders: readonly SenderFact[]
@@ -85,7 +85,7 @@ export type DatabaseContent =
       } | null
     }
 
-/** Who uses the port: nobody, this program, or another program. `denied`: the system refuses it with this code. */
+/** Who uses the port: nobody, this program, or another program. `denied`: the system returns this error code. */
 export type Port =
   | { readonly state: 'any' | 'free' | 'other' }
   /** `certificate` is null for plain HTTP. */
@@ -116,10 +116,10 @@ export type DoctorFacts = {
   /** Null if no file can be read. */
   readonly content: DatabaseContent | null
   readonly served: boolean
-  /** The address of the server that uses the file, else the configured address; '' for any free port. */
+  /** The address of the server that uses the file, or the configured address; '' for any free port. */
   readonly address: string
   readonly port: Port
-  /** The configured certificate, or one line that says why it cannot be used; null for plain HTTP. */
+  /** The configured certificate, or a one-line reason why the certificate cannot be used; null for plain HTTP. */
   readonly certificate: { readonly file: string; readonly held: Certificate } | { readonly fault: string } | null
 }
 
@@ -154,7 +154,7 @@ const MEBIBYTE = 1_048_576
 const USUAL = 1_000_000_000
 const TIMES_THE_LEAST = 4
 
-/** `short`: the server is not ready. `scarce`: a person should check. */
+/** `short`: the server is not ready. `scarce`: a person should check the disk. */
 export type DiskSpace = 'short' | 'scarce' | 'enough'
 
 /** Judges the free disk space. @param free bytes @param minFree the minimum in MiB */

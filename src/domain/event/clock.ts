@@ -8,11 +8,11 @@ const AHEAD = 2 * MINUTE
 const BEHIND = 30 * MINUTE
 /** Offsets within this distance count as equal, because delivery times vary. */
 const SAME = 2 * MINUTE
-/** This many readings in a row must agree, over this time. */
+/** This many readings in a row must agree, over this period. */
 const READINGS = 5
 const SPAN = 10 * MINUTE
 const READINGS_TO_DROP = 3
-/** Local times differ from UTC by at most 14 hours. A larger difference is a wrong item, not a wrong time zone. */
+/** Local times differ from UTC by at most 14 hours. A larger difference means a wrong item, not a wrong time zone. */
 const MAX_OFFSET = 14 * 60 * MINUTE + AHEAD
 
 /** Milliseconds; positive if the sender's clock is ahead of ours. `count` readings in a row agree on `candidate`. */
@@ -26,8 +26,8 @@ export type Clock = {
 }
 
 /**
- * Returns the clock after one more reading; null if it is right. Only a constant offset counts: a backlog has changing
- * offsets, and so do several nodes of which one has a wrong clock.
+ * Returns the clock after one more reading; null if the clock is right. Only a constant offset counts. The offsets of a
+ * backlog vary, and so do the offsets of several nodes if one node has a wrong clock.
  * @param difference the newest time in a delivery minus the time of receipt, in ms
  */
 export function withReading(before: Clock | null, difference: number, receivedAt: number): Clock | null {
@@ -40,14 +40,14 @@ export function withReading(before: Clock | null, difference: number, receivedAt
     ? { ...clock, candidate: reading === 0 ? 0 : Math.max(clock.candidate, reading), count: clock.count + 1 }
     : { ...clock, candidate: reading, count: 1, since: receivedAt }
   const isLong = next.count >= READINGS && receivedAt - next.since >= SPAN
-  // A clock that is behind never shows the present time.
+  // Items from a clock that is behind never have the present time, so fewer readings are enough to drop its offset.
   const isCertain = isLong || (next.offset < 0 && next.candidate === 0 && next.count >= READINGS_TO_DROP)
   const settled = isCertain ? { ...next, offset: next.candidate } : next
   const count = Math.min(settled.count, READINGS)
   return settled.offset === 0 && settled.candidate === 0 ? null : { ...settled, count }
 }
 
-/** A delivery of Alertmanager or Grafana with older times only repeats alerts, so it does not show the clock. */
+/** If a delivery of Alertmanager or Grafana has only older times, it repeats alerts and does not show the clock. */
 const FRESH = 5 * MINUTE
 
 /** Returns the newest time of these drafts minus the time of receipt in ms; null if they do not show the clock. */

@@ -1,4 +1,4 @@
-/** Events: the items of webhooks in a common form. */
+/** Events: the items of webhooks in a common format. */
 
 export const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 export type Source = (typeof SOURCES)[number]
@@ -83,7 +83,7 @@ export type AlertDraft = Common &
 export type Links = Readonly<Record<string, string>>
 
 export type Project = {
-  /** `group/sub/project`, the key. */
+  /** `group/sub/project`, which identifies the project. */
   readonly path: string
   /** For display only. */
   readonly name: string
@@ -159,8 +159,8 @@ export type Intake = {
   readonly rejected: readonly Rejected[]
   /**
    * The group of Alertmanager or Grafana, whose delivery interval shows when an alert stopped; null for other senders.
-   * `members`: a digest of the group's members. `truncated`: the sender omitted some, so a missing member has not
-   * stopped.
+   * `members`: a digest of the group's members. `truncated`: the sender omitted some members, so a missing member has
+   * not stopped.
    */
   readonly group: {
     readonly receiver: string

@@ -4,10 +4,10 @@ import type { Labels } from './event.ts'
 
 const encoder = new TextEncoder()
 
-/** Ends every name, value and part. UTF-8 never contains this byte, so `ab`+`c` differs from `a`+`bc`. */
+/** Follows every name, value and part. UTF-8 never contains this byte, so `ab`+`c` differs from `a`+`bc`. */
 const SEPARATOR = 0xff
 
-/** Each byte as two digits. `toString(16)` takes ten times as long for large numbers. */
+/** Each byte as two hex digits. `toString(16)` takes ten times as long for large numbers. */
 const HEX = Array.from({ length: 0x100 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** A hash as two signed halves of 32 bits, because BigInt would be thirty times slower. */

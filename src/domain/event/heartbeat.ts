@@ -6,7 +6,7 @@ export type Heartbeat = {
   readonly heartbeatAt: number | null
   /** The longest normal interval. */
   readonly heartbeatGap: number
-  /** The time at which the heartbeat is overdue; null while it is missing, or if there was never one. */
+  /** The time at which the heartbeat is overdue; null while the heartbeat is missing, or if there was never one. */
   readonly heartbeatDueAt: number | null
 }
 
@@ -31,7 +31,7 @@ export function withHeartbeat(
 const HOUR = 3_600_000
 const KEPT = 24
 
-/** `last`: the newest hour, counted since 1970 in UTC. `counts`: the events of each hour up to it, oldest first. */
+/** `last`: the newest hour, counted since 1970 in UTC. `counts`: the number of events in each hour, oldest first. */
 export type Hours = { readonly last: number; readonly counts: readonly number[] }
 
 export const NO_HOURS: Hours = { last: 0, counts: [] }

@@ -9,7 +9,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** How long a momentary condition counts. A container that is killed for memory restarts within minutes. */
+/** How long a momentary condition lasts. A container that is killed for its memory use restarts within minutes. */
 const MOMENT = 10 * MINUTE
 /** The duration of a condition whose sender never reports repeats. */
 const SILENT_SENDER = HOUR
@@ -20,7 +20,9 @@ const MOMENTS: ReadonlySet<string> = new Set([
   ...['NodeShutdown', 'TaintManagerEviction', 'InvalidDiskCapacity'],
 ])
 
-/** Failures of a probe: the kubelet records one for each attempt, every 10 seconds by default (`periodSeconds`). */
+/**
+ * Failures of a probe. The kubelet records a failure for each attempt, every 10 seconds by default (`periodSeconds`).
+ */
 const MANY_PROBES = 20
 
 export type Seen = {
@@ -40,7 +42,7 @@ export function isProbe(group: string): boolean {
 
 /**
  * Returns the time in milliseconds after which a condition without repeats is over. `repeats`: whether its sender
- * reports repeats. Without repeats, missing events do not show the end of a lasting condition.
+ * reports repeats. If it does not, missing events do not show the end of a lasting condition.
  */
 export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): number {
   if (isMoment(group)) return MOMENT
@@ -55,8 +57,8 @@ function quietOf(group: string, { count }: Seen): number {
   if (group === 'FailedScheduling') return HOUR
   // The state of a node and a final failure are reported only once.
   if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR
-  // The restart back-off grows to 5 minutes, and the event recorder's spam filter (burst of 25, then one event a source
-  // and object every 5 minutes) hides repeats: gaps of 11 minutes were seen in pods that still looped.
+  // The restart back-off grows to 5 minutes, and the event recorder's spam filter hides repeats. It allows a burst of
+  // 25 events, then one event per source and object every 5 minutes. Pods in a crash loop had gaps of 11 minutes.
   if (isLoop(group, failure)) return count > 1 ? 15 * MINUTE : 5 * MINUTE
   // The controller retries within minutes.
   if (group === 'FailedCreate') return 5 * MINUTE

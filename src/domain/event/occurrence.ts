@@ -15,9 +15,10 @@ export type Occurrence<Event extends RepeatedEvent> = {
 }
 
 /**
- * Returns the start of the repeats that lead to an event's last one. Kubernetes moves `lastTimestamp` and raises
- * `count` with each repeat, even after quiet days. If the average interval is longer than the pause, the last repeat
- * may be a new start. Two different times with a count of 1 mean that the sender omits the count.
+ * Returns the start of the repeats that lead to the last occurrence of an event. Kubernetes moves `lastTimestamp` and
+ * increases `count` with each repeat, even after days without a repeat. If the average interval is longer than the
+ * pause, the last repeat may be a new start. Two different times with a count of 1 mean that the sender omits the
+ * count.
  */
 export function beginningOf({ firstSeenAt, at, count }: RepeatedEvent): number {
   return count === 1 || at - firstSeenAt < PAUSE * (count - 1) ? firstSeenAt : at

@@ -3,13 +3,16 @@
 /** The location of a condition. Names as in Kubernetes; null if unknown. */
 export type Location = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
 
-/** A sentence that ends with a colon, and the command behind it. */
+/** A sentence that ends with a colon, and the command that follows the sentence. */
 export type Command = { readonly text: string; readonly command: string }
 
 type Recipe = { readonly conditions: RegExp; readonly text: string; readonly words: string; readonly object: Kind }
 type Kind = 'pod' | 'node'
 
-/** The first recipe that matches a condition counts. `NAME` is replaced by the object, with its namespace before it. */
+/**
+ * The first recipe that matches a condition is used. `NAME` is replaced by the name of the object and, for a pod, its
+ * namespace.
+ */
 const RECIPES: readonly Recipe[] = [
   {
     conditions: /^(?:CrashLoopBackOff|KubePodCrashLooping|BackOff|StartError|ContainerCannotRun)$/,
@@ -54,7 +57,7 @@ const SAFE = /^[a-z0-9][a-z0-9.-]{0,252}$/
 
 /**
  * Returns the command that shows more about a condition, for example `kubectl logs -n shop checkout-1 --previous`.
- * Null if none fits, or if a name has characters that Kubernetes does not allow in names.
+ * Returns null if no command fits, or if a name has characters that Kubernetes does not allow in names.
  */
 export function commandFor(condition: string, { namespace, pod, node }: Location): Command | null {
   const recipe = RECIPES.find(({ conditions, object }) => conditions.test(condition) && (object !== 'pod' || pod))

@@ -37,7 +37,10 @@ export function withoutPodUid(message: string): string {
   return message.replace(POD_UID, '')
 }
 
-/** Returns the reason as sent, else the reason in the message, else ''. `message` is the result of `plainMessage`. */
+/**
+ * Returns the reason as sent, or the reason that the message indicates, or ''. `message` is the result of
+ * `plainMessage`.
+ */
 export function reasonOf(reason: string, message: string): string {
   const given = reason.trim()
   if (given !== '') return given
@@ -85,7 +88,7 @@ function failed(message: string): ReasonJudgement | null {
   const group = FAILED.find(([pattern]) => pattern.test(message))?.[1]
   if (group === undefined) return null
   const row = REASONS.get(group)
-  // If a kubelet reports Failed, the container could not start. So the severity is at least that of Failed.
+  // The kubelet reports Failed if the container could not start. So the severity is at least the severity of Failed.
   const severity = row?.severity === 'critical' ? 'critical' : 'error'
   return { group, severity, failure: row?.failure ?? 'other', rule: `message subtype: ${group}` }
 }

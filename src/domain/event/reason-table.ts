@@ -72,8 +72,8 @@ export const NODE_ONLY: ReadonlySet<string> = words(
 )
 
 /**
- * Kubernetes records these with type Normal although they are problems. Source: recordNodeStatusEvent and callers of
- * Eventf in kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
+ * Kubernetes records these reasons with type Normal although they are problems. Source: recordNodeStatusEvent and
+ * callers of Eventf in kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
  */
 export const NORMAL_OF_NODES: ReadonlySet<string> = words(
   `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown`,
@@ -93,7 +93,7 @@ export const REPORTED_ONCE: ReadonlySet<string> = words(
   KubeletSetupFailed`,
 )
 
-/** Final failures. Nothing repeats them. */
+/** Final failures, which are never repeated. */
 export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded')
 
 // The kubelet attaches and mounts volumes, creates the sandbox, pulls the image and creates the container. Each step
@@ -167,7 +167,7 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/\bNodeReady\b/, 'NodeReady'],
 ]
 
-/** The failure that the name of an alert means, as lower-case words. Every pattern must match; the first row wins. */
+/** The failure that the name of an alert means, as lower-case words. Every pattern must match. The first row wins. */
 export const ALERT_NAMES: readonly (readonly [readonly RegExp[], Failure | 'workload' | null])[] = [
   [[/overcommit|quota|filling up|maxed out|mis ?scheduled|certificate/], null],
   [[/\bjobs? (?:failed|failing|failure|not completed|slow|deadline)|\bcron ?jobs?\b/], 'job'],

@@ -23,9 +23,9 @@ export type { Failure } from './reason-table.ts'
 export type ReasonFinding = ReasonJudgement & {
   /** The type of Kubernetes, derived if the sender omits it. */
   readonly type: 'Normal' | 'Warning'
-  /** Critical if `isRepeated`. */
+  /** Whether the severity becomes critical if `isRepeated`. */
   readonly escalates: boolean
-  /** A Deployment scaled a ReplicaSet. A new hash means a new pod template. */
+  /** Whether a Deployment scaled a ReplicaSet. A new hash means a new pod template. */
   readonly change: boolean
   /** The usual cause, and what to check first. */
   readonly hint: string | null
@@ -110,10 +110,10 @@ export function ends(event: { reason: string; message: string; kind: string }): 
 }
 
 /**
- * Returns the deleted object of an event about a deletion; null for other events. A name that ends in `*` stands for all
- * pods of a ReplicaSet. The kubelet's `Killing` with only the words "Stopping container" means the deletion of the pod,
- * because a restart names its reason. Controllers write `Deleted pod: NAME`, a StatefulSet `delete Pod NAME in …`, the
- * scheduler `skip schedule deleting pod: NAMESPACE/NAME`.
+ * Returns the deleted object of an event about a deletion; null for other events. A name that ends in `*` stands for
+ * all pods of a ReplicaSet. The kubelet's `Killing` with only the words "Stopping container" means the deletion of the
+ * pod, because the message for a restart contains a reason. Controllers write `Deleted pod: NAME`, a StatefulSet
+ * `delete Pod NAME in …`, and the scheduler `skip schedule deleting pod: NAMESPACE/NAME`.
  */
 export function deletedObjectOf(event: {
   reason: string
@@ -148,7 +148,7 @@ export function hasCounterpart(group: string): boolean {
   return REPORTED.has(group)
 }
 
-/** Returns whether a condition is a final failure, which nothing repeats. */
+/** Returns whether a condition is a final failure, which is never repeated. */
 export function isTerminal(group: string): boolean {
   return TERMINAL.has(group)
 }

@@ -38,7 +38,7 @@ export type Health = {
   readonly score: number
   /** The heaviest penalties, at most 100. */
   readonly penalties: readonly Penalty[]
-  /** Critical alerts, and why: the sender said so, or an event and an alert agree. */
+  /** Critical alerts, and why they are critical: the sender reported it, or an event and an alert agree. */
   readonly critical: readonly { readonly alertId: string; readonly by: 'sender' | 'agreement' | 'events' }[]
   /** The next time at which the health may change without an event, in ms UTC; null for never. */
   readonly changesAt: number | null
@@ -106,8 +106,8 @@ export function healthOf(
 const SPANS = [LASTING]
 
 /**
- * Returns whether the penalty of an alert may have changed. A plain repeat changes it only after a waiting time of a
- * rule.
+ * Returns whether the penalty of an alert may have changed. A plain repeat changes the penalty only after a waiting
+ * time of a rule.
  */
 export function hasWeightChanged(before: Weight, after: Weight): boolean {
   return WEIGHT.some((name) => before[name] !== after[name]) || passed(before) !== passed(after)

@@ -9,10 +9,12 @@ export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> &
 /** When a problem of a node began and ended, in ms UTC. `endsAt`: null while it continues. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number; readonly endsAt: number | null }
 
-/** A node causes the problems of its pods that start this close to its own problem. */
+/** A failed node explains problems of its pods that start within this time of its own problem. */
 const NEAR_NODE = 10 * 60_000
 
-/** Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that only repeat them. */
+/**
+ * Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that only repeat these alerts.
+ */
 export function explainedByNodes(
   conditions: readonly ConditionOnNode[],
   troubles: readonly NodeTrouble[],
@@ -23,7 +25,7 @@ export function explainedByNodes(
       (!isStarting(condition) &&
         troubles.some(({ node, startsAt }) => node === condition.node && isNear(condition, startsAt))),
   )
-  // Alerts of the mixin about such pods name no node and fire 15 minutes later. They only repeat an explained problem.
+  // The mixin's alerts about such pods name no node and fire 15 minutes later. They only repeat an explained problem.
   const serious = conditions.filter(({ source, status, severity }) => {
     return source === 'cluster' && status === 'firing' && rank(severity) >= rank('error')
   })
@@ -39,8 +41,8 @@ function isMarked({ name, node }: ConditionOnNode): boolean {
 }
 
 /**
- * Returns whether the kubelet fails to start a pod. A failed node explains the alerts of its running pods, but not
- * those of a pod that was never running.
+ * Returns whether the kubelet fails to start a pod. A failed node explains the alerts of pods that were running, but
+ * not the alerts of a pod that never ran.
  */
 function isStarting({ source, name, failure }: ConditionOnNode): boolean {
   return source === 'cluster' && (STARTING.has(name) || failure === 'image' || failure === 'config')

@@ -2,7 +2,7 @@
 import { formatDuration } from '../shown-time.ts'
 import type { Health } from './health.ts'
 
-/** The status of a service from one time until the next entry. `unknown`: its sender was silent. */
+/** The status of a service from one time until the next entry. `unknown`: its sender sent nothing. */
 export type StatusChange = {
   readonly at: number
   readonly status: Health['status'] | 'unknown'
@@ -10,7 +10,7 @@ export type StatusChange = {
   readonly score: number
 }
 
-/** One bin: its worst status and the most lost points. */
+/** One bin: the worst status and the largest number of lost points. */
 export type StripBin = { readonly status: StatusChange['status']; readonly lost: number }
 
 const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const

@@ -84,9 +84,9 @@ export function decide(situation: Situation): Decision {
 }
 
 /**
- * Returns the critical alerts with the time at which each opens an incident. The time is now if the sender said
- * critical or an event and an alert agree. It is null for an event that neither lasts nor repeats. Omits alerts that a
- * failed node explains.
+ * Returns the critical alerts, each with the time at which it opens an incident. The time is now if the sender reported
+ * critical, or if an event and an alert agree. The time is null for an event that neither lasts nor repeats. Omits
+ * alerts that a failed node explains.
  */
 function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; dueAt: number | null }[] {
   const planned = isPlanned(alerts)
@@ -159,7 +159,7 @@ export function stillFiringDueAt(resolvedAt: number, sent: number): number {
   return resolvedAt + (sent === 0 ? REMIND_AFTER : sent * REMIND_EVERY)
 }
 
-/** Returns `1 alert still fires`, `2,715 alerts still fire`. */
+/** Returns `1 alert still fires` or `2,715 alerts still fire`. */
 export function firingText(count: number): string {
   return `${countOf(count, 'alert')} still ${count === 1 ? 'fires' : 'fire'}`
 }

@@ -17,7 +17,7 @@ export type TimelineRow = {
   readonly ref: string
   /** The number of similar alerts, links or repeats in the row. */
   readonly count: number
-  /** The number of events that reported them. */
+  /** The number of events that reported the alerts, links or repeats in the row. */
   readonly seen: number
 }
 
@@ -31,7 +31,7 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   readonly echo: boolean
   /** The object: `Pod/cart-1`; '' if unknown. */
   readonly object: string
-  /** The number of records that it represents; 1 if omitted. */
+  /** The number of records that this moment represents; 1 if omitted. */
   readonly count?: number
 }
 
@@ -112,7 +112,7 @@ function begin(rows: Gathered[], moment: Moment): Gathered {
 
 function add(row: Gathered, moment: Moment): void {
   row.at = Math.min(row.at, moment.at)
-  // A rollout has steps, and its end is unknown.
+  // A rollout has several steps, and its end is unknown.
   if (moment.kind !== 'rollout') row.until = Math.max(row.until, moment.until)
   if (moment.echo) row.echoes += 1
   else row.told += moment.count ?? 1
@@ -121,7 +121,7 @@ function add(row: Gathered, moment: Moment): void {
 
 function shown({ first, at, until, told, echoes, objects }: Gathered): TimelineRow {
   const { kind, text, actor, source, ref } = first
-  // An alert counts each report. A rollout counts once.
+  // Every report of an alert counts. A rollout counts once.
   const count = kind === 'alert' ? Math.max(told, echoes) : Math.max(told, 1)
   return {
     at,

@@ -66,7 +66,10 @@ export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<
   )
 }
 
-/** Returns one row for each group of similar alerts: the start of the first, their number, and the number of events. */
+/**
+ * Returns one row for each group of similar alerts: the start of the first alert, the number of alerts, and the number
+ * of events.
+ */
 function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
   return groups.map(({ name, source, summary, members, seen, firstStartsAt }) => {

@@ -9,7 +9,7 @@ export type ChannelSettings = Reminders & {
   readonly rules: readonly Rule[]
   /** The time zone of the times in messages. */
   readonly timeZone: string
-  /** Only incidents that nobody has acknowledged after this many minutes; 0: all incidents at once. */
+  /** Sends only incidents that nobody has acknowledged after this many minutes. 0: sends all incidents at once. */
   readonly escalateAfter: number
 }
 
@@ -33,8 +33,8 @@ type Notification = {
 
 /**
  * Returns the channels that get a notification, each with the time at which it is sent.
- * @param involved whether a channel got a message about the incident before: an escalation channel gets no update about
- * other incidents
+ * @param involved returns whether a channel already got a message about the incident. An escalation channel gets
+ * updates only about such incidents.
  */
 export function recipientsOf(
   channels: readonly Recipient[],

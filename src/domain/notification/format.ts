@@ -87,7 +87,7 @@ export function formatTelegram(
   chatId: string,
   replyTo: string | null,
 ): ChannelRequest {
-  // Telegram counts the characters after it has read the HTML, which must not be cut.
+  // Telegram counts the characters after it has parsed the HTML. Only the text is cut, because cut HTML is invalid.
   const escaped = escapeHtml(cut(body, MAX_TEXT - MAX_LINKS))
   const text = withLinks(escaped, links, htmlLink, Number.POSITIVE_INFINITY)
   const reply = replyTo === null ? {} : { message_id: Number(replyTo), allow_sending_without_reply: true }
@@ -134,9 +134,8 @@ export function formatNtfy({ tone, title, body, links }: MessageText, topic: str
 }
 
 /**
- * Formats the body of a generic webhook after Standard Webhooks. Its headers need a key and are added later. One
- * notification has the type `incident.opened` and so on. Several have the type `incidents.digest` and are listed in
- * order.
+ * Formats the body of a generic webhook after Standard Webhooks. The headers need a key and are added later. A single
+ * notification has a type such as `incident.opened`. Several have the type `incidents.digest`, listed in order.
  */
 export function formatWebhook(
   items: readonly MessageItem[],

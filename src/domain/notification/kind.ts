@@ -2,7 +2,7 @@
 import type { IncidentStatus } from '../incident/incident.ts'
 import { rank, type Severity } from '../severity.ts'
 
-/** Sorted by importance. The first of several changes decides the words. */
+/** Sorted by importance. If an incident has several changes, the first kind in this list decides the text. */
 export const NOTIFICATION_KINDS = [
   'opened',
   'sender-silent',
@@ -41,7 +41,9 @@ export function notificationKindOf(before: IncidentState | null, after: Incident
 /** Names longer than this are cut: a lock screen shows about 100 characters. */
 const MAX_NAME = 60
 
-/** Returns whether a service represents a sender: incmon calls it `source/metrics/incmon`. */
+/**
+ * Returns whether a service represents a sender. The name of such a service is, for example, `source/metrics/incmon`.
+ */
 export function isSender(service: string): boolean {
   return service.startsWith('source/')
 }

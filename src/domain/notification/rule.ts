@@ -4,7 +4,8 @@ import { type DailySpan, isClockTime, isTimeZone, spansAround, WEEKDAYS, type We
 import type { NotificationKind } from './kind.ts'
 
 /**
- * No messages are sent during this span. They are combined and sent when it ends. Without weekdays, it is every night.
+ * No messages are sent during quiet hours. They are combined and sent when the quiet hours end. Without weekdays, the
+ * quiet hours apply every day.
  */
 export type QuietHours = DailySpan & { readonly weekdays?: readonly Weekday[] | undefined }
 
@@ -27,8 +28,8 @@ export type RuledNotification = {
 }
 
 /**
- * Returns when a channel sends a notification: `now`, or the end of its quiet hours; null if no rule matches. A channel without
- * rules gets all notifications at once. If several rules match, the earliest time counts.
+ * Returns when a channel sends a notification: `now`, or the end of its quiet hours; null if no rule matches. A channel
+ * without rules gets all notifications at once. If several rules match, the earliest time is used.
  */
 export function sendTimeOf(rules: readonly Rule[], notification: RuledNotification, now: number): number | null {
   if (rules.length === 0) return now

@@ -15,7 +15,8 @@ const MAX_RETRY = HOUR
 const JITTER = 0.1
 
 /**
- * Returns the pause before the next attempt in milliseconds: 5 s, 15 s, 45 s and so on up to an hour, within 10 %.
+ * Returns the pause before the next attempt in milliseconds: 5 s, 15 s, 45 s and so on up to an hour, varied by up to
+ * 10 %.
  * @param attempts the number of failed attempts, at least 1
  * @param jitter from 0 to 1
  * @param askedFor the receiver's `Retry-After` in milliseconds, at most an hour; 0 if there is none
@@ -32,7 +33,7 @@ export type Result = 'delivered' | 'retry' | 'failed' | 'disable'
 
 /**
  * Returns the result of an attempt. `status` is null if there was no response. The status 410 disables the channel. A
- * message refused with 400, 413 or 422 is not retried.
+ * message that was refused with 400, 413 or 422 is not retried.
  * @param isLast whether there is no time for another attempt
  */
 export function resultOf(status: number | null, isLast: boolean): Result {

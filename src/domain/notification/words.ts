@@ -9,14 +9,14 @@ import { isSender, type MessageKind, shortened, shownName } from './kind.ts'
 /** A notification, with the state of its incident at the time of sending. Times in milliseconds UTC. */
 export type MessageItem = {
   readonly kind: MessageKind
-  /** When it happened. */
+  /** When the change happened. */
   readonly at: number
   readonly actor: string | null
   /** The severity before it was raised. */
   readonly severityBefore: Severity | null
   readonly incident: {
     readonly id: string
-    /** The number that people use for it. Numbers increase within an organization. */
+    /** The number by which people refer to the incident. Numbers increase within an organization. */
     readonly number: number
     readonly title: string
     readonly severity: Severity
@@ -24,7 +24,7 @@ export type MessageItem = {
     readonly startedAt: number
     readonly resolvedAt: number | null
     readonly alertCount: number
-    /** The number of its alerts that still fire. */
+    /** The number of alerts of the incident that still fire. */
     readonly firingAlerts: number
     readonly hasPostmortem: boolean
   }
@@ -51,7 +51,7 @@ export type Tone = Severity | 'acknowledged' | 'resolved' | 'neutral'
 /** The text of a message, before it is formatted for its channel. */
 export type MessageText = {
   readonly tone: Tone
-  /** A symbol for the tone. The words say the same. */
+  /** A symbol for the tone. The text says the same in words. */
   readonly symbol: string
   /** Equal for all messages about an incident, so that mail programs show them together. */
   readonly subject: string
@@ -59,7 +59,10 @@ export type MessageText = {
   readonly title: string
   /** One line: the problem, its likely cause and the number of alerts; '' if there is nothing to add. */
   readonly body: string
-  /** The most urgent first: to acknowledge the incident, to see it. Empty if the server does not know its own address. */
+  /**
+   * Links to acknowledge and to view the incident, most urgent first. Empty if the public address of the server is
+   * unknown.
+   */
   readonly links: readonly { readonly text: string; readonly url: string }[]
 }
 
@@ -99,7 +102,7 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
   return { tone, symbol: SYMBOLS[tone], subject, ...lines, links: linksOf(context, open, isOver ? '/postmortem' : '') }
 }
 
-/** A person's action is never urgent, even while alerts fire. */
+/** A person's action is never urgent, even if alerts fire. */
 function toneOf({ kind, incident }: MessageItem): Tone {
   if (kind === 'test') return 'neutral'
   if (kind === 'acknowledged') return 'acknowledged'

@@ -7,7 +7,7 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from './words.ts
 
 type Rule = {
   readonly id: string
-  /** The text is constant, so that a kept action has a text even if its rule no longer applies. */
+  /** The text is constant, so that an action that people kept has a text even if its rule no longer applies. */
   readonly text: string
   /** Returns the reason from the facts, or null if the rule does not apply. */
   readonly because: (facts: GroupedFacts) => Sentence | null

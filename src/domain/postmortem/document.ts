@@ -75,7 +75,7 @@ export type TimelineRowText = {
   readonly seen: number
 }
 
-/** Returns whether a link is the evidence of a suspected change; then the score is that of its best link. */
+/** Returns whether a suspected change has a link as evidence. If so, its score is the score of its best link. */
 export function isLinked({ refs }: Sentence): boolean {
   return refs.some((ref) => ref.startsWith('correlation/'))
 }

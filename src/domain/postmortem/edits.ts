@@ -19,7 +19,7 @@ export type Edits = {
         readonly lucky?: string | null | undefined
       }
     | undefined
-  /** By ID: changes of suggested actions, and own actions, which need a text. */
+  /** Changes to suggested actions, and actions that people added, by ID. An added action needs a text. */
   readonly actions?: readonly ActionEdit[] | undefined
 }
 
@@ -120,7 +120,7 @@ function laid(action: Action, edit: ActionEdit | undefined): Action {
   }
 }
 
-/** Actions of people are accepted without confirmation. */
+/** Actions that people add are accepted without confirmation. */
 function ownAction(id: string): Action {
   return { id, text: '', because: null, owner: null, due: null, state: 'open' }
 }

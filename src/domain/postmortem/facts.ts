@@ -57,11 +57,11 @@ export type AlertFact = {
   readonly name: string
   readonly severity: Severity
   readonly startsAt: number
-  /** Null while firing, and `resolution` too. */
+  /** Null while firing. `resolution` is then null too. */
   readonly endsAt: number | null
   readonly resolution: Resolution | null
   readonly lastSeenAt: number
-  /** The number of events that reported it. */
+  /** The number of events that reported the alert. */
   readonly occurrences: number
   readonly summary: string
   readonly labels: Readonly<Record<string, string>>
@@ -99,7 +99,7 @@ export type ChangeFact = {
   readonly kind: Change['kind']
   /** `group/project#31`, `shop/cart@5d4f8c7b9`. */
   readonly ref: string
-  /** Its newest event. */
+  /** The UUID of the newest event about the change. */
   readonly eventId: string
   readonly startsAt: number
   readonly endsAt: number
@@ -122,13 +122,13 @@ export type CorrelationFact = {
   readonly score: number
   readonly band: Band
   readonly reasons: readonly Reason[]
-  /** From the start of the change to the strongest event; negative if the event came first. */
+  /** The time from the start of the change to the strongest event; negative if the event came first. */
   readonly lagSeconds: number
   readonly verdict: 'confirmed' | 'rejected' | null
   readonly createdAt: number
 }
 
-/** `score`: 0 to 1. `change`: null if only its link is in the record. */
+/** `score`: 0 to 1. `change`: null if the record contains only a link of the change. */
 export type SuspectFact = {
   readonly kind: Change['kind']
   readonly ref: string

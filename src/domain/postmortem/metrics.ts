@@ -19,8 +19,8 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the evidence that opened the incident: its start if it precedes its creation, otherwise the start
- * of the first alert. Older alerts do not count.
+ * Returns the time of the evidence that opened the incident: the start of the incident if it is before its creation,
+ * otherwise the start of the first alert. Alerts that started after the creation are ignored.
  */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt
@@ -43,7 +43,7 @@ function span(from: number | null, to: number | null): number | null {
 
 /**
  * Returns the figures of one incident, each with its definition and a sentence with evidence.
- * @param firing the number of alerts that fired when it was resolved
+ * @param firing the number of alerts that fired when the incident was resolved
  */
 export function metricsOf(
   timing: Timing,

@@ -7,7 +7,7 @@ import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
 import { countOf, formatPeriod, formatSeconds, formatTime, ordered, secondsBetween } from './words.ts'
 
-/** A deploy that ended longer before the recovery than this probably did not fix the problem. */
+/** A deploy that ended more than this time before the recovery probably did not fix the problem. */
 const FIX_WORKS_WITHIN = 60 * 60_000
 
 /** How the end of an alert is known. */

@@ -120,7 +120,7 @@ export function distinct(names: readonly string[]): readonly string[] {
 }
 
 function compare(a: readonly (string | number | null)[], b: readonly (string | number | null)[]): number {
-  // Without an iterator, because an incident may have 10,000 alerts.
+  // Uses no iterator, because an incident may have 10,000 alerts.
   for (let index = 0; index < a.length; index += 1) {
     const [left = null, right = null] = [a[index], b[index]]
     if (left === right) continue
