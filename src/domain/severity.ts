@@ -22,8 +22,8 @@ const VOCABULARY: ReadonlyMap<string, Severity | 'none'> = new Map(
 const LABELS = ['severity', 'priority', 'level'] as const
 
 /**
- * Returns the severity of an alert, the text of its label (null if there is none) and the rule that decided. The first
- * label of severity, priority and level that has a value counts. No-data and evaluation errors are problems of the
+ * Returns the severity of an alert, the text of its label (null if there is none) and the rule that decided. Uses the
+ * first of the labels severity, priority and level that has a value. No-data and evaluation errors are problems of the
  * monitoring and always warnings.
  */
 export function severityOf(draft: AlertDraft): {
@@ -47,8 +47,8 @@ function severityLabel(labels: Labels): (typeof LABELS)[number] | null {
 }
 
 /**
- * Returns the severity of a sender's word. Case and blanks are ignored. An unknown or missing word is a warning. 'none'
- * means that there is no alert.
+ * Returns the severity that a sender's word means. Ignores case and blanks. An unknown or missing word is a warning.
+ * 'none' means that there is no alert.
  */
 export function parseSeverity(raw: string | undefined): Severity | 'none' {
   return VOCABULARY.get(normalised(raw ?? '')) ?? 'warning'

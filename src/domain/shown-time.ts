@@ -23,7 +23,7 @@ type DateParts = {
   readonly second: number
 }
 
-/** Returns a duration in words: `45 s`, `47 min`, `1 h 38 min`, `3 days`. `ms` below 0 counts as 0. */
+/** Returns a duration in words: `45 s`, `47 min`, `1 h 38 min`, `3 days`. Negative durations are shown as 0. */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return 'an unknown time'
   if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`

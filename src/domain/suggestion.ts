@@ -26,7 +26,7 @@ export function editDistance(a: string, b: string): number {
   return row.at(-1) ?? 0
 }
 
-/** The shorter name needs this many letters for each allowed mistake. */
+/** The shorter name must have this many letters for each allowed mistake. */
 const LETTERS_PER_MISTAKE = 3
 const MOST_MISTAKES = 2
 

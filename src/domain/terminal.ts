@@ -1,4 +1,7 @@
-/** Escapes foreign text for a terminal. It cannot move the cursor, ring the bell, reverse text or add lines. */
+/**
+ * Escapes foreign text for a terminal, so that the text cannot move the cursor, ring the bell, reverse text or add
+ * lines.
+ */
 
 /** Control characters, invisible formatting such as bidirectional overrides, and Unicode's own line ends. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu

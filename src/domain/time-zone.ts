@@ -65,9 +65,9 @@ export function localTimeOf(at: number, timeZone: string): LocalTime {
 }
 
 /**
- * Returns the instants of all spans that touch the days around `at`, in order of time. A clock time that the start of
+ * Returns the instants of all spans that overlap the days around `at`, in order of time. A clock time that the start of
  * daylight saving time skips is moved forward by the skipped hour. If a clock time occurs twice, the span begins at the
- * first and ends at the second occurrence.
+ * first occurrence and ends at the second.
  * @param weekdays the weekdays on which a span begins
  * @param days how many days before and after `at` to include
  */
@@ -101,7 +101,7 @@ export function instantOf({ year, month, day, hour, minute }: LocalTime, timeZon
 function instantsOf(wanted: number, timeZone: string): [first: number, last: number] {
   const candidates = [wanted - DAY, wanted + DAY].map((at) => wanted - offsetOf(at, timeZone))
   const exact = candidates.filter((at) => at + offsetOf(at, timeZone) === wanted)
-  // For a skipped clock time, the offset before the change gives the time after it.
+  // For a skipped clock time, the offset before the change gives the time that is moved forward.
   const [before = wanted] = candidates
   return exact.length > 0 ? [Math.min(...exact), Math.max(...exact)] : [before, before]
 }

@@ -12,7 +12,7 @@ import type { EngineStore } from './store.ts'
 /** An input of the engine: a webhook request, a person's change, or a step of the sweep. */
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
-  /** Called again after a missing fact was loaded. The effects of the first call are undone before. */
+  /** Called again after a missing fact was loaded. The effects of the first call are undone before the second call. */
   readonly decide: (ctx: Context) => Decided<Outcome>
 }
 /** `serviceIds`: the services to evaluate once the batch is decided. */
@@ -38,7 +38,7 @@ export type Batch = {
 /**
  * Decides about the inputs until `isEnough` returns true, and saves. An input that fails does not affect the others.
  * @returns the outcomes of the first inputs, as many as were decided
- * @throws what `save` throws; then nothing has changed
+ * @throws the error of `save`; in this case nothing has changed
  * @throws SplitBatch if a service cannot be evaluated and there is more than one input
  */
 export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isEnough: () => boolean): Promise<Batch> {
@@ -134,7 +134,7 @@ function isMergedSince(effects: readonly Effect[], from: number): boolean {
   return false
 }
 
-/** Decides about one input, and loads the facts that it needs. Few inputs need one. */
+/** Decides about one input, and loads missing facts. Most inputs need no facts. */
 async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unknown> | { readonly error: unknown }> {
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }
@@ -143,7 +143,7 @@ async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unkn
     try {
       return input.decide(ctx)
     } catch (error) {
-      // Facts that are loaded next belong to records with these row ids.
+      // Restores the row ids, because the facts are loaded for records with these row ids.
       undo()
       if (!(error instanceof MissingFact)) return { error }
       const { kind, asked } = error

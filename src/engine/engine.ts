@@ -22,7 +22,7 @@ export type Committed = {
   readonly deliveries: number
   readonly items: number
   readonly rejected: number
-  /** Deliveries that were answered by their Idempotency-Key. */
+  /** The number of deliveries that were answered from their Idempotency-Key. */
   readonly repeated: number
   /** The time from the first decision to the end of the sync. */
   readonly milliseconds: number
@@ -42,11 +42,11 @@ export type EngineDeps = {
 }
 
 export type Engine = {
-  /** Throws 'unavailable' if a delivery of this source is rejected now: before its body is parsed. */
+  /** Throws 'unavailable' if deliveries of this source are rejected now. Called before a body is parsed. */
   readonly admit: (source: Source) => void
   /** Resolves once the delivery is on disk; rejects with 'unavailable' if it cannot be stored. */
   readonly submit: (delivery: Delivery) => Promise<Receipt>
-  /** Decides about a change, and resolves with the outcome once it is on disk. Rejects with what `decide` throws. */
+  /** Decides about a change, and resolves with the outcome once it is on disk. Rejects with the error of `decide`. */
   readonly run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome) => Promise<Outcome>
   /**
    * Processes up to one step of due work in every organization. Resolves with true if more work is due.
@@ -67,9 +67,11 @@ export type Engine = {
   readonly close: () => Promise<void>
 }
 
-/** Default maximum number of queued requests. Alertmanager and Grafana retry rejected requests. */
+/** The default maximum number of queued requests. Alertmanager and Grafana retry rejected requests. */
 const MAX_QUEUED = 2_000
-/** Maximum number of queued items. They are stored in one to two seconds, so accepted requests do not wait longer. */
+/**
+ * The maximum number of queued items. They are stored in one to two seconds, so accepted requests do not wait longer.
+ */
 const MAX_ITEMS_QUEUED = 10_000
 /** Kubernetes exporters and GitLab do not retry rejected requests, so their limit is this many times higher. */
 const LONGER = 4
@@ -166,7 +168,7 @@ export function createEngine(
     },
     sweep: async () => {
       if (!isAllLoaded) await queue.between(load)
-      // If the store refused records, they all stay due and are not postponed.
+      // If the store refused records, they all stay due, and none is postponed.
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
       return sweep({ state, now, push, isOfStore })
     },
@@ -199,7 +201,7 @@ export function createEngine(
   }
 }
 
-/** Adds the links that the alerts would have to the decisions of a dry run. */
+/** Adds links to the decisions of a dry run: the links that the alerts would have. */
 async function withLinks(
   { store, newId }: Pick<EngineDeps, 'store' | 'newId'>,
   receipt: Receipt,

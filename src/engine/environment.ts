@@ -1,4 +1,4 @@
-/** Provides decisions with new row ids and with cached conclusions about a draft. */
+/** Gives decisions new row ids and cached conclusions about drafts. */
 import type { Environment, IdTable } from '../domain/state/context.ts'
 
 export type EngineEnvironment = Environment & {

@@ -7,14 +7,17 @@ const CHUNK_ITEMS = 250
 const CHUNK_BYTES = 1_048_576
 
 /**
- * Returns whether a delivery is stored in chunks. A dry run is not, because it is one transaction that is rolled back.
+ * Returns whether a delivery is stored in chunks. A dry run is never stored in chunks, because it is one transaction
+ * that is rolled back.
  */
 export function isLarge({ intake: { accepted, rejected }, bytes = 0, dryRun }: Delivery, mostItems: number): boolean {
   const items = accepted.length + rejected.length
   return (items > mostItems || (bytes > CHUNK_BYTES && items > 1)) && !dryRun
 }
 
-/** Returns the error for a rejected delivery. A retry is safe: stored items are recognised and not stored twice. */
+/**
+ * Returns the error for a rejected delivery. A retry is safe, because stored items are recognised and not stored twice.
+ */
 export function unavailable(why: string, delivery?: Delivery): IncmonError {
   const stored = delivery?.part?.before
     ? 'only a part of this request was stored'
@@ -34,7 +37,9 @@ export type LargeQueue = {
 /** Stores a chunk. `since`: when the chunk was queued, in milliseconds UTC. */
 type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 
-/** Creates a queue that stores one large delivery at a time, so that a copy finds the items of the first one. */
+/**
+ * Creates a queue that stores one large delivery at a time, so that a duplicate finds the items of the first delivery.
+ */
 export function createLargeQueue(storeChunk: StoreChunk, now: () => number): LargeQueue {
   let last = Promise.resolve()
   let pending = 0
@@ -45,7 +50,8 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
   return {
     store: (delivery) => {
       pending += 1
-      // While the database is locked, the deliveries would otherwise wait one after another, each as long as the first.
+      // The wait is counted from here. While the database is locked, each delivery would otherwise wait as long as the
+      // first, one after another.
       const since = now()
       const stored = last.then(() => {
         pending -= 1
@@ -74,7 +80,7 @@ async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Pro
     const own = { accepted: accepted.slice(from, to), rejected: rejected.slice(from, to), group }
     const isLast = to >= items
     const received = await store({ ...delivery, intake: own, part: { whole: intake, before, isLast } })
-    // If it is answered by its Idempotency-Key, its chunks are not stored again.
+    // A delivery that is answered from its Idempotency-Key is not stored again.
     if (isLast || received.kind === 'repeated') return received.receipt
     before = received
   }

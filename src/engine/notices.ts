@@ -9,7 +9,7 @@ export function noticesOf(effects: readonly Effect[]): Notice[] {
   for (const effect of effects) {
     const notice = noticeOf(effect)
     if (!notice) continue
-    // No other effect in the batch shows that there is an event.
+    // Events need no check, because each event appears in only one effect.
     if (notice.kind !== 'event') {
       if (told.has(notice.id)) continue
       told.add(notice.id)

@@ -6,12 +6,12 @@ import { type Batch, type Input, SplitBatch } from './batch.ts'
 import { unavailable } from './large.ts'
 import type { EngineStore } from './store.ts'
 
-/** A queued input. `delivery` is set for a webhook request and for a chunk of one; otherwise it is null. */
+/** A queued input. `delivery` is set for a webhook request or a chunk of a request; otherwise it is null. */
 export type Queued = Input & {
   readonly delivery: Delivery | null
   readonly resolve: (outcome: never) => void
   readonly reject: (error: unknown) => void
-  /** When it was submitted, in milliseconds UTC. */
+  /** When the input was submitted, in milliseconds UTC. */
   readonly since: number
 }
 
@@ -35,8 +35,8 @@ export type QueueDeps = {
 }
 
 /**
- * Limits of a batch: its estimated duration in milliseconds, and its number of inputs. In a storm each batch writes the
- * same index pages of every service, so a longer batch writes fewer pages for an alert. Readers wait for one batch.
+ * Limits of a batch: its estimated duration in milliseconds, and its number of inputs. In a storm, each batch writes
+ * the same index pages of every service, so a longer batch writes fewer pages per alert. Readers wait for one batch.
  */
 const BATCH_MS = 40
 const BATCH_INPUTS = 512
@@ -45,9 +45,9 @@ const RETRY_MS = 5_000
 const PAUSE_MS = 25
 const FULL = 'the disk of the database is full, "incmon doctor" shows how much is free'
 /**
- * The maximum time for which the queue gathers inputs: a number of milliseconds, or a share of the last batch's
- * duration, whichever is longer. Node accepts one connection per turn of its event loop, so many new connections would
- * otherwise need many batches.
+ * The maximum time for which the queue gathers inputs: a number of milliseconds or a share of the last batch's
+ * duration, whichever is longer. Node accepts one connection per turn of its event loop. Without this time, many new
+ * connections would need many batches.
  */
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
@@ -117,7 +117,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
       const batch = await decide(taken, isEnough)
       lastMs = performance.now() - began
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
-      // While one batch is being synced, the next one is decided and saved, but no further one.
+      // While a batch is being synced, only one further batch is decided and saved.
       await answered
       answered = answer(taken, batch, began)
       return { count: batch.outcomes.length, retry: [] }
@@ -187,7 +187,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   }
 }
 
-/** The number of processed inputs, and those among them to retry. */
+/** The number of processed inputs, and the inputs to retry. */
 type Progress = { readonly count: number; readonly retry: readonly Queued[] }
 
 function refuse({ delivery, reject }: Queued, why: string, cause: unknown): void {

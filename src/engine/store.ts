@@ -1,4 +1,7 @@
-/** The store as the engine uses it. It is asynchronous, so that it could be a database on another machine. */
+/**
+ * The interface of the store that the engine uses. It is asynchronous, so that the database could be on another
+ * machine.
+ */
 
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -17,7 +20,7 @@ export type EngineStore = {
   /** Reads a fact from the history. */
   readonly fact: (organizationId: number, kind: FactKind, asked: object) => Promise<unknown>
   /**
-   * Saves the effects of a batch, all or nothing. They are on disk once `sync` has resolved.
+   * Saves all effects of a batch or none. They are on disk once `sync` has resolved.
    * @returns notices about new links, which the store computes from the history
    */
   readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>

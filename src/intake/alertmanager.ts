@@ -25,7 +25,7 @@ import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
 
-/** A real alert has about fifty values. An item with too many labels gets an error about its labels. */
+/** A real alert has about fifty values. If an item has too many labels, its error is about the labels. */
 const MAX_ITEM_VALUES = 5_000
 /** 10 MiB hold fewer real alerts than this. All drafts of one request are in memory at the same time. */
 const MAX_ALERTS = 20_000
@@ -85,8 +85,8 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
 }
 
 /**
- * Identifies a member of the group. The start is included, because an alert that returns after quiet days is a new
- * member.
+ * Returns the identity of a member of the group. It includes the start, because an alert that returns after quiet days
+ * is a new member.
  */
 function memberOf(draft: Draft): string {
   return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status} ${draft.startsAt}` : ''
@@ -123,10 +123,10 @@ function readAlert(
   source: Source,
 ): AlertDraft {
   const { receivedAt, warn } = receipt
-  // Checked before the search for secrets, which is slow for an item with very many labels.
+  // Reads the labels before the search for secrets, which is slow for an item with very many labels.
   const sent = rawLabels(item.labels, 'labels', warn)
   const clean = redact(item)
-  // If the whole item has no secret, its parts need no second search.
+  // If the whole item contains no secret, its parts need no second search.
   const textOf = clean === item ? cleanText : draftText
   const labels = draftLabels(sent, textOf)
   const annotations = draftLabels(annotationsOf(item.annotations), textOf)
@@ -154,7 +154,7 @@ function readAlert(
 }
 
 /**
- * Returns annotations as text. Nested values are stored as JSON. A value that is not an object gives no annotations.
+ * Returns annotations as text. Nested values are stored as JSON. If the value is not an object, returns no annotations.
  */
 function annotationsOf(value: unknown): Labels {
   const annotations = newLabels()
@@ -177,8 +177,8 @@ function statusOf(item: Fields, notification: Fields, warn: Warn): AlertDraft['s
 }
 
 /**
- * Returns the sender's fingerprint. Grafana's also covers labels that it hides. If it is missing, computes one from the
- * labels.
+ * Returns the sender's fingerprint. Grafana's fingerprint also covers hidden labels. If it is missing, computes a
+ * fingerprint from the labels.
  */
 function fingerprintOf(item: Fields, sent: Labels): string {
   const fingerprint = optionalText(item, 'fingerprint')
@@ -216,7 +216,7 @@ function readLinks(item: Fields, annotations: Labels, textOf: typeof draftText):
 }
 
 /**
- * Returns the group whose delivery interval this notification belongs to. A key that is too long is replaced by its
+ * Returns the group to whose delivery interval this notification belongs. A key that is too long is replaced by its
  * digest.
  */
 function groupOf(notification: Fields): { receiver: string; key: string; truncated: boolean } {

@@ -17,12 +17,15 @@ import {
 import { readItems } from './items.ts'
 import { redact } from './redact.ts'
 
-/** GitLab allows fewer jobs per pipeline in every plan. */
+/** Every GitLab plan allows fewer jobs per pipeline. */
 const MAX_JOBS = 5000
-/** A longer title of a commit is cut off. */
+/** A longer commit title is cut off. */
 const MAX_TITLE = 200
 
-/** A pipeline or job with one of these statuses has ended. Otherwise `finished_at` may be left from an earlier run. */
+/**
+ * A pipeline or job with one of these statuses has ended. For any other status, `finished_at` may be left over from an
+ * earlier run.
+ */
 const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**

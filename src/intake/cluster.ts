@@ -149,7 +149,7 @@ function readContainer(event: Fields, message: string): string | null {
   return inPath ?? containerInMessage(message)
 }
 
-/** Uses only unambiguous messages, because a wrong container would split one condition into two. */
+/** Uses only unambiguous messages, because a wrong container would split one condition into two conditions. */
 function containerInMessage(message: string): string | null {
   const sentence = redactAndCut(cleanText(message), 1024).replace(/^\(combined from similar events\): /, '')
   for (const pattern of CONTAINER_SENTENCES) {

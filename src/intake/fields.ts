@@ -72,13 +72,13 @@ const ZERO_TIME = /^\W*0001-01-01/
 /** Clocks may differ by seconds. */
 const FUTURE = 120_000
 
-/** Returns the time at the first of `paths` that has one, in ms UTC and never later than the receipt, else null. */
+/** Returns the time at the first of `paths` that has a time, in ms UTC and never later than the receipt, else null. */
 export function instantAt(fields: Fields, receipt: Receipt, ...paths: string[]): number | null {
   const sent = sentInstantAt(fields, receipt, ...paths)
   return sent === null ? null : Math.min(sent, receipt.receivedAt)
 }
 
-/** Returns the original time at the first of `paths` that has one, in ms UTC, else null. */
+/** Returns the original time at the first of `paths` that has a time, in ms UTC, else null. */
 export function sentInstantAt(fields: Fields, { receivedAt, warn }: Receipt, ...paths: string[]): number | null {
   for (const path of paths) {
     const value = at(fields, path)
@@ -143,7 +143,7 @@ function printable(name: string): string {
 }
 
 /**
- * The longest value of a label or annotation in characters. The limit for all values of one item is twice as high. The
+ * The maximum length of a label or annotation in characters. The limit for all values of an item is twice as high. The
  * payload keeps the full text.
  */
 const VALUE_LENGTH = 65_536

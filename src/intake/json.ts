@@ -6,8 +6,8 @@ import { IncmonError } from '../domain/error.ts'
 export const MAX_DEPTH = 64
 
 /**
- * Values in one body: twice as many as 10 MiB of real alerts. Without this limit, a body of `{},{},…` would use
- * gigabytes.
+ * The maximum number of values in a body: twice as many as 10 MiB of real alerts contain. Without this limit, a body of
+ * `{},{},…` would use gigabytes.
  */
 export const MAX_VALUES = 500_000
 
@@ -41,8 +41,8 @@ export function parseBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Parses a body like `parseBody`, but a list `alerts` in parts. The caller may do other work at each `yield`. Each
- * alert may have 50,000 values, and so may all other fields together.
+ * Parses a body like `parseBody`, but parses a list `alerts` in parts. The caller may do other work at each `yield`.
+ * Each alert may have 50,000 values, and so may all other fields together.
  */
 export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   const text = decode(bytes)
@@ -53,14 +53,14 @@ export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   const body = parsed(text.slice(0, list.from) + text.slice(list.to))
   const alerts = (body as { alerts?: unknown } | null)?.alerts
   if (list.cuts.length === 0) return body
-  // `scan` took another list than JSON.parse: the key is there twice.
+  // `scan` and JSON.parse used different lists, because the key occurs twice.
   if (!Array.isArray(alerts) || alerts.length > 0) {
     throw new IncmonError('invalid', 'body: "alerts" is there twice; send one list of alerts')
   }
   let from = list.from
   for (const { at } of list.cuts) {
     const part = text.slice(from, at)
-    // A comma without an alert next to it.
+    // There is a comma without an alert next to it.
     if (list.cuts.length > 1 && part.trim() === '') throw notJson()
     for (const alert of parsed(`[${part}]`) as unknown[]) alerts.push(alert)
     from = at + 1
@@ -139,7 +139,7 @@ function scan(text: string): List {
       count()
     } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       if (depth === 1 && unit === OPEN_ARRAY && ALERTS.test(text.slice(Math.max(0, i - 64), i))) {
-        // If there are two lists, the last one counts, as in JSON.parse.
+        // If the key occurs twice, the last list counts, as in JSON.parse.
         list = { from: i + 1, to: i + 1, cuts: [], valuesAround: values }
         isInList = true
         counted = values

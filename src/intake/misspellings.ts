@@ -1,4 +1,7 @@
-/** Finds names in a payload that look like a typing mistake. Senders may add any field, so these are only questions. */
+/**
+ * Finds names in a payload that look like typing errors. Senders may add any field, so the results are only
+ * suggestions.
+ */
 import { isSeverityWord, SEVERITIES } from '../domain/severity.ts'
 import { misspelled } from '../domain/suggestion.ts'
 import { type Fields, fieldsOf } from './fields.ts'
@@ -17,7 +20,9 @@ const LABELS = ['alertname', 'severity', 'service', 'namespace']
 const MAX_ALERTS = 100
 const MAX_NAMES = 50
 
-/** Returns the misspelled fields, labels and severities of a payload. A name beside the known one is no mistake. */
+/**
+ * Returns the misspelled fields, labels and severities of a payload. Ignores a name if the known name is also present.
+ */
 export function misspellings(body: unknown): Misspelling[] {
   const whole = fieldsOf(body)
   if (!whole) return []

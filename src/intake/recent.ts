@@ -12,14 +12,14 @@ export type Recent = {
 type Entry = { readonly bytes: Uint8Array; readonly intake: Intake }
 
 /**
- * The limits of all cached bodies, and of one body. Drafts use about five times as much memory, at most twenty
- * times.
+ * The limits for all cached bodies together, and for one body. The drafts of a body use about five times its size in
+ * memory, at most twenty times.
  */
 const CACHE_LIMIT_BYTES = 2 * 1024 * 1024
 const BODY_LIMIT_BYTES = 128 * 1024
 
 export function createRecent(): Recent {
-  // The key is a checksum, which is fast but not unique. Therefore the bytes are compared too.
+  // The key is a checksum, which is fast but not unique. Therefore the bytes are also compared.
   const bySender = new Map<string, Map<number, Entry>>()
   let length = 0
   return {
@@ -36,13 +36,13 @@ export function createRecent(): Recent {
       const entries = bySender.get(sender) ?? new Map<number, Entry>()
       const checksum = crc32(bytes)
       length += bytes.length - (entries.get(checksum)?.bytes.length ?? 0)
-      // Copies the bytes. A socket buffer is larger, and a view would keep all of it in memory.
+      // Copies the bytes, because a view would keep the whole socket buffer in memory.
       bySender.set(sender, entries.set(checksum, { bytes: Uint8Array.from(bytes), intake }))
     },
   }
 }
 
-/** Returns whether no time equals the time of receipt, which replaces missing and future times. */
+/** Returns whether no time equals the time of receipt. The time of receipt replaces missing and future times. */
 function isIndependentOfReceipt({ accepted, rejected }: Intake, receivedAt: number): boolean {
   return (
     rejected.length === 0 &&

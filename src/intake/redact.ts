@@ -10,7 +10,7 @@ export const REDACTED = '[redacted]'
 const MAX_LENGTH = 1024 * 1024
 const CUT = '… [cut at 1 MiB]'
 /**
- * Longer than any secret with a known format. A secret at the position of a cut is replaced before the text is cut off.
+ * Longer than any secret with a known format. A secret at the position of the cut is replaced before the text is cut.
  */
 const BEYOND_CUT = 4096
 
@@ -23,20 +23,20 @@ const SECRET_KEY =
  * second start within one word, and two adjacent repeats never match the same character.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  // The end marker may be missing in a truncated log. Then everything after the begin marker is replaced.
+  // The end marker may be missing in a truncated log. In this case everything after the begin marker is replaced.
   [
     /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,30}KEY(?: BLOCK)?-----|$)/g,
     REDACTED,
   ],
   [/:\/\/[^\s/:@?#"'<>]*:[^\s/?#"'<>]+@/g, `://${REDACTED}@`],
   [/(?<![\w-])eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*/g, REDACTED],
-  // Webhook addresses are secrets, because everybody who has one can post.
+  // Webhook addresses are secrets, because everybody who knows such an address can post.
   [/(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/+-]+/gi, `$1${REDACTED}`],
   [/(?<!\d)(?:bot)?\d{6,12}:[\w-]{30,}/g, REDACTED],
   [/(?<![\w-])(?:sk-ant-|hv[sbr]\.)[\w-]{16,}/g, REDACTED],
   [/((?:^|[?&])sig=)[\w%+/=-]{8,}/gi, `$1${REDACTED}`],
   [/(?<![A-Za-z0-9])((?:set-)?cookie\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?)[^\r\n"'\\]+/gi, `$1${REDACTED}`],
-  // A sender has cut the text within a token.
+  // A sender may have cut the text within a token.
   [
     /(?<![\w.-])(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat)-|gh[oprsu]_|github_pat_|xox[abeprs]-|[sr]k_(?:live|test)_|sk-ant-|hv[sbr]\.|AIza|A[KS]IA|do[opr]_v1_|npm_|hf_|eyJ)(?=[\w.-]*\d)[\w.-]{4,}(?=(?:…|\.{3})?$)/g,
     REDACTED,
@@ -95,7 +95,7 @@ function redactObject(object: Record<string, unknown>): unknown {
   return copy ?? object
 }
 
-/** Returns a copy whose names contain no secret. Names that become equal get their position. */
+/** Returns a copy whose names contain no secret. If names become equal, their position is added. */
 function withCleanNames(object: Record<string, unknown>): unknown {
   const copy: Record<string, unknown> = {}
   for (const [index, key] of Object.keys(object).entries()) {
@@ -123,7 +123,7 @@ export function redactAndCut(text: string, length: number): string {
   if (text.length <= length) return replaceSecrets(text)
   const searched = text.slice(0, length + BEYOND_CUT).toWellFormed()
   const clean = replaceSecrets(searched)
-  // The end of the searched part may cut a secret too, and replacing secrets has moved it forward.
+  // The end of the searched part may also split a secret. Replacements have moved this end towards the cut.
   const safe = searched.length < text.length ? clean.length - BEYOND_CUT : clean.length
   return clean.slice(0, Math.max(0, Math.min(length, safe))).toWellFormed()
 }
@@ -156,9 +156,9 @@ function isOfWord(unit: number): boolean {
 }
 
 /**
- * Replaces secrets in a body that is not valid JSON, for example because it is truncated, and cuts it to at most
- * `length` characters. Besides `redactText`, it replaces every string under `value`, because GitLab sends CI variables
- * like this.
+ * Replaces secrets in a body that is not valid JSON, for example because it is truncated. Cuts the body to at most
+ * `length` characters. Does the same as `redactText`, and replaces every string under `value`, because GitLab sends CI
+ * variables in this form.
  */
 export function redactRaw(text: string, length = MAX_LENGTH): string {
   return redactAndCut(text.replace(/("value"\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"?/g, `$1"${REDACTED}"`), length)

@@ -19,7 +19,7 @@ import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'
 
 export type OutgoingMessage = {
-  /** The UUID of the message, which is equal for all attempts. */
+  /** The UUID of the message. All attempts have the same UUID. */
   readonly id: string
   readonly kind: ChannelKind
   readonly secrets: ChannelSecrets
@@ -33,7 +33,7 @@ export type OutgoingMessage = {
 
 export type Transports = {
   readonly network: Network
-  /** Null if the operator has not configured one. */
+  /** Null if no mail server is configured. */
   readonly mailServer: MailServer | null
 }
 
@@ -97,7 +97,9 @@ function formatted(
   }
 }
 
-/** ntfy accepts JSON at its root. Telegram needs the chat in the body. */
+/**
+ * Returns the URL to which a message is posted. ntfy accepts JSON at its root. Telegram expects the chat in the body.
+ */
 function addressOf(kind: ChannelKind, target: URL): URL {
   if (kind !== 'ntfy' && kind !== 'telegram') return target
   const url = new URL(target)
@@ -106,7 +108,7 @@ function addressOf(kind: ChannelKind, target: URL): URL {
   return url
 }
 
-/** Adds the headers of Standard Webhooks. For a day after a rotation, both secrets sign. */
+/** Adds the headers of Standard Webhooks. For a day after a rotation, both secrets sign the message. */
 function signed(
   id: string,
   { signing, earlier, earlierUntil }: ChannelSecrets,
@@ -129,7 +131,10 @@ function telegramId(text: string): string | null {
   return /"message_id":(\d{1,15})\b/.exec(text)?.[1] ?? null
 }
 
-/** An answer may repeat the message, and whoever reads deliveries must not be able to use its link. */
+/**
+ * Removes secrets from a response. A response may repeat the message with its link, and people who read the list of
+ * deliveries must not be able to use that link.
+ */
 function safe(text: string, { secrets, context }: OutgoingMessage): string {
   const { target, signing, earlier } = secrets
   const signature = context.acknowledgeUrl?.split('signature=')[1] ?? null

@@ -1,4 +1,4 @@
-/** The heartbeat of incmon itself: calls another monitor every minute, so that it notices if this server stops. */
+/** The heartbeat of incmon itself: calls another monitor every minute, which then notices if this server stops. */
 
 const EVERY = 60_000
 
@@ -8,8 +8,8 @@ type Log = {
 }
 
 /**
- * Calls a URL at once and every minute. The operator configures it, so it may be in a private network.
- * @param urlOf returns '' if there is none
+ * Calls a URL at once and every minute. The operator configures the URL, so it may be in a private network.
+ * @param urlOf returns the URL; '' if none is configured
  */
 export function startHeartbeat(urlOf: () => string, timeoutMs: number, log: Log): () => void {
   let isFailing = false

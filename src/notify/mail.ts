@@ -1,4 +1,4 @@
-/** Sends mail over one SMTP server. The operator configures it, so it may be in a private network. */
+/** Sends mail over one SMTP server. The operator configures the server, so it may be in a private network. */
 import { readFileSync } from 'node:fs'
 import { createTransport } from 'nodemailer'
 import type { Mail } from '../domain/notification/format.ts'

@@ -33,7 +33,7 @@ export type NotifierOptions = {
   readonly publicUrl: () => string
   /** Finds the likely cause of an incident in a thread, because this is slow. */
   readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number
   readonly failed: (error: unknown) => void
   readonly worked: () => void
@@ -45,10 +45,10 @@ export type Notifier = {
   readonly hasMailServer: () => boolean
   /** Checks an address before it is saved. `refusal`: the address can never work. */
   readonly checkTarget: (kind: ChannelKind, target: string) => Promise<TargetCheck>
-  /** Returns what is missing in the messages of this server; null if nothing. */
+  /** Returns what is missing in the messages of this server; null if nothing is missing. */
   readonly warning: () => string | null
   /**
-   * Resolves when no message is being sent, within 2 s. A message whose response is lost is sent again after the next
+   * Resolves when no message is being sent, or after 2 s. A message whose response is lost is sent again after the next
    * start.
    */
   readonly stop: () => Promise<void>
@@ -58,7 +58,7 @@ const UNKNOWN: Cause = { cause: '', suspects: [] }
 
 export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   const sharing = { ...options, causeOf: shared(options.causeOf) }
-  /** The message that is being sent, by channel. */
+  /** The messages that are being sent, by channel. */
   const underWay = new Map<number, Promise<void>>()
   const look = () => {
     for (const channelId of listDueChannels(deps.db, deps.now())) {
@@ -109,7 +109,7 @@ export function helpersOf({
         return { refusal: null, warning: null }
       } catch (error) {
         if (error instanceof PrivateAddress) return { refusal: error.message, warning: null }
-        // The name may resolve later.
+        // The name may become resolvable later.
         if (error instanceof SendError) return { refusal: null, warning: error.message }
         throw error
       }
@@ -117,7 +117,7 @@ export function helpersOf({
   }
 }
 
-/** Finds the cause of an incident once for all its channels. */
+/** Returns a function that finds the cause of an incident once for all channels. */
 function shared(causeOf: NotifierOptions['causeOf']): NotifierOptions['causeOf'] {
   const underWay = new Map<string, Promise<Cause | null>>()
   return (organizationId, incidentId) => {
@@ -159,7 +159,7 @@ async function contextOf(deps: Deps, options: NotifierOptions, message: Message)
   return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
 }
 
-/** A message does not wait long for its cause, because the thread may be busy with pages. */
+/** Limits the wait for a cause, because the thread may be busy with pages. */
 async function soon(causeOf: Promise<Cause | null>): Promise<Cause | null> {
   const late = new AbortController()
   const nothing = sleep(CAUSE_WITHIN_MS, null, late).catch(() => null)

@@ -1,4 +1,4 @@
-/** Posts to an address from a person without reaching forbidden networks. */
+/** Posts to an address that a person entered, but never to forbidden networks. */
 import { lookup as lookUp } from 'node:dns'
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
@@ -12,13 +12,13 @@ export type Network = {
   readonly resolve: Resolve
   /** Returns whether `notify-allow` contains the network of a private address, or its host. */
   readonly isAllowed: (address: string, host: string) => boolean
-  /** From the DNS look-up to the end of the response, in milliseconds. */
+  /** The time limit from the DNS look-up to the end of the response, in milliseconds. */
   readonly timeoutMs: number
 }
 
 export type PostResponse = {
   readonly status: number
-  /** At most 1 kB. */
+  /** The text of the response, at most 1 kB. */
   readonly text: string
   /** The value of `Retry-After` in milliseconds; 0 if there is none. */
   readonly retryAfter: number
@@ -41,7 +41,7 @@ export class PrivateAddress extends SendError {
   }
 }
 
-/** Resolves like the operating system, including its hosts file. */
+/** Resolves a name as the operating system does, including its hosts file. */
 export const resolveName: Resolve = (host) =>
   new Promise((resolve, reject) => {
     lookUp(host, { all: true, verbatim: true }, (error, addresses) =>
@@ -83,8 +83,8 @@ export async function post(url: URL, { body, headers }: ChannelRequest, network:
 
 /**
  * Returns the addresses of a host.
- * @throws PrivateAddress if one is private and not allowed
- * @throws SendError if it has none
+ * @throws PrivateAddress if an address is private and not allowed
+ * @throws SendError if the host has no address
  */
 export async function allowedAddresses(host: string, network: Network): Promise<readonly string[]> {
   const plain = host.replace(/^\[|\]$/g, '')
@@ -120,7 +120,7 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
   }
 }
 
-/** HTTP must not be sent to other services below port 1024, such as SSH and SMTP. */
+/** Refuses ports below 1024 except 80 and 443, because HTTP must not be sent to services such as SSH and SMTP. */
 function refusePort({ port, hostname }: URL, secure: boolean): void {
   const number = port === '' ? (secure ? 443 : 80) : Number(port)
   if (number >= 1024 || number === 80 || number === 443) return
@@ -167,7 +167,7 @@ const REFUSED_4 = [
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
 ]
-/** IPv6 forms that contain an IPv4 address are all refused. */
+/** Refuses all IPv6 forms that contain an IPv4 address. */
 const REFUSED_6 = [
   ...[
     '::/96',
@@ -182,7 +182,7 @@ const REFUSED_6 = [
   ...['2002::/16', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ]
 
-// Uses one list for each family. In a mixed list, Node compares IPv4 addresses in their IPv6 form.
+// Uses one list for each family. In a mixed list, Node converts IPv4 addresses to IPv6 before it compares them.
 const refused4 = listOf(REFUSED_4, 'ipv4')
 const refused6 = listOf(REFUSED_6, 'ipv6')
 

@@ -2,9 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openBeside } from '../store/sqlite/open.ts'
 
-/** Pages after which the log must restart, 64 MB. Otherwise it could grow without limit under constant load. */
+/** After this many pages (64 MB) the log must restart. Otherwise it could grow without limit under constant load. */
 const LONG = 16_000
-/** How long to wait for the writer, in milliseconds. The next try follows soon. */
+/** How long to wait for the writer, in milliseconds. The next attempt follows soon. */
 const BUSY_TIMEOUT_MS = 20
 
 const db = openBeside(String(workerData), { busyMs: BUSY_TIMEOUT_MS })

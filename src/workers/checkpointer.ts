@@ -31,7 +31,7 @@ export function startCheckpointer(
 
   const look = () => {
     if (isCopying) return
-    // An incomplete log must never be copied. An idle server notices the loss here.
+    // An incomplete log must never be copied. An idle server notices a lost log here.
     db.guardLog()
     const { log, copied } = db.checkpoint('NOOP')
     if (log - copied < CHECKPOINT_PAGES) return

@@ -1,5 +1,6 @@
 /**
- * The worker thread of a lane. It runs queries one after another, each on the data that is committed when it starts.
+ * The worker thread of a lane. It runs queries one after another. Each query sees the data that is committed when the
+ * query starts.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorCode } from '../store/sqlite/fault.ts'

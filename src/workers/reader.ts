@@ -27,7 +27,7 @@ const MAX_WAITING = 32
 /** Called with the reason why a thread failed. */
 export type Failed = (error: unknown) => void
 
-/** Creates one worker thread per lane, with its first query. */
+/** Creates a reader with one lane for each name in `LANES`. A lane starts its worker thread with its first query. */
 export function createReader(db: Db, start = startWorker, failed: Failed = () => {}): Reader {
   const lanes = new Map(LANES.map((lane) => [lane, createLane(() => start('read', db.file), failed)]))
   const read = readHere(db)

@@ -17,13 +17,13 @@ import { findDamage } from '../store/sqlite/sound.ts'
 export const LANES = ['search', 'list', 'view'] as const
 export type Lane = (typeof LANES)[number]
 
-/** The arguments and the result of each must be plain values, which can be passed between threads. */
+/** The arguments and the result of each query must be plain values, which can be passed between threads. */
 const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
-  /** These may scan all alerts of a service and a period: up to a minute for ten million alerts. */
+  /** These queries may scan all alerts of a service and a period: up to a minute for ten million alerts. */
   search: { listMatchingAlerts, findSilencePreview, findDamage },
-  /** These count rows with an index: up to a second. */
+  /** These queries count rows with an index: up to a second. */
   list: { listEvents },
-  /** These read records of incidents and changes. There are few, so they take milliseconds. */
+  /** These queries read records of incidents and changes. There are few such records, so they take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections },
     ...{ findReliability, findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause },

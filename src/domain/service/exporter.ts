@@ -25,7 +25,10 @@ export type Exporter = {
 
 const EXPORTED = 'exported_'
 
-/** Words in labels that identify an exporter. The most reliable label decides; if equal, the order of this list. */
+/**
+ * Words in labels that identify an exporter. The most reliable label decides. If a label contains several words, the
+ * order of this list decides.
+ */
 const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly string[] }[] = [
   { kind: 'state', words: ['kube-state-metrics', 'kube_state_metrics'] },
   { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'] },
@@ -63,7 +66,7 @@ const STATE_OBJECTS = [
   'phase',
 ]
 
-/** Returns the exporter of an alert and the labels that name it. Blank labels count as missing. */
+/** Returns the exporter of an alert and the labels that name the exporter. Blank labels count as missing. */
 export const exporterOf: (labels: Labels) => Exporter = cacheLast(findExporter)
 
 function findExporter(labels: Labels): Exporter {
@@ -82,7 +85,7 @@ function exportedNames(labels: Labels): Set<string> {
   return names
 }
 
-/** Returns whether an alert without any target is about the exporter itself, like `TargetDown`. */
+/** Returns whether an alert without a target is about the exporter itself, like `TargetDown`. */
 export function concernsExporter(labels: Labels): boolean {
   return !STATE_OBJECTS.some((name) => has(labels, name))
 }
@@ -131,8 +134,8 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
 }
 
 /**
- * Some rules of the node mixin keep the exporter's pod but drop its job. If a rule keeps the container, the alert is
- * about the container.
+ * Identifies a node exporter by its pod. Some rules of the node mixin keep the exporter's pod but drop its job. If a
+ * rule keeps the container, the alert is about the container.
  */
 function byPodAlone(labels: Labels): { kind: ExporterKind; word: string | null } {
   const bare = ['job', 'service', 'container'].every((name) => !has(labels, name))

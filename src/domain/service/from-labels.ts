@@ -40,7 +40,7 @@ const TABLE: readonly LabelRule[] = [
   { reads: 'instance', labels: ['instance'] },
 ]
 
-/** The rules for an exporter that itself has a problem. */
+/** The rules for alerts about the exporter itself. */
 const EXPORTER_TABLE: readonly LabelRule[] = TABLE.filter(({ labels }) =>
   ['pod', 'app', 'service', 'container', 'job'].some((name) => labels.includes(name)),
 )
@@ -80,7 +80,7 @@ export function labelNames(labels: Labels): Name[] {
   return possibleWorkloads(kind, decision.choice.value).map((name) => ({ namespace, name }))
 }
 
-/** Returns namespace and value of the deciding label for aliases, or null. */
+/** Returns the namespace and the value of the deciding label for aliases, or null. */
 export function namedObject(labels: Labels): Name | null {
   const { target, choice } = choiceOf(labels)
   return choice && { namespace: target.namespace, name: choice.value }

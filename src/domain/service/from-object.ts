@@ -13,7 +13,7 @@ import {
 } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** Kinds with generated names. All other objects have a name of their own. */
+/** Kinds with generated names. The names of all other kinds are not generated. */
 const GENERATED: Readonly<Record<string, GeneratedKind>> = {
   pod: 'pod',
   replicaset: 'replicaset',
@@ -29,7 +29,7 @@ type Rule = {
   readonly find: (object: KubernetesObject, known: readonly Name[]) => Omit<Attribution, 'rule'> | Attribution | null
 }
 
-/** The first matching rule wins. A rule may return a more precise name for itself. */
+/** The first matching rule wins. The result may contain a more precise name of the rule. */
 const RULES: readonly Rule[] = [
   { rule: 'node', find: (it) => (isKind(it, 'node') ? nodeService(it.name) : null) },
   { rule: 'workload', find: (it) => (WORKLOADS.has(lower(it.kind)) ? itself(it, 'event') : null) },
@@ -157,7 +157,7 @@ function byName(object: KubernetesObject): Attribution | null {
   return kind && { namespace: object.namespace, ...readGenerated(kind, object) }
 }
 
-/** Returns what a generated name reveals without known workloads. */
+/** Returns the workload that a generated name reveals if no workload is known. */
 export function readGenerated(
   kind: GeneratedKind,
   object: { readonly namespace: string; readonly name: string; readonly node: string | null },

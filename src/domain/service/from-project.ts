@@ -161,7 +161,7 @@ function production(name: Name): boolean {
     .some((word) => PRODUCTION.has(word))
 }
 
-/** Returns the name that passes the earliest test; if equal, the shortest. */
+/** Returns the name that passes the earliest test. If several names pass it, returns the shortest. */
 function best(
   names: readonly Name[],
   subject: Subject,

@@ -16,8 +16,8 @@ const CUT_LENGTH = 63
 const CUT_BASE = 58
 
 /**
- * Five characters of `rand.String` in k8s.io/apimachinery: no vowels, no 0, 1, 3, no y. English words from these
- * letters are excluded.
+ * Five characters from `rand.String` in k8s.io/apimachinery: no vowels, no 0, 1 or 3, and no y. English words from
+ * these letters are excluded.
  */
 const RANDOM = '(?!(?:https|mssql|pgsql)$)[bcdfghjklmnpqrstvwxz2456789]{5}'
 /** A pod-template hash is a decimal number in this alphabet, so it uses only ten characters. */
@@ -53,7 +53,7 @@ type Shape = {
   readonly creates: 'event' | 'alert'
   /** Whether the rule may be used for truncated names of 63 characters. */
   readonly fitsCut: boolean
-  /** The only namespace in which the rule is valid, besides an unknown namespace. */
+  /** The only namespace in which the rule is valid. An unknown namespace is valid too. */
   readonly namespace?: string
 }
 

@@ -20,7 +20,7 @@ export type MatchedAlert = {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Matchers with these names compare incmon's own value of the alert as well as the label. */
+/** Matchers with these names compare the label, and incmon's own value of the alert. */
 export const OWN_NAMES = ['service', 'namespace', 'cluster', 'source', 'severity', 'alertname'] as const
 type OwnName = (typeof OWN_NAMES)[number]
 
@@ -106,7 +106,7 @@ function unquoted(text: string): string {
   return text.slice(1, -1).replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
 }
 
-/** A negative matcher is the opposite of the positive one, so it must hold for every value. */
+/** A negative matcher is the opposite of the positive one, so every value must pass it. */
 function every(op: Operator, values: readonly string[], test: (value: string) => boolean): boolean {
   return op.startsWith('!') ? values.every(test) : values.some(test)
 }
@@ -128,7 +128,7 @@ function testOf({ op, value }: Matcher): (text: string) => boolean {
   return op === '=~' ? (text) => expression.matches(text) : (text) => !expression.matches(text)
 }
 
-/** RE2 matches in linear time, so no expression of a user can stop the server. */
+/** RE2 matches in linear time, so an expression of a user cannot block the server. */
 function compiled(value: string): RE2JS {
   return RE2JS.compile(value, RE2JS.DOTALL)
 }

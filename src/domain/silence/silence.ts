@@ -70,7 +70,7 @@ type SilencedAlert = MatchedAlert & { readonly status: 'firing' | 'resolved'; re
 
 /**
  * Returns the row ids of the silences that apply to an alert now. An alert that has ended keeps the silences that
- * applied to it when it ended, so that the end of a silence does not count its old alerts against the service.
+ * applied to it when it ended. Otherwise old alerts would lower the health of the service when a silence ends.
  */
 export function silencesOf(alert: SilencedAlert, active: readonly CompiledSilence[]): readonly number[] {
   if (alert.status === 'resolved') return alert.silencedBy

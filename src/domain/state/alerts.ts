@@ -15,7 +15,7 @@ export function putAlert(state: OrganizationState, one: LiveAlert): void {
   if (step !== null) state.dueAlerts.add(step, rowId)
 }
 
-/** Its fingerprints find it, unless another alert with the same fingerprint was received later. */
+/** Indexes an alert by its fingerprints, unless another alert with the same fingerprint was received later. */
 function nameAlert(state: OrganizationState, { rowId, cluster, alert, fingerprints }: LiveAlert): void {
   const scope = fingerprintScope(alert.source, cluster)
   for (const { fingerprint } of fingerprints) state.alertByFingerprint.add(scope, fingerprint, rowId)
@@ -38,7 +38,7 @@ function countNamesakes({ namesakes }: OrganizationState, { serviceId, alert }: 
   else namesakes.delete(key)
 }
 
-/** Replaces an alert. Most changes are repeats, which change no index. */
+/** Replaces an alert. Most changes are repeats, for which the indexes stay the same. */
 export function replaceAlert(state: OrganizationState, before: LiveAlert, after: LiveAlert): void {
   const { rowId } = after
   const [was, is] = [before.alert, after.alert]

@@ -91,7 +91,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
   }
 }
 
-/** Drops the unsaved records of the batch after it was saved. */
+/** Drops the unsaved records of a batch after the batch was saved. */
 export function settleBatch(state: OrganizationState): void {
   state.unsavedEndings.clear()
   state.unsavedLabels.clear()
@@ -149,7 +149,7 @@ export function evict(state: OrganizationState, now: number): void {
     if ((state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY) state.pipelines.delete(ref)
   }
   for (const { silence } of [...state.silences.values()]) {
-    // An alert that ended while silenced may be evaluated for another half an hour. Its end may still be pending,
+    // An alert that ended while silenced may be evaluated for half an hour after its end. Its end may still be pending,
     // because the server was stopped.
     if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
   }

@@ -8,7 +8,7 @@ export type Journal = {
   readonly rollback: (mark: number) => void
   /** Clears the journal after its changes were saved. */
   readonly clear: () => void
-  /** Calls `work`, whose changes are not recorded and cannot be undone. */
+  /** Calls `work` without recording its changes. They cannot be undone. */
   readonly pause: (work: () => void) => void
   readonly record: (undo: Undo, key: never, value: never) => void
 }
@@ -122,11 +122,11 @@ export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
   }
 }
 
-/** Finds a record by a name. Few different scopes exist, and the same name may exist in each of them. */
+/** Finds a record by its name within a scope. There are few scopes. The same name may exist in several scopes. */
 export type Names = {
   /** Returns the newest record with this name. */
   readonly get: (scope: string, name: string) => number | undefined
-  /** Names a record, or notes that a record with this name became newer. */
+  /** Adds a name for a record, or records that a record with this name became newer. */
   readonly add: (scope: string, name: string, rowId: number) => void
   readonly remove: (scope: string, name: string, rowId: number) => void
   readonly entries: () => Iterable<readonly [scope: string, name: string, rowId: number]>
@@ -139,7 +139,7 @@ export type Names = {
  */
 export function createNames(journal: Journal, isNewer: (one: number, other: number) => boolean): Names {
   const scopes = new Map<string, Table<string, number>>()
-  /** All records with a name that several records have. */
+  /** The records of each name that several records share. */
   const sharing = createIndex<string, number>(journal)
   const tableOf = (scope: string) => {
     const known = scopes.get(scope)

@@ -8,20 +8,24 @@ import type { LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.
 import type { OrganizationState } from './state.ts'
 
 /**
- * Facts that a decision may load from the history, by kind. Each has a type for its question and one for its answer.
+ * Facts that a decision may load from the history, by kind. `asked` is the type of the question, `found` the type of
+ * the answer.
  */
 export type Facts = {
-  /** The stored answer for an Idempotency-Key; null if there is none since then. */
+  /** The answer that was stored for an Idempotency-Key after `since`; null if there is none. */
   readonly answer: {
     readonly asked: { readonly source: Source; readonly key: string; readonly since: number }
     readonly found: string | null
   }
-  /** Events of a service since a time that may end a condition, earliest first. Includes events that await it. */
+  /**
+   * Events of a service after `from` that may end a condition, earliest first. Includes events that named the service
+   * before it existed.
+   */
   readonly endingEvents: {
     readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }
     readonly found: readonly ReceivedEvent[]
   }
-  /** Upper bounds for the times of a service's newest such event and newest change, in ms UTC; 0 for none. */
+  /** Upper bounds for the times of a service's newest ending event and newest change, in ms UTC; 0 for none. */
   readonly newest: {
     readonly asked: { readonly serviceId: number; readonly awaited: string }
     readonly found: { readonly endingEventAt: number; readonly changeAt: number }
@@ -69,11 +73,11 @@ export function undoFrom(journal: Journal, effects: Effect[]): () => void {
 
 /** Functions that the engine provides to every decision. */
 export type Environment = {
-  /** A new UUID, version 7. */
+  /** Returns a new UUID, version 7. */
   readonly newId: () => string
-  /** A new row id of a table. */
+  /** Returns a new row id of a table. */
   readonly rowId: (of: IdTable) => number
-  /** A hash that tells payloads apart. */
+  /** Returns a hash that distinguishes payloads. */
   readonly hashOf: (payload: string) => number
   /** Returns the cached result for a draft, or calls `find`. `forgetDrafts` clears the cache. */
   readonly cached: <Found>(draft: object, find: () => Found) => Found
@@ -96,7 +100,9 @@ export type Context = Environment & {
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
 }
 
-/** A postmortem is generated from the whole history of its incident, which takes as long as saving so many effects. */
+/**
+ * A postmortem is generated from the whole history of its incident, which takes as long as saving this many effects.
+ */
 const POSTMORTEM_WORK = 1_000
 
 /** Creates a context that applies effects at once and collects them in `effects`. */

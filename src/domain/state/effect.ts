@@ -18,7 +18,7 @@ import type {
 } from './live.ts'
 
 export type Effect =
-  /** Assigns events that named the service before it existed. */
+  /** Also assigns events that named the service before it existed. */
   | { readonly kind: 'service-created'; readonly service: LiveService }
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
   /** Changes a time that exists only in the live state or was loaded from the database. */
@@ -49,7 +49,7 @@ export type Effect =
     }
   /** Changes the due time. Only the live state changes. */
   | { readonly kind: 'alert-postponed'; readonly before: LiveAlert; readonly after: LiveAlert }
-  /** The silences that apply to the alert. */
+  /** Changes the silences that apply to the alert. */
   | { readonly kind: 'alert-silenced'; readonly before: LiveAlert; readonly after: LiveAlert }
   /** The alert can no longer be reopened. It leaves the live state, and its retention begins at `at`. */
   | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
@@ -57,7 +57,7 @@ export type Effect =
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
   | { readonly kind: 'sender-changed'; readonly sender: LiveSender; readonly isNew: boolean }
   | { readonly kind: 'group-changed'; readonly group: LiveGroup; readonly isNew: boolean }
-  /** The group had no delivery for a long time. Its delivery interval is learned again. */
+  /** The group had no delivery for a long time. If it returns, its delivery interval is learned again. */
   | { readonly kind: 'group-dropped'; readonly group: LiveGroup }
   /** `images`: all images of the service, newest first. */
   | {
@@ -130,7 +130,7 @@ export type StoredEvent = {
   readonly object: string
   readonly severity: Severity
   readonly text: string
-  /** The count of the sender. */
+  /** The count that the sender reported. */
   readonly count: number
   /** `cluster/namespace/name` of a service that does not exist yet. */
   readonly awaited: string | null

@@ -1,4 +1,4 @@
-/** Searches firing alerts in memory. The duration does not depend on their total number. */
+/** Searches firing alerts in memory. The duration does not depend on the number of alerts. */
 import type { Source } from '../event/event.ts'
 import { offsetOf, type Page } from '../pagination.ts'
 import type { Severity } from '../severity.ts'
@@ -50,7 +50,7 @@ export function listFiring(
   return { rowIds, total }
 }
 
-/** From the later position to the earlier one. */
+/** Returns the positions from `last` down to `first`. */
 function positions(last: number, first: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => last - index)
 }

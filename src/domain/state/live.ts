@@ -23,7 +23,7 @@ export type LiveService = {
   readonly namespace: string
   readonly name: string
   readonly health: Pick<Health, 'status' | 'score' | 'penalties'>
-  /** When its last condition ended; null while one fires. */
+  /** When the last condition of the service ended; null while a condition fires. */
   readonly healthySince: number | null
   /** A person resolved an incident while its condition fired. No new incident opens until the condition has ended. */
   readonly suppressed: boolean
@@ -34,7 +34,7 @@ export type LiveService = {
   readonly evaluateAt: number | null
   /** The latest time of an event that may end a condition; null: not loaded. */
   readonly endingEventAt: number | null
-  /** The latest time of a change; null: not loaded. */
+  /** The time of the latest change; null: not loaded. */
   readonly changeAt: number | null
   /** Whether all its events came from CI; null: not loaded. */
   readonly hasOnlyCi: boolean | null
@@ -51,7 +51,7 @@ export type LiveAlert = {
   readonly serviceId: number
   readonly incidentId: number | null
   readonly groupId: number | null
-  /** The cluster of the sender's token, because two clusters may send the same fingerprint. */
+  /** The cluster of the sender's token, because two clusters may send equal fingerprints. */
   readonly cluster: string
   /** The next time at which the alert may change without an event, in ms UTC. */
   readonly dueAt: number
@@ -102,13 +102,13 @@ export type LiveSender = {
   readonly rejections: number
   readonly lastEventAt: number | null
   readonly lastRejectionAt: number | null
-  /** Whether it has ever sent a resolved item. It is then expected to send all of them. */
+  /** Whether the sender has ever reported the end of an alert. It is then expected to report every end. */
   readonly reportsEnds: boolean
-  /** For Kubernetes events: whether it has ever reported a repeat. */
+  /** For Kubernetes events: whether the sender has ever reported a repeat. */
   readonly reportsRepeats: boolean
-  /** For Kubernetes events: its delay; null before the first event. */
+  /** For Kubernetes events: the delay of the sender; null before the first event. */
   readonly lag: Lag | null
-  /** The offset of its clock from ours; null if there is none. */
+  /** The offset of the sender's clock from ours; null if there is none. */
   readonly clock: Clock | null
   /** Whether its token or all items of its last delivery name a cluster; null before the first item. */
   readonly namesCluster: boolean | null
@@ -118,7 +118,7 @@ export type LiveSender = {
   readonly hours: Hours
   readonly heartbeatAt: number | null
   readonly heartbeatGap: number
-  /** When a missing heartbeat opens an incident; null while it is missing, or before the first one. */
+  /** When a missing heartbeat opens an incident; null while the heartbeat is missing, or before the first heartbeat. */
   readonly heartbeatDueAt: number | null
 }
 
@@ -138,8 +138,8 @@ export type LiveSilence = Period & {
   readonly comment: string
   readonly createdBy: string
   readonly createdAt: number
-  /** The number of changes. */
+  /** The number of changes to the silence. */
   readonly revision: number
-  /** The next start or end; null: never. */
+  /** The next time at which the silence starts or ends; null: never. */
   readonly changesAt: number | null
 }

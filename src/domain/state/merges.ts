@@ -5,14 +5,14 @@ import type { LiveService } from './live.ts'
 import { dropService, replaceService } from './services.ts'
 import type { OrganizationState } from './state.ts'
 
-/** Moves the alerts of an incident to another one. */
+/** Moves the alerts of an incident to another incident. */
 export function mergeIncident(state: OrganizationState, from: number, into: number): void {
   for (const one of [...state.alerts.values()]) {
     if (one.incidentId === from) state.alerts.set(one.rowId, { ...one, incidentId: into })
   }
 }
 
-/** Moves all records of a service to another one, and removes the service. */
+/** Moves all records of a service to another service, and removes the first service. */
 export function mergeService(state: OrganizationState, from: LiveService, into: LiveService): void {
   for (const rowId of [...state.alertsOfService.get(from.rowId)]) {
     const one = state.alerts.get(rowId)
@@ -39,7 +39,7 @@ export function mergeService(state: OrganizationState, from: LiveService, into: 
   }
   const endings = [...(state.unsavedEndings.get(into.rowId) ?? []), ...(state.unsavedEndings.get(from.rowId) ?? [])]
   if (endings.length > 0) state.unsavedEndings.set(into.rowId, endings)
-  // Their images and times are loaded from the database again when needed.
+  // The images and times of the services are loaded from the database again when needed.
   state.images.delete(from.rowId)
   state.images.delete(into.rowId)
   dropService(state, from)

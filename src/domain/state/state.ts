@@ -29,7 +29,7 @@ import type {
 
 export type State = {
   readonly journal: Journal
-  /** By row id. An organization is loaded with its first input. */
+  /** Organizations by row id. An organization is loaded with its first input. */
   readonly organizations: Map<number, OrganizationState>
 }
 
@@ -146,8 +146,8 @@ export function aliasKey(alias: { readonly kind: string; readonly value: string 
 }
 
 /**
- * Kubernetes and CI fingerprints come from incmon and are unique. Those of Alertmanager and Grafana repeat in each
- * cluster.
+ * Returns the scope in which a fingerprint is unique. incmon computes the fingerprints of Kubernetes and CI, and these
+ * are unique. Fingerprints of Alertmanager and Grafana are unique only within a cluster.
  */
 export function fingerprintScope(source: Source, cluster: string): string {
   return source === 'cluster' || source === 'ci' ? source : `${source} ${cluster}`

@@ -37,19 +37,21 @@ const DETECTION = 30_000
 /** The clocks of CI, cluster and monitoring may differ by this much. */
 const SKEW = 15_000
 /**
- * At this distance from the expected time, a symptom is half as likely to be an effect of the change: a symptom of the
- * changed service, or of another service.
+ * A symptom at this distance from the expected time is half as likely to be an effect of the change. The first value
+ * applies to the changed service, the second to other services.
  */
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000
-/** The weight of a problem in another service without a known dependency, and of one that its own change explains. */
+/** The weight of a problem in another service: without a known dependency, or explained by a change of that service. */
 const UNKNOWN_DEPENDENCY = 0.4
 const EXPLAINED_ELSEWHERE = 0.3
-/** The weight of a condition that started before the change, and of one that had ended long before it. */
+/**
+ * The weight of a condition that started before the change, and of a condition that had ended long before the change.
+ */
 const BEFORE = 0.05
 const AGAIN = 0.5
 const APART = 10 * 60_000
-/** The weight of time alone. */
+/** The weight of a change that only precedes the incident. */
 const MERE_TIME = 0.05
 
 type Effect = { readonly symptom: Symptom; readonly weight: number; readonly factor: Factor }
@@ -131,7 +133,10 @@ function effect(symptom: Symptom, factor: Factor): Effect {
   return { symptom, factor, weight: symptom.weight * factor.value }
 }
 
-/** Returns when each component was first changed, with some tolerance. That change may explain its later problems. */
+/**
+ * Returns when each component was first changed, with some tolerance. This change may explain later problems of the
+ * component.
+ */
 function firstChanges(changed: readonly { change: Change; component: string }[]): Map<string, number> {
   const first = new Map<string, number>()
   for (const { change, component } of changed)
@@ -139,14 +144,14 @@ function firstChanges(changed: readonly { change: Change; component: string }[])
   return first
 }
 
-/** A change before the incident always keeps a small score. */
+/** A change before the incident always has a small score. */
 function mereTime({ incident }: SuspectFacts, change: Change): number {
   return incident.startedAt < change.startsAt - SKEW ? 0 : MERE_TIME * expected(incident.startedAt, change)
 }
 
 /**
- * Returns how well a time fits. The best time is when the change is done and an alert has had time to fire. The value
- * decreases on both sides.
+ * Returns how well a time fits. The best time is when the change is done and an alert has had time to fire. Earlier and
+ * later times fit less well.
  */
 function expected(at: number, change: Change): number {
   return nearby(Math.abs(at - change.endsAt - DETECTION), OTHER_TOLERANCE)

@@ -7,8 +7,8 @@ import type { Factor, Symptom } from './symptom.ts'
 export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' }
 
 /**
- * The remaining share of a score if only the time connects the suspect: in the same namespace, another one, or another
- * cluster.
+ * The remaining share of a score if only the time connects the suspect with the incident. The suspect may be in the
+ * same namespace, in another namespace, or in another cluster.
  */
 const NEAR = 0.95
 const FAR = 0.7
@@ -21,7 +21,7 @@ const SHORTEST_NAME = 4
 /** The service of the incident, and its component: itself or its node. */
 type Own = { readonly id: string; readonly name: string; readonly component: string; readonly service: SuspectService }
 
-/** Returns the first connection that is found between a component and the service of the incident. */
+/** Returns the first known connection between a component and the service of the incident. */
 export function connectionOf(
   facts: SuspectFacts,
   components: Components,
@@ -97,8 +97,8 @@ function names(text: string, name: string): boolean {
 }
 
 /**
- * Of the images of a service, the least shared one is its own. An image that more services run is a sidecar, such as
- * `istio/proxyv2`, which a mesh adds to every pod.
+ * The image that the fewest services run is the service's own image. An image that more services run is a sidecar, such
+ * as `istio/proxyv2`, which a mesh adds to every pod.
  */
 function byImage({ images }: SuspectFacts, { id, name }: Own, component: string): Connection | null {
   const byPath = Map.groupBy(images, ({ path }) => path)

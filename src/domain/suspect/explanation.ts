@@ -1,9 +1,9 @@
 /** Reduces the weight of symptoms that are the effect of a problem in another component. */
 import type { Factor, Symptom } from './symptom.ts'
 
-/** The remaining weight of a caller's symptom if it names the called service. */
+/** The remaining weight of a caller's symptom if the symptom names the called service. */
 const CALLEE_EXPLAINS = 0.4
-/** The remaining weight of a pod's symptom on a failed node, and the share that counts against the node. */
+/** The remaining weight of the symptom of a pod on a failed node, and the share that counts against the node. */
 const NODE_EXPLAINS = 0.25
 const NODE_GAINS = 0.5
 /** A node with at least this score counts as failed. */
@@ -23,12 +23,12 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
   })
 }
 
-/** Combines weights like independent probabilities: the probability that at least one symptom is right. */
+/** Combines weights as independent probabilities. Returns the probability that at least one symptom is right. */
 export function combinedWeight(weights: readonly number[]): number {
   return 1 - weights.reduce((doubt, weight) => doubt * (1 - weight), 1)
 }
 
-/** Returns, for each component with problems in called services, the component that it accuses most. */
+/** Returns, for each caller with problems, the called component with the heaviest symptom. */
 function accusersOf(symptoms: readonly Symptom[]): Map<string, string> {
   const accused = new Map<string, string>()
   for (const { witnesses, component } of symptoms) {

@@ -2,14 +2,14 @@
 import { type Change, outcomeOf } from '../correlation/change.ts'
 import type { SuspectFacts } from './suspect.ts'
 
-/** The effect of a fix shows within half an hour: new pods start, and alerts end with a delay. */
+/** A fix takes effect within half an hour: new pods start, and alerts end with a delay. */
 const EFFECT = 30 * 60_000
 const DEPLOYED = new Set(['deployed', 'success, jobs unknown'])
 
 /**
  * Returns the changes that probably fixed the incident: the last deploy that began after the first condition of its
- * service, if all conditions of the service in the incident ended after that. Includes both the pipeline and its
- * rollout.
+ * service, if all conditions of the service in the incident ended after the deploy began. Includes both the pipeline
+ * and its rollout.
  */
 export function fixesOf({ incident, changes, alerts }: SuspectFacts): ReadonlySet<Change> {
   const conditions = alerts.filter(({ inIncident, severity }) => inIncident && severity !== 'info')

@@ -3,7 +3,7 @@ import { type Change, outcomeOf } from '../correlation/change.ts'
 import { isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
 import type { Suspect } from './suspect.ts'
 
-/** A link of a change with an alert of the incident. */
+/** A link between a change and an alert of the incident. */
 export type SuspectLink = {
   readonly change: Pick<Change, 'kind' | 'ref'>
   readonly score: number
@@ -42,7 +42,7 @@ export function judgeSuspects<Link extends SuspectLink>(
   })
 }
 
-/** A change with a confirmed link is confirmed, even if a person rejected another of its links. */
+/** A change with a confirmed link is confirmed, even if a person rejected another link of the change. */
 function verdictOf(links: readonly SuspectLink[]): Verdict {
   if (links.some(({ verdict }) => verdict === 'confirmed')) return 'confirmed'
   return links.some(({ verdict }) => verdict === 'rejected') ? 'rejected' : null

@@ -10,9 +10,12 @@ export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
   readonly verdict: Verdict
   readonly startsAt: number | null
   readonly outcome: string | null
-  /** Whether an image of the service is built from the commit of the change; the pods may have failed to pull it. */
+  /**
+   * Whether an image of the service was built from the commit of the change. The pods may have failed to pull the
+   * image.
+   */
   readonly builtTheImage: boolean
-  /** Whether nothing but the time connects it with the incident. */
+  /** Whether only the time connects the suspect with the incident. */
   readonly onlyTime: boolean
 }
 
@@ -56,8 +59,8 @@ export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>
 }
 
 /**
- * Returns the changes that may be the cause, most likely first: confirmed ones, and possible ones that started before the
- * incident, at `startedAt` in ms UTC.
+ * Returns the changes that may be the cause, most likely first: confirmed changes, and possible changes that started
+ * before the incident, at `startedAt` in ms UTC.
  */
 export function likelyChanges<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number | null): readonly S[] {
   const isPossible = (one: S) => one.verdict === null && one.score >= POSSIBLE && precedes(one, startedAt)
@@ -65,8 +68,8 @@ export function likelyChanges<S extends JudgedSuspect>(suspects: readonly S[], s
 }
 
 /**
- * Returns the likely cause of an incident. Pages, messages and postmortems name the same one. Times in ms UTC, null if
- * unknown. The sentence says how long before `firstAlertAt` the change started.
+ * Returns the likely cause of an incident. Pages, messages and postmortems all name this cause. Times in ms UTC, null
+ * if unknown. The sentence includes how long before `firstAlertAt` the change started.
  */
 export function likelyCauseOf<S extends JudgedSuspect>(
   suspects: readonly S[],
@@ -90,8 +93,8 @@ export function likelyCauseOf<S extends JudgedSuspect>(
 }
 
 /**
- * Returns whether a message names this change: a confirmed or likely one, or one that more than the time connects with
- * the incident.
+ * Returns whether a message names this change: a confirmed or likely change, or a change with another connection to the
+ * incident besides the time.
  */
 export function isWorthNaming({ verdict, score, onlyTime }: JudgedSuspect): boolean {
   return verdict === 'confirmed' || score >= LIKELY || !onlyTime

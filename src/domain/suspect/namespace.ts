@@ -3,9 +3,9 @@ import type { Components } from './component.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
 /**
- * Messages from the admission of a pod. A quota belongs to the namespace; the first workload that exceeds it only shows
- * the problem. A missing service account is a problem of the namespace if several workloads lack theirs, because the
- * person who set up the namespace forgot them or created them too late.
+ * Messages from the admission of a pod. A quota belongs to the namespace. The first workload that exceeds the quota
+ * only shows the problem. A missing service account is a problem of the namespace if several workloads lack their
+ * accounts: the person who set up the namespace forgot the accounts or created them too late.
  */
 const FAULTS = [
   { condition: 'quota', message: /exceeded quota: [\w.-]+/, least: 1, failure: [0.9, 'the quota is used up'] },
@@ -19,14 +19,14 @@ const FAULTS = [
 
 /**
  * `kubectl apply` and Helm create accounts, quotas and workloads within seconds, so the first attempts to create pods
- * may fail. The ReplicaSet controller tries again at once. A fault that is over within this time is probably a part of
- * an installation.
+ * may fail. The ReplicaSet controller retries at once. A fault that is over within this time is probably part of an
+ * installation.
  */
 const INSTALLATION = 60_000
-/** The factor for such a fault. The ranking of recorded faults is the same for all values from 0.2 to 0.7. */
+/** The factor for a fault during an installation. All values from 0.2 to 0.7 rank the recorded faults equally. */
 const ROUTINE = 0.5
 
-/** Returns the symptoms, with one symptom of the namespace instead of those that it explains. */
+/** Returns the symptoms. One symptom of the namespace replaces the symptoms that it explains. */
 export function ofNamespaces(sightings: readonly SymptomEvent[], components: Components): SymptomEvent[] {
   return FAULTS.reduce<readonly SymptomEvent[]>(
     (before, fault) => withFault(before, components, fault),

@@ -15,7 +15,7 @@ export const MAX_EVIDENCE = 10
 const CHANGE_EXPLAINS = 0.5
 /** A change that explains less than this is not mentioned. */
 const MENTIONED = 0.1
-/** Returns one suspect for each component with symptoms. A change before the problem explains a part of it. */
+/** Returns one suspect for each component with symptoms. A change before the problem explains some of its score. */
 export function objectSuspects(
   facts: SuspectFacts,
   components: Components,

@@ -1,4 +1,4 @@
-/** Symptoms from Kubernetes events, with the factors that make each a cause or noise. */
+/** Symptoms from Kubernetes events, with the factors that decide whether a symptom is a cause or noise. */
 
 import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
@@ -8,7 +8,10 @@ import { ofNamespaces } from './namespace.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
-/** How specific a failure is. A failure that names its cause counts more than one that every start or stop may show. */
+/**
+ * How specific a failure is. A failure that names its cause counts more than a failure that may occur at every start or
+ * stop.
+ */
 const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   image: [0.9, 'the image cannot be pulled'],
   config: [0.9, 'the container cannot be created'],
@@ -23,19 +26,19 @@ const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   probe: [0.5, 'a probe fails'],
 }
 const OTHER = [0.4, 'a warning'] as const
-/** For warnings in the table of reasons, for example a readiness probe or a cordoned node. */
+/** The factor for warnings in the table of reasons, for example a readiness probe or a cordoned node. */
 const MILD = 0.7
 /** The factor by which each further event reduces the doubt that the problem lasts. */
 const DOUBT = 0.6
 const UNENDED = 0.85
 const RECOVERED = 0.25
-/** The rules of `lasting.ts` end a condition that is no longer repeated, although no event says so. */
+/** The rules of `lasting.ts` end a condition that is no longer repeated, although no event reports its end. */
 const SILENT = 0.5
 const ZERO = 0.7
 /**
- * The time in which pods become ready after a scaling, the number of probe failures that are normal meanwhile, and
- * their weight. A refused or timed-out connection shows that the process does not listen yet, as in every start. A
- * process that answers with an error does listen.
+ * The time in which pods become ready after a scaling, the number of probe failures that are normal during this time,
+ * and the weight of such failures. A refused or timed-out connection shows that the process does not listen yet, as in
+ * every start. A process that answers with an error already listens.
  */
 const START_UP = 2 * 60_000
 const HICCUPS = 2
@@ -139,7 +142,10 @@ function seenBefore(events: readonly SuspectEvent[], end: number): number {
   )
 }
 
-/** A single warning may be temporary. Final failures, repeats, and conditions without their counterpart are not. */
+/**
+ * A single warning may be temporary. A final failure, a repeated condition, or a condition whose end was not reported
+ * is more likely to last.
+ */
 function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
   const repeated = 1 - DOUBT ** seen
   const times = `seen ${formatTimes(seen)}`

@@ -105,7 +105,7 @@ export const MAX_ALERTS = 1_000
 /**
  * Returns the probable causes, best first: changes before the problem, nodes, and objects whose problem has no other
  * explanation. A score combines the weights of the symptoms. The weight of a symptom is a product of factors: how
- * specific, lasting and new it is, whether other components have it too, and whether it continues.
+ * specific, lasting and new the symptom is, whether other components have it too, and whether it continues.
  */
 export function rankSuspects(known: SuspectFacts): Suspect[] {
   const facts = untilItsEnd(known)
@@ -124,9 +124,9 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
 const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_INFINITY } as const
 
 /**
- * Lowers the scores of suspects that only the time connects with the incident, all by the same factor. They then rank
- * below each possible suspect with a connection, and below the service of the incident if it is likely. An unlikely
- * suspect lowers no scores, because a weak connection is no reason to doubt a better suspect.
+ * Lowers the scores of suspects that only the time connects with the incident, all by the same factor. These suspects
+ * then rank below each possible suspect with a connection, and below the service of the incident if it is likely. An
+ * unlikely suspect lowers no scores, because a weak connection is no reason to doubt a better suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])
@@ -138,7 +138,7 @@ function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   )
 }
 
-/** Returns the facts until the end of the problem. Later facts neither caused nor show it. */
+/** Returns the facts until the end of the problem. Later facts neither cause nor show the problem. */
 function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   const end = endOf(facts)
   if (end === null) return facts

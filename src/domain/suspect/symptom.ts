@@ -6,7 +6,7 @@ import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 
 /** Times in ms UTC. Every factor is between 0 and 1. `weight` is their product. */
 export type Symptom = {
-  /** The accused component: the UUID of a service, `node/<name>` or `namespace/<name>`. */
+  /** The component with the suspected fault: the UUID of a service, `node/<name>` or `namespace/<name>`. */
   readonly component: string
   /** Other services that show the symptom: callers, or workloads on the node. */
   readonly witnesses: readonly string[]
@@ -26,11 +26,11 @@ export type Symptom = {
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
 export type Factor = { readonly code: string; readonly value: number; readonly text: string }
 
-/** A symptom before it is compared with others. */
+/** A symptom before it is compared with other symptoms. */
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** The problem without names. Components with equal texts have a common cause. */
   readonly gist: string
-  /** The number of observations, and the number long before the incident. */
+  /** The number of observations, and how many of them were long before the incident. */
   readonly seen: number
   readonly seenBefore: number
 }
@@ -51,7 +51,7 @@ const INTERNAL_ERROR = /\b500 (?:Internal )?Server Error|\b(?:HTTP|status|code)[
 const SEVERITY = { critical: 0.9, error: 0.75, warning: 0.5, info: 0.1 } as const
 /** Grafana could not evaluate its rule, which says nothing about the service. */
 const BLIND = 0.1
-/** A caller measures from outside, which is nearly as good as a symptom of the service itself. */
+/** A caller measures from outside. Its symptom is nearly as good as a symptom of the service itself. */
 const ACCUSED = 0.9
 /** The symptom ended early in the incident, so it is not the main problem. */
 const PASSED = 0.5
@@ -101,7 +101,10 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
   }
 }
 
-/** Computes the weight from `end`, the last observation of any symptom, and the text from the end of the incident. */
+/**
+ * Returns how recently a symptom was seen. The weight depends on `end`, the last observation of any symptom. The text
+ * depends on `endedAt`, the end of the incident.
+ */
 function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {
   const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
   const minutes = Math.round(((endedAt ?? end) - lastAt) / 60_000)
@@ -178,7 +181,7 @@ function lasting({ endsAt }: SuspectAlert): Factor[] {
   return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'the alert has ended' }]
 }
 
-/** Returns the heaviest of equal symptoms of one component, with the evidence of all. */
+/** Returns the heaviest of equal symptoms of each component, with the evidence of all of them. */
 function strongest(symptoms: readonly Symptom[]): Symptom[] {
   const byCondition = new Map<string, Symptom[]>()
   for (const symptom of symptoms) {
