@@ -16,7 +16,7 @@ show() {
   shift
   if [ "$1" = causes ]; then echo "$ incmon incident show $2 | grep -A 2 SUSPECTS"; else printf '$ %s\n' "$*"; fi
   output=$("$@")
-  # Not head, which would close the pipe while sed still writes.
+  # Does not use head, because head closes the pipe while sed still writes.
   printf '%s\n' "$output" | sed -nE "s/^(.{117}).{4,}/\1…/; 1,${lines}p"
   [ "$(printf '%s\n' "$output" | wc -l)" -le "$lines" ] || echo '…'
 }
