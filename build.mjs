@@ -1,4 +1,4 @@
-/** Builds incmon as one file that needs neither Node nor npm beside it: Node itself, the program, SQLite, the migrations. */
+/** Builds incmon as one executable that contains Node, the program, SQLite and the migrations. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -24,26 +24,31 @@ import { collectLicenses } from './licenses.mjs'
 const ROOT = dirname(fileURLToPath(import.meta.url))
 const NATIVE = `${process.platform}-${process.arch}`
 
-/** What can be built, and the programs that can strip it besides `strip` of this machine's own kind. */
+/**
+ * The targets, with the programs that can strip them on a machine of another architecture, and the package to install.
+ */
 const TARGETS = {
   'linux-x64': { strip: ['x86_64-linux-gnu-strip', 'llvm-strip'], package: 'binutils-x86-64-linux-gnu' },
   'linux-arm64': { strip: ['aarch64-linux-gnu-strip', 'llvm-strip'], package: 'binutils-aarch64-linux-gnu' },
 }
 
-/** What is bundled, by the name it has inside: `main` runs, each worker travels as the asset `workers/<name>.cjs`. */
+/**
+ * The entry points of the bundles, by output name. `main` is the program. Each worker is the asset
+ * `workers/<name>.cjs`.
+ */
 const ENTRIES = {
   main: 'src/main.ts',
   'workers/checkpoint': 'src/workers/checkpoint.ts',
   'workers/read': 'src/workers/read.ts',
 }
 
-/** What the pages load, by the name that `assets.ts` knows. */
+/** The files that the pages load, by the name that `assets.ts` uses. */
 const WEB = { style: 'src/http/pages/style/index.css', script: 'src/client/main.ts' }
 
-/** Marks the place in Node where the program goes; the same in every Node. */
+/** Marks where postject injects the program into Node. Every version of Node has the same marker. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
-/** One line for a person; 2 is wrong usage, as everywhere in incmon. */
+/** An error that is printed as one line. The exit code 2 means wrong usage, as in all commands of incmon. */
 class BuildError extends Error {
   constructor(message, exitCode = 1) {
     super(message)
@@ -79,9 +84,9 @@ async function make(target) {
   strip(node, target)
   tell('bundling the program')
   const licenses = licensesOf(await bundle(work))
-  tell('putting it together')
+  tell('injecting the program into Node')
   inject(node, blobOf(work, target, licenses))
-  // Whole or not at all: what runs now from the old file goes on.
+  // Renaming is atomic, and a program that runs from the old file continues.
   renameSync(node, out)
   const size = Math.round(statSync(out).size / 1e6)
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
@@ -89,7 +94,7 @@ async function make(target) {
   process.stdout.write(`built ${out.slice(ROOT.length + 1)} for ${target}: ${size} MB in ${seconds} s\n`)
 }
 
-/** Gone when this process ends, also by Ctrl-C. */
+/** Creates a temporary directory that is deleted when this process ends, even after Ctrl-C. */
 function temporaryIn(directory) {
   const made = mkdtempSync(join(directory, '.build-'))
   process.once('exit', () => rmSync(made, { recursive: true, force: true }))
@@ -116,7 +121,9 @@ function readOptions(args) {
   }
 }
 
-/** The path of Node for the target, of the very version that prepares the program: the format between them may change. */
+/**
+ * Returns the path of Node for the target. Its version must be that of the builder, because the blob format may change.
+ */
 function nodeFor(target) {
   const name = `node-${target}`
   const locked = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages[`node_modules/${name}`]
@@ -130,7 +137,7 @@ function nodeFor(target) {
   return existsSync(installed) ? installed : fetched(name, locked)
 }
 
-/** Node of package.json, whichever Node runs this script. */
+/** Returns the path of the Node in package.json, which may differ from the Node that runs this script. */
 function builder() {
   const path = join(ROOT, 'node_modules/.bin/node')
   if (!existsSync(path)) throw new BuildError('Node is not installed here: run npm ci first')
@@ -146,13 +153,13 @@ function fetched(name, { version, integrity }) {
   const part = temporaryIn(cache)
   const archive = join(part, packed(`${name}@${version}`, part))
   const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
-  if (found !== integrity) throw new BuildError(`${name} ${version} is not what package-lock.json promises: ${found}`)
+  if (found !== integrity) throw new BuildError(`${name} ${version} does not match package-lock.json: ${found}`)
   execFileSync('tar', ['-xzf', archive, '-C', part, 'package/bin/node'])
   renameSync(join(part, 'package/bin/node'), node)
   return node
 }
 
-/** The name of the archive in `directory`. */
+/** Downloads a package with `npm pack`. Returns the name of the archive in `directory`. */
 function packed(what, directory) {
   const { status, stdout, stderr } = spawnSync('npm', ['pack', what, '--pack-destination', directory, '--silent'], {
     cwd: ROOT,
@@ -161,7 +168,7 @@ function packed(what, directory) {
   if (status === 0) return stdout.trim().split('\n').at(-1)
   const [why = 'npm is missing'] = (stderr ?? '').split('\n').filter((line) => /error/i.test(line))
   throw new BuildError(
-    `${what} could not be fetched (${why.trim()}): reach the npm registry once, it is kept afterwards`,
+    `${what} could not be fetched (${why.trim()}): connect to the npm registry once; later builds use the cached copy`,
   )
 }
 
@@ -173,11 +180,11 @@ function strip(file, target) {
     if (error?.code !== 'ENOENT') throw new BuildError(`${program} failed: ${stderr?.trim() || error?.message}`)
   }
   process.stderr.write(
-    `build: not stripped, so some 20 MB larger: "apt-get install ${provider}" brings what it takes\n`,
+    `build: the executable is not stripped and about 20 MB larger: run "apt-get install ${provider}"\n`,
   )
 }
 
-/** Writes the program into a directory, or nowhere; what esbuild says of it. */
+/** Bundles the program, and writes the bundles into the directory `work` if it is given. Returns esbuild's metafile. */
 async function bundle(work) {
   const { build } = await import('esbuild')
   const web = await bundleWeb()
@@ -193,17 +200,18 @@ async function bundle(work) {
     format: 'cjs',
     target: 'node24',
     metafile: true,
-    // Asked by assets.ts alone, and only in a checkout.
+    // Only assets.ts uses import.meta, and only in a checkout.
     logOverride: { 'empty-import-meta': 'silent' },
     logLevel: 'warning',
   })
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports)
   const missing = imports.filter(({ path, external }) => external && !isBuiltin(path)).map(({ path }) => path)
-  if (missing.length > 0) throw new BuildError(`the executable would look for ${missing.join(', ')} on the machine`)
+  if (missing.length > 0)
+    throw new BuildError(`the executable would need modules that are not bundled: ${missing.join(', ')}`)
   return { outputs: { ...metafile.outputs, ...web.metafile.outputs } }
 }
 
-/** The style sheet and the script of the pages: `texts` by file name, `metafile` as esbuild has it. */
+/** Bundles the style sheet and the script of the pages. Returns `texts` by file name, and esbuild's metafile. */
 async function bundleWeb() {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
@@ -223,15 +231,15 @@ async function bundleWeb() {
   return { texts, metafile }
 }
 
-/** Of everything that is passed on; what may not be passed on without a text has one. */
+/** Returns the licences of all parts of the executable. Throws if the text of a licence is missing. */
 function licensesOf(metafile) {
   const licenses = collectLicenses({ root: ROOT, metafile, node: builder(), sqlite: sqliteVersion() })
   const bare = licenses.filter(({ text, license }) => text === '' || !license).map(({ name }) => name)
-  if (bare.length > 0) throw new BuildError(`${bare.join(', ')}: no licence was found that could go with it`)
+  if (bare.length > 0) throw new BuildError(`${bare.join(', ')}: no licence text was found`)
   return licenses
 }
 
-/** What goes into Node: the program and its assets. */
+/** Creates the blob that is injected into Node: the program and its assets. Returns its path. */
 function blobOf(work, target, licenses) {
   const noted = (name, facts) => {
     writeFileSync(join(work, name), JSON.stringify(facts))
@@ -246,13 +254,13 @@ function blobOf(work, target, licenses) {
   for (const name of ['style.css', 'script.js']) assets[name] = join(work, name)
   for (const name of Object.keys(ENTRIES).filter((one) => one !== 'main'))
     assets[`${name}.cjs`] = join(work, `${name}.cjs`)
-  // Left to itself V8 keeps a hundred megabytes more of what a storm left behind, and is no faster; its four threads get
-  // into each other's way, and that of the requests, where there are two cores.
+  // With its defaults, V8 keeps 100 MB more after a storm and is not faster. On two cores, its four threads compete
+  // with each other and with the requests.
   const execArgv = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1']
   const options = { disableExperimentalSEAWarning: true, execArgvExtension: 'none', execArgv }
   const config = { main: 'main.cjs', output: 'blob', ...options, assets }
   writeFileSync(join(work, 'sea.json'), JSON.stringify(config))
-  // From there, so that the path of the program inside is `main.cjs` and not this machine's.
+  // Runs in `work`, so that the blob contains the path `main.cjs` instead of a path of this machine.
   execFileSync(builder(), ['--experimental-sea-config', 'sea.json'], { cwd: work, stdio: 'pipe' })
   return join(work, 'blob')
 }
@@ -267,7 +275,7 @@ function commit() {
   return status === 0 ? stdout.trim() : 'unknown'
 }
 
-/** Asked here, so that the executable can say it without unpacking SQLite. */
+/** Returns the version of SQLite, which the executable can then print without unpacking SQLite. */
 function sqliteVersion() {
   const ask = "new (require('better-sqlite3'))(':memory:').prepare('SELECT sqlite_version()').pluck().get()"
   return execFileSync(builder(), ['--print', ask], { cwd: ROOT, encoding: 'utf8' }).trim()
@@ -276,12 +284,12 @@ function sqliteVersion() {
 function inject(file, blob) {
   const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
   const args = [postject, file, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE]
-  // It warns of names that stripping took away, which nobody looks for.
+  // postject warns about symbols that stripping removed. Its output is shown only if it fails.
   const { status, stdout, stderr } = spawnSync(builder(), args, { encoding: 'utf8' })
   if (status !== 0) throw new BuildError(`postject failed: ${`${stdout}${stderr}`.trim()}`)
 }
 
-/** On a terminal, one line that the next one replaces. */
+/** Shows the current step on a terminal. The next step replaces the line. */
 function tell(line) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line}`)
 }

@@ -22,7 +22,8 @@ type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * A value from one layer. `where` names its origin to a person. `isText` is true if all values of the layer are text.
+ * A value from one layer. `where` describes the origin of the value to a person. `isText` is true if all values of the
+ * layer are text.
  */
 type RawValue = { readonly where: string; readonly value: unknown; readonly isText: boolean }
 type Layer = { readonly values: ReadonlyMap<string, RawValue>; readonly faults: readonly string[] }
@@ -33,7 +34,7 @@ const NAMES = Object.keys(KEYS) as Name[]
 const CLIENT_VARIABLES = { url: 'INCMON_URL', token: 'INCMON_TOKEN' } as const
 const VARIABLES = [...NAMES.map(variableOf), 'INCMON_CONFIG', ...Object.values(CLIENT_VARIABLES)]
 
-/** A setting with its effective value. `from` names the origin of the value; it is null for a default. */
+/** A setting with its effective value. `from` names the origin of the value, or is null for a default. */
 export type Setting = {
   readonly name: Name
   readonly value: Value
@@ -53,8 +54,8 @@ type ConfigInput = {
 
 /**
  * Returns the configuration, or all errors, one line each. Flags override variables, variables override the file
- * (`--config`, else INCMON_CONFIG, else `incmon.toml` if it exists), and the file overrides defaults. An empty variable
- * is ignored.
+ * (`--config`, otherwise INCMON_CONFIG, otherwise `incmon.toml` if it exists), and the file overrides defaults. An
+ * empty variable is ignored.
  */
 export function readConfig(input: ConfigInput): { readonly config: Config } | { readonly faults: string[] } {
   const { settings, faults } = readSettings(input)
@@ -62,7 +63,7 @@ export function readConfig(input: ConfigInput): { readonly config: Config } | { 
   return { config: Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config }
 }
 
-/** Returns every setting in order, and all errors. A setting with an invalid value has its default. */
+/** Returns every setting in order, and all errors. A setting with an invalid value gets its default. */
 export function readSettings(input: ConfigInput): { readonly settings: Setting[]; readonly faults: string[] } {
   const { flags, env = process.env, readFile = (path) => readFileSync(path, 'utf8') } = input
   const layers = [
@@ -74,7 +75,7 @@ export function readSettings(input: ConfigInput): { readonly settings: Setting[]
   const settings = NAMES.map((name): Setting => {
     const { doc, allowed, fallback } = KEYS[name]
     const key = { name, variable: variableOf(name), doc, allowed, fallback }
-    // An invalid value is an error even if another layer overrides it. Otherwise it would surface later.
+    // An invalid value is an error even if another layer overrides it. Otherwise the error would appear only later.
     const raw = layers.flatMap((layer) => layer.values.get(name) ?? [])
     const values = raw.map((one) => ({ ...read(name, one), where: one.where }))
     faults.push(...values.flatMap((value) => ('fault' in value ? value.fault : [])))
@@ -158,13 +159,13 @@ function read(name: Name, { where, value, isText }: RawValue): { value: Value } 
   return { fault: `${where}: ${shown(value)} is not ${key.allowed}${wrongItems(found, key.accepts)}` }
 }
 
-/** Returns the value as text, or its kind if the text is long. */
+/** Returns the value as text, or only its type if the text is long. */
 function shown(value: unknown): string {
   const isShort = Array.isArray(value) && JSON.stringify(value).length <= 60
   return typeof value === 'string' || typeof value === 'number' || isShort ? JSON.stringify(value) : kindOf(value)
 }
 
-/** Names only the invalid items of a list. */
+/** Returns the invalid items of a list as text, for an error message. */
 function wrongItems(found: unknown, accepts: (value: never) => boolean): string {
   if (!Array.isArray(found) || found.length < 2) return ''
   const wrong = found.filter((item) => !accepts([item] as never)).map((item) => JSON.stringify(item))

@@ -26,7 +26,7 @@ test('without the registry, a build for another platform fails and leaves no par
   const cache = temporaryDirectory(t)
   const env = { XDG_CACHE_HOME: cache, npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' }
   const { status, stderr } = build(['--target', FOREIGN], env)
-  const pattern = `^build: node-${FOREIGN}@24\\S+ could not be fetched \\(.+\\): reach the npm registry once, [^\\n]+\\n$`
+  const pattern = `^build: node-${FOREIGN}@24\\S+ could not be fetched \\(.+\\): connect to the npm registry once; [^\\n]+\\n$`
   assert.equal(status, 1)
   assert.match(stderr, new RegExp(pattern))
   assert.deepEqual(readdirSync(join(cache, 'incmon')), [])

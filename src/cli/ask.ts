@@ -1,4 +1,4 @@
-/** Asks a server over HTTP or TLS, reads its response, and explains a missing one. */
+/** Sends requests to a server over HTTP or HTTPS, and explains why a response is missing. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -8,7 +8,7 @@ import type { Certificate } from '../domain/doctor/certificate.ts'
 import { certificateOf } from '../server/connection/tls.ts'
 import { visible } from './output.ts'
 
-/** `certificate`: the certificate that the server showed; null for plain HTTP and for the trust `system`. */
+/** `certificate` is the certificate of the server, or null for plain HTTP and for the trust `system`. */
 export type HttpResponse = {
   readonly ok: boolean
   readonly status: number
@@ -17,9 +17,9 @@ export type HttpResponse = {
 }
 
 /**
- * The trusted certificate for TLS. `system`: one that the system trusts. `only`: this certificate, a PEM, with any
- * issuer and any name. `anyone`: any certificate, to find out whether a server of this machine runs; never used with a
- * token.
+ * Which certificate is trusted for TLS. `system`: every certificate that the system trusts. `only`: this PEM
+ * certificate, with any issuer and any name. `anyone`: any certificate, to find out whether a server runs on this
+ * machine; never used with a token.
  */
 export type Trust = 'system' | 'anyone' | { readonly only: string }
 
@@ -77,7 +77,7 @@ function askByTls(
   })
 }
 
-/** The remedy if another program answered. */
+/** The remedy if the response is from another program. */
 export const OTHER_PROGRAM = 'this is not incmon: check which program listens there, or name another --url'
 
 /** A proxy may answer with a whole page. Its first characters name the problem. */
@@ -96,7 +96,7 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | n
   }
 }
 
-/** Returns the detail of a problem+json, otherwise the first words of the response without markup, on one line. */
+/** Returns the detail of a problem+json, otherwise the first words of the response on one line, without markup. */
 export function detailOf(text: string): string {
   const detail = parseObject(text)?.detail
   if (typeof detail === 'string') return oneLine(detail, MAX_DETAIL)
@@ -134,9 +134,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET']
 
 /**
- * Returns the reason and the remedy.
+ * Returns why there is no response, and the remedy.
  * @param url the requested address
- * @param isOwn whether only the certificate of the server of this database was accepted
+ * @param isOwn whether only the certificate of the server on this database was accepted
  */
 export function explainNoAnswer(error: unknown, url: string, isOwn = false): NoAnswer {
   const code = codeOf(error)

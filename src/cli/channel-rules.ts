@@ -12,7 +12,7 @@ type Key = (typeof KEYS)[number]
 export const RULE_HELP =
   'what it sends, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday"; may be repeated; all: everything'
 
-/** Adds a rule to the rules of the previous options. `all` means no rule. @throws UsageError */
+/** Adds a rule to the rules of the previous `--rule` options. `all` adds no rule. @throws UsageError */
 export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
   if (text.trim() === 'all') return []
   const parts = new Map(text.trim().split(/\s+/).map(parsePart))
@@ -59,7 +59,7 @@ function parseChoices<Word extends string>(key: Key, words: readonly Word[], giv
 function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   const [from = '', to = ''] = (parts.get('quiet') ?? '').split('-')
   const timeZone = parts.get('zone')
-  // The user would notice quiet hours in the wrong time zone only at night.
+  // With a default time zone, the user would notice wrong quiet hours only at night.
   if (timeZone === undefined) throw fault('quiet hours need a time zone; add one such as zone=Europe/Berlin')
   const weekdays = parseChoices('days', WEEKDAYS, parts.get('days')?.split(','))
   const hours = { from, to, timeZone, ...(weekdays ? { weekdays } : {}) }
@@ -68,7 +68,7 @@ function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   return hours
 }
 
-/** Returns a parser for minutes: `10`, `10m`, `2h`, or `off`, which is 0. The parser throws UsageError. */
+/** Returns a parser for minutes: `10`, `10m`, `2h`, or `off` for 0. The parser throws UsageError. */
 export function parseMinutes(option: string): (text: string) => number {
   return (text) => {
     if (text === 'off') return 0

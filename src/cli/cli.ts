@@ -1,4 +1,4 @@
-/** The command line: all commands in the order of the help. `commands/` defines and runs them. */
+/** The command line: all commands in the order in which the help lists them. `commands/` defines and runs them. */
 import type { Command } from 'commander'
 import { programVersion } from '../assets.ts'
 import { KEYS } from '../config.ts'
@@ -45,7 +45,7 @@ const COMMANDS = [
   ...[addDoctor, addHealth, addConfig, addCompletion, addImport, addAbout],
 ]
 
-/** The server is the larger part of the program. Every other command starts faster without it. */
+/** Adds the commands that load the server only when they run, so that all other commands start faster. */
 function addServer(program: Command): void {
   addKeys(addCommand(program, 'serve', 'receive webhooks and answer the API until stopped')).action(async (options) => {
     const { runServe } = await import('./commands/serve.ts')

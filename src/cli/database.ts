@@ -12,7 +12,7 @@ import { canShrink, letShrink } from '../store/sqlite/vacuum.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print, printError, visible } from './output.ts'
 
-/** Options of every command. They may precede or follow the name of the command. */
+/** The options of every command. The user may type them before or after the name of the command. */
 export type Common = Flags & { readonly json?: boolean }
 
 const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
@@ -25,7 +25,7 @@ export function requireConfig(flags: Flags): Config {
 }
 
 /**
- * Applies the missing migrations while it holds the lock, because a running server does not know a newer data model.
+ * Applies the missing migrations while this process holds the lock. A running server would not know the new data model.
  * @param migrations replaces the program's own in a test
  * @throws StoreError if a server or another command holds the lock
  */
@@ -47,7 +47,9 @@ export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnTyp
   return done
 }
 
-/** Rewrites a file of an older program, so that pruning can shrink it. Prints why if it cannot. Needs the lock. */
+/**
+ * Rewrites a file of an older program, so that pruning can shrink it. Prints the reason for a failure. Needs the lock.
+ */
 export function makeShrinkable(db: Db): void {
   if (canShrink(db)) return
   printError(`rewriting ${db.file} once, so that pruning can shrink it`)
@@ -55,7 +57,7 @@ export function makeShrinkable(db: Db): void {
   if (refusal !== null) printError(`incmon: ${refusal}`)
 }
 
-/** Creates the organization `default` if there is none. Returns null if there is one already. */
+/** Creates the organization `default` if no organization exists. Returns null if one exists. */
 export function createFirstOrganization(deps: Deps): OrganizationRecord | null {
   return deps.db.transaction(() =>
     listOrganizations(deps.db).length === 0 ? createOrganization(deps, FIRST_ORGANIZATION) : null,
@@ -67,7 +69,7 @@ export function isMissing(file: string): boolean {
   return !existsSync(file) || (statSync(file).isFile() && statSync(file).size === 0)
 }
 
-/** Refuses to create a database by accident. @throws CommandError if there is none */
+/** Prevents a command from creating a database by accident. @throws CommandError if the database is missing */
 export function refuseMissing(file: string, options: Common): void {
   if (!isMissing(file)) return
   const create = `create one with ${hint(options, 'org create NAME')} or ${hint(options, 'serve')}`
@@ -84,8 +86,8 @@ export function requireCurrent(db: Db, options: Common): void {
 }
 
 /**
- * Returns a command for the user to run next, in quotes. It names the program as the user started it, with the database
- * and configuration of this command.
+ * Returns the command that the user should run next, in quotes. The command names the program as the user started it,
+ * and has the database and the configuration of this command.
  */
 export function hint({ database, config }: Common, command: string): string {
   const options = [
@@ -96,8 +98,8 @@ export function hint({ database, config }: Common, command: string): string {
 }
 
 /**
- * Rewrites each quoted command of a message as the user must type it, such as `"incmon doctor"`. The domain and the
- * server do not know how the user started the program. Commands that already name a file stay unchanged.
+ * Rewrites each quoted command in a message, such as `"incmon doctor"`, as the user must type it. The domain and the
+ * server do not know how the user started the program. A command that already names a file stays unchanged.
  */
 export function spellCommands(message: string, options: Common): string {
   return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>

@@ -7,26 +7,26 @@ import { parseBody } from '../intake/json.ts'
 /** One event: `payload` has the format of the body of a webhook. */
 export type DumpedEvent = {
   readonly source: Source
-  /** In milliseconds UTC; null if the line has no time. */
+  /** In milliseconds UTC, or null if the line has no time. */
   readonly receivedAt: number | null
-  /** Whether it is silenced or inhibited. Alertmanager does not send such alerts. */
+  /** Whether the alert is silenced or inhibited. Alertmanager does not send such alerts. */
   readonly isSuppressed: boolean
   readonly payload: unknown
 }
-/** `where` is a readable position, such as `line 3` or `line 3, alert 2`. */
+/** `where` is the position for messages, such as `line 3` or `line 3, alert 2`. */
 export type Entry = Pick<DumpedEvent, 'receivedAt' | 'isSuppressed'> & {
   readonly where: string
   readonly read: () => DumpedEvent
 }
 export type Fault = { readonly where: string; readonly error: string }
 
-/** The clocks of two machines may differ by this time. */
+/** The clocks of two machines may differ by up to this time. */
 const CLOCK_SKEW_MS = 60_000
 const LINE_FEED = 0x0a
 const BRACKET = 0x5b
 
 /**
- * Returns all entries in order of receipt, with entries without a time last, and the errors of invalid entries. Keeps
+ * Returns all entries in order of receipt, and the errors of invalid entries. Entries without a time come last. Keeps
  * only the position of each entry, so that a large file needs little more memory than its size.
  * @param now in milliseconds UTC; later times of receipt are refused
  * @throws IncmonError `invalid` if the file is a single list that cannot be parsed
@@ -121,8 +121,8 @@ function itemOf(value: unknown, index: number, now: number): DumpedEvent | strin
 const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as Alertmanager lists it'
 
 /**
- * Reads an alert of GET /api/v2/alerts or of amtool. It was firing at `updatedAt`. Its `endsAt` is only the time until
- * which Alertmanager waits for an update. The list has no groups, so each alert is its own group.
+ * Reads an alert from GET /api/v2/alerts or from amtool. The alert was firing at `updatedAt`. `endsAt` is not its end:
+ * until this time, Alertmanager waits for an update. The list has no groups, so each alert is its own group.
  */
 function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): DumpedEvent | string {
   const updatedAt = parseInstant(alert.updatedAt)
@@ -135,7 +135,7 @@ function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): 
   return futureFault('updatedAt', updatedAt, now) ?? { ...dumped, receivedAt: Math.min(updatedAt, now) }
 }
 
-/** Returns null if the time has passed. */
+/** Returns an error if the time is in the future, otherwise null. */
 function futureFault(field: string, at: number, now: number): string | null {
   return at > now + CLOCK_SKEW_MS ? `${field}: is in the future; check the clocks and correct the time` : null
 }

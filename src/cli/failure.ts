@@ -1,4 +1,4 @@
-/** Failures of commands: one line for a person, and the exit code for a script. */
+/** Failures of commands: one line for people, and an exit code for scripts. */
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
 import { StoreError } from '../store/sqlite/driver.ts'
@@ -24,7 +24,7 @@ export class NegativeAnswer extends Error {
   override readonly name = 'NegativeAnswer'
 }
 
-/** The default remedy. */
+/** The remedy for an unknown error of the file system. */
 const UNKNOWN = 'check the file, its owner and its mode'
 
 /** Returns the lines for stderr, with the stack trace of a bug, and the exit code: 2 for wrong usage, otherwise 1. */

@@ -3,12 +3,12 @@ import { createReadStream } from 'node:fs'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { CommandError, UsageError } from './failure.ts'
 
-/** The whole input is kept in memory. */
+/** The maximum size of an input, because it is kept in memory. */
 const MAX_BYTES = 1_073_741_824
 
 /**
- * Reads a file, or standard input for `-`. A device such as /dev/zero has no end, so binary data is refused at its first
- * zero byte, and text at one GiB.
+ * Reads a file, or standard input for `-`. A device such as /dev/zero has no end, so binary data is refused at its
+ * first zero byte, and text at one GiB.
  * @param wanted describes the expected content, for the remedy
  * @param maxBytes another limit, for a test
  */

@@ -4,10 +4,13 @@ import { forTerminal, visible } from '../domain/terminal.ts'
 
 export { visible } from '../domain/terminal.ts'
 
-/** `maxWidth`: longer text is cut off, so that a line fits a terminal. JSON has the whole text. */
+/** Text longer than `maxWidth` is cut off, so that a line fits a terminal. JSON contains the whole text. */
 export type Column<Item> = readonly [title: string, show: (item: Item) => string | number | null, maxWidth?: number]
 
-/** Returns an aligned table, or the sentence `empty`. Control characters of senders are replaced. */
+/**
+ * Returns an aligned table, or the sentence `empty` if there are no items. Control characters from senders are
+ * replaced.
+ */
 export function formatTable<Item>(items: readonly Item[], columns: readonly Column<Item>[], empty: string): string {
   if (items.length === 0) return empty
   const rows = items.map((item) =>

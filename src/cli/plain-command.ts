@@ -5,7 +5,7 @@ import { suggestion } from '../domain/suggestion.ts'
 import { ErrorResponse } from './api/api.ts'
 import { UsageError } from './failure.ts'
 
-/** Fields of the API whose option has another name. */
+/** The options of API fields whose option has another name. */
 const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
   endsAt: '--for',
   startsAt: '--start',
@@ -27,7 +27,7 @@ export function addOrgCommand(parent: Command, name: string, description: string
 
 const SETTINGS = Object.keys(KEYS).filter((name) => name !== 'database')
 
-/** Adds these settings as options; by default all except the database, which every command has. */
+/** Adds options for settings: by default for all except the database, because every command has that option. */
 export function addKeys(command: Command, names: readonly string[] = SETTINGS): Command {
   for (const [name, { doc, fallback }] of Object.entries(KEYS)) {
     const standard = String(fallback) === '' ? '' : ` (default: ${fallback})`
@@ -36,7 +36,9 @@ export function addKeys(command: Command, names: readonly string[] = SETTINGS): 
   return command
 }
 
-/** A command that throws UsageError instead of printing Commander's message. Its options include those of the program. */
+/**
+ * A command that throws UsageError instead of printing Commander's message. Its options include those of the program.
+ */
 export class PlainCommand extends Command {
   override createCommand(name?: string): Command {
     return new PlainCommand(name)
@@ -79,7 +81,7 @@ const REWORDINGS: readonly Rewording[] = [
   ],
 ]
 
-/** Returns the error of Commander in incmon's words. Any other error stays unchanged, on one line. */
+/** Rewrites a message of Commander in incmon's words. Returns any other message on one line. */
 function plainMessage(command: Command, message: string): string {
   const text = message.trim().replace(/^error: /, '')
   for (const [found, reword] of REWORDINGS) {
@@ -142,7 +144,7 @@ function pathOf(command: Command): string {
 function withOptionNames(command: Command, refused: ErrorResponse): Error {
   const lines = refused.errors.map(({ path, message }) => {
     const name = optionOf(command, /^\w*/.exec(path)?.[0] ?? '')
-    // The list of errors cuts off a long message. The detail has all of it.
+    // The list of errors truncates long messages. The detail contains the whole message.
     const [, whole = message] = refused.message.split(`body: ${path}: `)
     return name === null ? null : `${name}: ${whole.replace(/\bsend\b/, 'write')}`
   })

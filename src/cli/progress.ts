@@ -7,7 +7,7 @@ const INTERVAL_MS = 100
 const BAR_WIDTH = 30
 
 export type ProgressLine = {
-  /** Shows one of many steps. Skips most of them, so that drawing is cheap. */
+  /** Shows one of many steps. Most calls draw nothing, to save time. */
   readonly show: (text: () => string) => void
   /** Shows a long step that reports no progress. */
   readonly announce: (text: string) => void
@@ -31,7 +31,7 @@ export function progressLine(): ProgressLine {
   }
 }
 
-/** Passes bytes through and shows their number. */
+/** Passes bytes through and shows how many have passed. */
 export function counted(what: string, total: number | null, line: ProgressLine) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let done = 0
@@ -43,7 +43,7 @@ export function counted(what: string, total: number | null, line: ProgressLine) 
   }
 }
 
-/** Returns `copying [######------]  50 %  430 of 860 MB`; without a total only the megabytes. */
+/** Returns `copying [######------]  50 %  430 of 860 MB`, or only the megabytes if the total is unknown. */
 export function bytesBar(what: string, done: number, total: number | null): string {
   if (total === null) return `${what} ${megabytes(done)} MB`
   return `${what} ${bar(done, total)}  ${megabytes(done)} of ${megabytes(total)} MB`
@@ -81,7 +81,7 @@ export function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1)
 }
 
-/** Runs work that stops when the signal is aborted. @throws CommandError if it was stopped */
+/** Runs work that Ctrl-C or SIGTERM can stop. @throws CommandError if the work was stopped */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController()
   const stop = () => controller.abort(new CommandError('stopped: nothing was changed'))

@@ -1,4 +1,4 @@
-/** Finds the running server: the one named by the user, otherwise the one that serves the database. */
+/** Finds the running server: the server that the user named, otherwise the server on the database. */
 import { resolve } from 'node:path'
 import { type Config, clientVariables } from '../config.ts'
 import { socketPathOf } from '../server/connection/socket.ts'
@@ -11,12 +11,12 @@ import { CommandError, UsageError } from './failure.ts'
 
 type Options = Common & { readonly url?: string }
 
-/** `url` has no slash at its end. `trust`: the certificate that is trusted over TLS. */
+/** `url` does not end with a slash. `trust` is the certificate that is trusted over TLS. */
 export type FoundServer = { readonly url: string; readonly trust: Trust }
 
 /**
- * Returns the server of `--url`, otherwise of INCMON_URL, otherwise the one that serves the configured database. Never
- * guesses a port, because another program there would receive the token.
+ * Returns the server that `--url` names, otherwise the server that INCMON_URL names, otherwise the server on the
+ * configured database. Never guesses a port, because another program on the port would receive the token.
  * @throws UsageError if the named address is not a URL; CommandError if no server runs on the database
  */
 export async function requireServer(options: Options): Promise<FoundServer> {
@@ -29,7 +29,7 @@ export async function requireServer(options: Options): Promise<FoundServer> {
   return { url: reachableUrl(url), trust: certificate === null ? 'system' : { only: certificate } }
 }
 
-/** Returns the addresses of the server that serves a database, or null if none answers on its socket. */
+/** Returns the addresses of the server on a database, or null if no server answers on the socket. */
 export async function findListening(database: string): Promise<Listening | null> {
   if (!isServed(database)) return null
   const server = await reachServer(socketPathOf(database))
@@ -37,13 +37,13 @@ export async function findListening(database: string): Promise<Listening | null>
   return server?.listening ?? null
 }
 
-/** Says that no server runs on the database, and what to do. */
+/** Returns the message that no server runs on the database, and what to do. */
 export function noServer(database: string, options: Common): string {
   const path = resolve(database)
   return `no server runs on ${path}: start ${hint(options, 'serve')}, or name the server with --url or the database with --database`
 }
 
-/** Returns the address of --url, otherwise of INCMON_URL, without a slash at its end; null if neither is set. */
+/** Returns the value of --url, otherwise of INCMON_URL, without a slash at the end, or null if neither is set. */
 export function namedAddress({ url }: { readonly url?: string }): string | null {
   const named = url ?? clientVariables().url
   if (named === null) return null
@@ -63,7 +63,7 @@ export function configuredAddress({ host, port, 'tls-cert': certificate }: Confi
   return reachableUrl(`${certificate === '' ? 'http' : 'https'}://${shownHost}:${port}`)
 }
 
-/** Replaces an address for "all addresses" by the local one. */
+/** Replaces an address that means "all addresses" with the local address. */
 export function reachableUrl(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }

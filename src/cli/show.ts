@@ -88,7 +88,7 @@ function alertsOf(alerts: readonly Alert[]): string {
   return formatTable(alerts, columns, 'no alerts')
 }
 
-/** Formats one suspect per line. Its reasons follow below, because they are too long for a table. */
+/** Formats one suspect per line. The reasons follow on separate lines, because they are too long for a table. */
 function suspectsOf(suspects: readonly Suspect[]): string {
   if (suspects.length === 0) return 'no suspects: nothing changed near the start'
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {

@@ -1,4 +1,4 @@
-/** The names of a source: its program, or its webhook. */
+/** The names of a source: the name of the program or of the webhook. */
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { suggestion } from '../domain/suggestion.ts'
 import { UsageError } from './failure.ts'
@@ -11,7 +11,7 @@ const SENDERS: Readonly<Record<string, Source>> = {
   gitlab: 'ci',
 }
 
-/** All accepted names. The names of the programs come first. */
+/** All accepted names, with the names of programs first. */
 export const SOURCE_NAMES: readonly string[] = [...Object.keys(SENDERS), ...SOURCES]
 
 /** Reads the name of a sender or of a webhook, such as `alertmanager` or `metrics`. @throws UsageError */

@@ -1,4 +1,4 @@
-/** Test payloads: one small problem of a fictional workload, as each sender reports it. */
+/** Test payloads: a small problem of a fictional workload, in the format of each sender. */
 import type { Source } from '../domain/event/event.ts'
 import { alertmanager, event, MINUTE, pipeline, shaOf } from './demo/senders.ts'
 
@@ -16,7 +16,7 @@ export const TEST_PAYLOADS: Readonly<Record<Source, (now: number) => unknown>> =
   },
   metrics: (now) => notification('IncmonSendTest', now),
   dashboard: (now) => ({ ...notification('Incmon send-test', now), orgId: 1, title: '[FIRING:1]', state: 'alerting' }),
-  // Each minute has its own pipeline.
+  // The pipeline ID is new each minute.
   ci: (now) => {
     const run = { id: Math.floor(now / MINUTE), from: now, until: now, sha: shaOf(WORKLOAD.name, 1) }
     return pipeline(WORKLOAD, { ...run, end: 'tests failed', title: 'Try the webhook' }).at(-1)?.body

@@ -1,4 +1,4 @@
-/** The API for commands: over the socket of a running server, otherwise from the same application in this process. */
+/** Gives commands the API: over the socket of a running server, otherwise from the same application in this process. */
 import { userInfo } from 'node:os'
 import { text as wholeText } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { type Common, isMissing, refuseMissing, requireConfig } from '../databas
 import { CommandError } from '../failure.ts'
 import { reachServer } from './socket-client.ts'
 
-/** The parts of a request besides its path. */
+/** The optional parts of a request. */
 type RequestOptions = {
   readonly cluster?: string | undefined
   /** Sent as JSON. */
@@ -23,7 +23,7 @@ type RequestOptions = {
   readonly accept?: string
 }
 
-/** Sends requests. `failure` returns the error that caused the last 5xx answer, if this process knows it. */
+/** Sends requests. `failure` returns the error that caused the last 5xx response, if this process knows the error. */
 export type Transport = {
   readonly send: (
     method: string,
@@ -35,10 +35,10 @@ export type Transport = {
   readonly close: () => Promise<void>
 }
 
-/** An error response. The message is its detail. */
+/** An error response of the API. The message is the `detail` of the response. */
 export class ErrorResponse extends CommandError {
   readonly status: number
-  /** The error of each field, or of each item of a webhook. */
+  /** The errors of the invalid fields, or of the rejected items of a webhook. */
   readonly errors: readonly { readonly path: string; readonly message: string }[]
   constructor(status: number, text: string) {
     const problem = parseObject(text)
@@ -57,7 +57,10 @@ export type Api = {
   readonly json: <Body>(method: string, path: string, asked?: RequestOptions) => Promise<Body>
   /** Returns the records of every page, newest first. @throws ErrorResponse */
   readonly all: <Item>(path: string, asked?: RequestOptions) => Promise<Item[]>
-  /** Yields the JSON lines of an answer as they arrive. @throws ErrorResponse; CommandError if the answer is incomplete */
+  /**
+   * Yields the JSON lines of a response as they arrive. @throws ErrorResponse; CommandError if the response is
+   * incomplete
+   */
   readonly lines: <Line>(method: string, path: string, asked?: RequestOptions) => AsyncGenerator<Line>
 }
 
@@ -67,8 +70,8 @@ const PAUSE_MS = 50
 const PAGE_SIZE = 500
 
 /**
- * Runs a command's work with the API of the configured database. If a server holds the lock of the database, requests go
- * over its socket. Otherwise this process holds the lock during the work.
+ * Runs a command's work with the API of the configured database. If a server holds the lock of the database, requests
+ * go over its socket. Otherwise this process holds the lock during the work.
  * @param missing `create` creates a missing database and updates an older one; `refuse` refuses both
  */
 export async function withApi<Result>(
@@ -102,7 +105,7 @@ function lockedMessage(database: string): string {
   return `${database} is locked by another incmon, and no server answers on ${socketPathOf(database)}: wait until the other command has ended or the server has started`
 }
 
-/** Returns null if another process takes the lock at the same time. */
+/** Opens the application in this process. Returns null if another process takes the lock at the same time. */
 async function openHere(database: string, options: Common, mayCreate: boolean): Promise<Transport | null> {
   const isNew = isMissing(database)
   const db = openStore(database)
@@ -114,7 +117,7 @@ async function openHere(database: string, options: Common, mayCreate: boolean): 
       db.close()
       return null
     }
-    // The application is the larger part of the program. A command that reaches a server starts faster without it.
+    // The application is the larger part of the program. A command that uses a running server starts faster without it.
     const { openApplication } = await import('./application.ts')
     return openApplication(db, release, { options, mayUpgrade: mayCreate, isNew })
   } catch (error) {

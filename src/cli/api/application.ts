@@ -1,4 +1,6 @@
-/** Runs the application inside a command while no server runs. It has the same routes and listens nowhere. */
+/**
+ * Runs the application inside a command while no server runs. The application has the same routes, but does not listen.
+ */
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { programVersion, webTexts } from '../../assets.ts'
@@ -20,7 +22,7 @@ import { type Common, requireConfig, requireCurrent, upgrade } from '../database
 import { printError } from '../output.ts'
 import type { Transport } from './api.ts'
 
-/** Operators get no pages. */
+/** Replaces the pages, because commands do not use them. */
 const NO_PAGES = {
   program: '',
   csrfKey: '',
@@ -32,7 +34,8 @@ const NO_PAGES = {
 const ORIGIN = 'http://localhost'
 
 /**
- * Opens the application over a database whose lock this process holds. `close` closes the database and releases the lock.
+ * Opens the application over a database whose lock this process holds. `close` closes the database and releases the
+ * lock.
  * @param wanted.mayUpgrade whether an older or empty database is updated; otherwise it is refused
  */
 export function openApplication(
@@ -48,7 +51,7 @@ export function openApplication(
   const server = contextOf(notifierOf(deps, wanted.options), (error) => {
     failure = error
   })
-  // No other requests wait, so slow queries need no thread.
+  // This process handles one request at a time, so slow queries need no worker thread.
   const app = createApp(deps, readHere(db), server, 'program')
   return {
     send: async (method, path, headers, body) => {
@@ -79,7 +82,7 @@ function notifierOf(deps: Deps, options: Common): ServerContext['notifier'] {
   }
 }
 
-/** A command has no log. An error goes to `failed`, which prints it. */
+/** Returns the context of the application. A command has no log: `failed` receives the errors and prints them. */
 function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown) => void): ServerContext {
   return {
     log: createLog('fatal', () => {}),

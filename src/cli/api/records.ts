@@ -1,4 +1,6 @@
-/** The fields of records that commands read, and the search for the record that a person means. */
+/**
+ * Types of the records that commands read, and functions that find a record by the id or number that a person typed.
+ */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Plan, Settings } from '../../domain/organization.ts'
 import { serviceName } from '../../domain/postmortem/words.ts'
@@ -51,7 +53,7 @@ export type Alert = {
   readonly incidentId: string | null
 }
 
-/** As `GET /api/services` lists them. */
+/** An item of `GET /api/services`. */
 export type Service = {
   readonly id: string
   readonly name: string
@@ -70,13 +72,13 @@ export type Named<Found> = {
   readonly organization: Pick<Organization, 'id' | 'name'>
 }
 
-/** The least number of characters of an id that identify a record. */
+/** The minimum number of characters of a shortened id. */
 export const SHORTEST_PART = 8
 
 type Noun = 'incident' | 'alert' | 'silence'
 type Match = { readonly id: string; readonly number: number | null } & Pick<Named<unknown>, 'organization'>
 
-/** Runs the work of a command with the record that `word` means. @throws CommandError as `requireRecord` */
+/** Runs the work of a command with the record that `word` identifies. @throws CommandError like `requireRecord` */
 export function withRecord<Found, Result>(
   noun: Noun,
   word: string,
@@ -87,9 +89,9 @@ export function withRecord<Found, Result>(
 }
 
 /**
- * Returns the record that `word` means: an id, at least 8 characters of its end or its start, or the number of an
- * incident. Looks in all organizations unless --org names one.
- * @throws CommandError if there is none, with the command that lists them; or if there are several
+ * Returns the record that `word` identifies. `word` is an id, at least 8 characters from the end or the start of an id,
+ * or the number of an incident. Searches all organizations unless --org names one.
+ * @throws CommandError if no record matches, with the command that lists the records; or if several records match
  */
 export async function requireRecord<Found>(
   api: Api,
@@ -176,7 +178,9 @@ export function listOrganizations(api: Api): Promise<Organization[]> {
   return api.json('GET', '/operator/organizations')
 }
 
-/** Returns the organization of that name; without a name, the only one. @throws CommandError, UsageError */
+/**
+ * Returns the organization that --org names, or the only organization without --org. @throws CommandError, UsageError
+ */
 export async function requireOrganization(api: Api, { org, ...options }: OrganizationOptions): Promise<Organization> {
   const all = await listOrganizations(api)
   const names = all.map(({ name }) => name).join(', ')

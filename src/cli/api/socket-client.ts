@@ -11,7 +11,7 @@ import type { Transport } from './api.ts'
 /** The longest pause in a response. The first response is short. */
 const TIMEOUT_MS = 60_000
 const FIRST_TIMEOUT_MS = 5_000
-/** Error codes if no server listens, because it starts, stops or was killed. */
+/** Error codes if no server listens, because the server is starting or stopping, or was killed. */
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
 
 /** Sends requests over the socket. `listening`: where the server listens on the network. */
@@ -19,8 +19,8 @@ export type ServerTransport = Transport & { readonly listening: Listening }
 
 /**
  * Connects to the server that listens on the path.
- * @returns null if nobody listens
- * @throws CommandError if another program, or an incmon of another version, answers; if this user may not connect
+ * @returns null if no server listens
+ * @throws CommandError if another program or another version of incmon answers, or if this user may not connect
  */
 export async function reachServer(path: string): Promise<ServerTransport | null> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -73,7 +73,7 @@ async function showAlert(id: string, options: OrganizationOptions): Promise<void
   })
 }
 
-/** An alert that is already resolved does not change. */
+/** Resolves an alert. An alert that is already resolved stays unchanged. */
 async function resolveAlert(id: string, options: OrganizationOptions): Promise<void> {
   await withRecord<Alert, void>('alert', id, options, async ({ api, found, organization }) => {
     const service = (await serviceNames(api))(found.serviceId)

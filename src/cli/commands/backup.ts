@@ -16,7 +16,7 @@ import { print, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { bytesBar, counted, interruptible, megabytes, progressLine } from '../progress.ts'
 
-/** A backup has a lower priority than a running server. */
+/** Lowers the CPU priority of the backup below that of a running server. */
 const NICENESS = 10
 
 type Options = Common & { readonly force?: boolean; readonly temporary?: string }
@@ -42,7 +42,7 @@ async function runBackup(target: string, options: Options): Promise<void> {
   else print(`backed up ${visible(database)} to ${visible(target)}: ${megabytes(bytes)} MB, checked`)
 }
 
-/** Refuses to overwrite the database, its companion files, and any open database: that would lose data. */
+/** Refuses to overwrite the database, its companion files, or any open database, because data would be lost. */
 function refuseTarget(database: string, target: string, force: boolean | undefined): void {
   if (!existsSync(dirname(target))) {
     throw new CommandError(`there is no directory ${dirname(target)}: create it, or name another file`)
@@ -71,7 +71,7 @@ async function saveBackup(
   })
 }
 
-/** Sends the copy only after it is checked, because sent bytes cannot be taken back. */
+/** Writes the copy to standard output after the check, because sent bytes cannot be revoked. */
 async function streamBackup(database: string, directory: string | undefined, signal: AbortSignal): Promise<void> {
   if (process.stdout.isTTY)
     throw new UsageError('- writes the backup to standard output: pipe it to a program, or name a file')
@@ -103,7 +103,7 @@ async function copyChecked(database: string, part: Part, signal: AbortSignal): P
 async function send(part: Part, signal: AbortSignal): Promise<void> {
   const { size } = statSync(part.path)
   const line = progressLine()
-  // If the reader closes the pipe, it has an incomplete backup, so this is an error.
+  // If the reader closes the pipe early, its backup is incomplete. This is an error.
   process.stdout.removeAllListeners('error')
   try {
     const source = createReadStream(part.path)

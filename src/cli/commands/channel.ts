@@ -18,7 +18,7 @@ type Settings = {
   readonly to?: string
   readonly rule?: readonly Rule[]
   readonly timeZone?: string
-  /** Minutes; 0: never. */
+  /** In minutes; 0 for never. */
   readonly remindAfter?: number
   readonly remindEvery?: number
   readonly escalateAfter?: number
@@ -75,7 +75,7 @@ function addSettings(command: Command): Command {
   return minutes('escalate-after', 'send only incidents that are unacknowledged for this long')
 }
 
-/** The secret of a webhook is printed once. */
+/** Creates a channel. Prints the secret of a webhook, which is not shown again. */
 async function createChannel(name: string, options: Added): Promise<void> {
   const { kind, to } = options
   refuseWrongAddress(kind, options)
@@ -107,7 +107,7 @@ async function changeChannel(name: string, options: Changed): Promise<void> {
   for (const warning of warnings) printError(`warning: ${warning}`)
 }
 
-/** Refuses an option of another kind of channel, which the server would ignore. */
+/** Refuses an option for another kind of channel. The server would ignore such an option. */
 function refuseWrongAddress(kind: ChannelKind, { url, to }: Settings): void {
   if (kind === 'mail' && url !== undefined) throw new UsageError('--url: a mail channel has addresses; write --to')
   if (kind !== 'mail' && to !== undefined) throw new UsageError(`--to: a ${kind} channel has an address; write --url`)
@@ -142,7 +142,7 @@ async function listChannels(options: OrganizationOptions): Promise<void> {
   )
 }
 
-/** @throws NegativeAnswer, CommandError if it was not delivered */
+/** @throws NegativeAnswer or CommandError if the test message was not delivered */
 async function testChannel(name: string, options: OrganizationOptions): Promise<void> {
   const outcome = await withOrganization(options, async (api) => {
     const { id } = await requireChannel(api, name, options)

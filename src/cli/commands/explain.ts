@@ -60,7 +60,7 @@ function parsed(bytes: Uint8Array, file: string): unknown {
   }
 }
 
-/** Returns what V8 says about the first fault: its line and column, or the text around it. */
+/** Returns V8's description of the first syntax error: its line and column, or the text around it. */
 function whereBroken(bytes: Uint8Array): string {
   try {
     JSON.parse(Buffer.from(bytes).toString('utf8').trimEnd())
@@ -70,7 +70,7 @@ function whereBroken(bytes: Uint8Array): string {
   }
 }
 
-/** Returns the webhook for the payload. @throws UsageError if the payload does not show it */
+/** Returns the webhook for the payload. @throws UsageError if incmon does not recognize the payload */
 function recognized(body: unknown): Source {
   const source = recognizeSource(body)
   if (source === null) {
@@ -83,7 +83,7 @@ function recognized(body: unknown): Source {
   return source
 }
 
-/** Returns the item of an error: `alerts[2].labels` is the field `labels` of the third item. */
+/** Converts an error of the API to a rejected item: `alerts[2].labels` is the field `labels` of the third item. */
 function itemOf({ path, message }: ErrorResponse['errors'][number]): Receipt['rejected'][number] {
   const [, index = '0', field = path] = /^alerts\[(\d+)\]\.?(.*)$/s.exec(path) ?? []
   return { index: Number(index), error: field === '' ? message : `${field}: ${message}` }

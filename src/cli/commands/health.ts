@@ -16,10 +16,10 @@ const MAX_WAIT_SECONDS = 86_400
 
 type Options = Common & {
   readonly url?: string
-  /** Seconds; without it the server is asked once. */
+  /** In seconds. Without it, the command asks the server once. */
   readonly wait?: number
 }
-/** The response of a server. `message` says why it is not ready and what to do. */
+/** The response of a server. `message` says why the server is not ready, and what to do. */
 type Health = { readonly url: string | null } & (
   | { readonly certificate: Certificate | null }
   | { readonly why: string; readonly message: string }
@@ -38,7 +38,7 @@ export function addHealth(program: Command, now: () => number): void {
 }
 
 /**
- * A bad certificate only adds a warning, because the server itself works.
+ * Prints whether the server is ready. A bad certificate only causes a warning, because the server itself works.
  * @throws CommandError if the server is not ready when the wait is over
  */
 async function askHealth(options: Options, now: number): Promise<void> {
@@ -52,7 +52,7 @@ async function askHealth(options: Options, now: number): Promise<void> {
   if (!options.json) print(`${health.url} is ready${warning === null ? '' : `; ${warning}`}`)
 }
 
-/** TLS already checks the certificate of a server named with --url. */
+/** Returns a warning about the certificate. For a server named with --url, TLS already checks the certificate. */
 function warningOf(shown: Certificate | null, options: Options, now: number): string | null {
   if (shown === null) return null
   const file = requireConfig(options)['tls-cert']

@@ -16,10 +16,10 @@ type Options = OrganizationOptions & {
   readonly suppressed?: boolean
 }
 
-/** The entries of one request span at most this time, because services are evaluated after each request. */
+/** The entries of one request span at most this time, because the health of services is computed after each request. */
 const BATCH_SPAN_MS = 60_000
 const MAX_BATCH = 256
-/** A longer entry has its own request. */
+/** An entry that is longer gets its own request. */
 const MAX_BODY_CHARACTERS = 8_000_000
 const MAX_FAULTS_SHOWN = 20
 const SUPPRESSED = 'silenced or inhibited; add --suppressed to include them'

@@ -88,7 +88,7 @@ async function showIncident(id: string, options: OrganizationOptions): Promise<v
 
 type Suspects = { readonly data: Parameters<typeof formatIncident>[0]['suspects'] }
 
-/** Changes only an open incident. */
+/** Acknowledges an incident if its status is `open`. */
 async function acknowledgeIncident(id: string, options: OrganizationOptions): Promise<void> {
   await change(id, options, async ({ api, found }) => {
     if (found.status !== 'open') return `${nameOf(found)} is already ${found.status}`
@@ -147,7 +147,7 @@ function nameOf({ number, title }: Incident): string {
   return `incident ${number} (${visible(title)})`
 }
 
-/** An incident that is already resolved does not change. */
+/** Resolves an incident. An incident that is already resolved stays unchanged. */
 async function resolveIncident(id: string, options: OrganizationOptions): Promise<void> {
   await withRecord<Incident, void>('incident', id, options, async ({ api, found, organization }) => {
     const isChanged = found.status !== 'resolved'

@@ -18,7 +18,7 @@ export function addMigrate(program: Command, now: () => number): void {
     .action((options) => runMigrate(options, now()))
 }
 
-/** Creates a missing database. */
+/** Applies or shows the missing migrations. Creates the database if it is missing. */
 function runMigrate(options: Common & { readonly status?: boolean; readonly dryRun?: boolean }, now: number) {
   const { database } = requireConfig(options)
   if (options.status || options.dryRun) {
@@ -39,7 +39,7 @@ function runMigrate(options: Common & { readonly status?: boolean; readonly dryR
   }
 }
 
-/** Rewrites the file if an earlier upgrade had no disk space for that. */
+/** Rewrites the file if an earlier upgrade lacked the disk space to do so. */
 function shrinkAlone(db: Db): void {
   const release = holdLock(db.file)
   try {

@@ -10,7 +10,7 @@ import { CommandError, UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 import { addOrgCommand } from '../plain-command.ts'
 
-/** `from` and `to` limit the time of opening: from ≤ createdAt < to, in milliseconds UTC. */
+/** `from` and `to` filter by the time of opening: from ≤ createdAt < to, in milliseconds UTC. */
 type Export = OrganizationOptions & { readonly from?: number; readonly to?: number; readonly force?: boolean }
 
 const MARKDOWN = 'text/markdown'
@@ -34,7 +34,7 @@ export function addPostmortem(incident: Command, id: string): void {
     .action(exportPostmortems)
 }
 
-/** @throws CommandError that says why there is none */
+/** @throws CommandError that says why there is no postmortem */
 async function printPostmortem(id: string, options: OrganizationOptions): Promise<void> {
   const text = await withRecord<Incident, string>('incident', id, options, ({ api, found }) =>
     api.text('GET', `/api/incidents/${found.id}/postmortem`, options.json ? {} : { accept: MARKDOWN }),
@@ -103,7 +103,8 @@ function fileNameOf({ id, title, createdAt }: Incident): string {
 }
 
 /**
- * Returns a parser for an option with a date, or a time in ISO 8601. A date means 00:00 UTC, for --to the end of the day.
+ * Returns a parser for an option with a date or an ISO 8601 time. A date means 00:00 UTC, or the end of the day for
+ * --to.
  */
 export function parseTime(option: '--from' | '--to' | '--start'): (text: string) => number {
   return (text) => {

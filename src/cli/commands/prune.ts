@@ -21,7 +21,7 @@ export function addPrune(program: Command): void {
     .action(pruneOrgs)
 }
 
-/** @throws CommandError if more than half would be deleted and --yes is missing */
+/** @throws CommandError if more than half of the records would be deleted and --yes is missing */
 async function pruneOrgs(options: Options): Promise<void> {
   const { surveys, outcomes } = await withApi(options, (api) => prune(api, options))
   if (options.dryRun) return showSurveys(surveys, options)

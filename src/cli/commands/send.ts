@@ -34,7 +34,7 @@ const TOKEN_HEADERS = ['authorization', 'x-ci-token', 'x-gitlab-token']
 type Receiver = Common & { readonly url?: string; readonly token?: string }
 type Options = Receiver & {
   readonly shift?: 'now'
-  /** 60 is sixty times as fast as recorded; 0 is as fast as the server answers. */
+  /** 60 replays sixty times as fast as recorded; 0 replays as fast as the server answers. */
   readonly speed: number
 }
 
@@ -74,8 +74,8 @@ async function sendTest(source: Source, options: Receiver, now: number): Promise
 }
 
 /**
- * @throws CommandError before the first request if the file has an error; if no answer comes; at the end if an item was
- * refused
+ * @throws CommandError before the first request if the file has an error, during the replay if the server does not
+ * answer, and at the end if an item was refused
  */
 async function replayFile(file: string, options: Options, now: () => number): Promise<void> {
   const token = requireToken(options)
@@ -131,7 +131,7 @@ async function waitUntil(time: number): Promise<void> {
 
 type Sent = Pick<Question, 'trust' | 'timeoutMs'> & { readonly headers: Record<string, string>; readonly body: unknown }
 
-/** @param more what was sent before, for the message */
+/** @param more text for the error message: how many requests were sent before */
 async function post(base: string, source: Source, { body, ...sent }: Sent, more = ''): Promise<HttpResponse> {
   try {
     return await ask(`${base}/api/webhooks/${source}`, { ...sent, method: 'POST', body: JSON.stringify(body) })
@@ -141,7 +141,7 @@ async function post(base: string, source: Source, { body, ...sent }: Sent, more 
   }
 }
 
-/** Returns the recorded headers with the token, otherwise the headers of a sender of this kind. */
+/** Returns the recorded headers with the token, or the usual headers of the sender if none were recorded. */
 function filledHeaders(endpoint: RecordedRequest['endpoint'], recorded: RecordedRequest['headers'], token: string) {
   const usual = headersOf(endpoint, token)
   if (!recorded) return usual
@@ -177,7 +177,7 @@ async function readRecording(file: string): Promise<RecordedRequest[]> {
   return requests
 }
 
-/** Times move by whole seconds, so that their fractions stay the same. */
+/** Rounds to whole seconds, so that the fractions of shifted times do not change. */
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000
 }
@@ -197,7 +197,7 @@ function requireToken(options: Receiver): string {
   throw new UsageError(`name a token with --token or INCMON_TOKEN: ${hint(options, 'token create')} makes one`)
 }
 
-/** Returns the headers of a sender of this kind. */
+/** Returns the usual headers of the sender. */
 function headersOf(source: Source, token: string): Record<string, string> {
   const json = { 'Content-Type': 'application/json' }
   if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('--token: it has characters that no token has: copy it again')

@@ -26,7 +26,7 @@ import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
 
-/** The engine retries a locked database. Waiting inside SQLite would block every other request. */
+/** The engine retries if the database is locked, because a long wait inside SQLite would block all other requests. */
 const BUSY_TIMEOUT_MS = 50
 
 /** Resolves when the server listens. A signal ends the process. */
@@ -35,7 +35,7 @@ export async function runServe(options: Common): Promise<void> {
   const { tls, warning } = requireTls(settings)
   const log = createProcessLog(settings['log-level'])
   if (existsSync(dirname(settings.database))) refuseLongPath(settings.database)
-  // Checks the port before creating or updating anything. Reports a server that uses the file first.
+  // Checks the port before the database is created or updated. A server on the same file is reported first.
   if (!isServed(settings.database)) await listening(settings, () => tryPort(settings))
   const db = openStore(settings.database)
   let release = () => {}
@@ -55,11 +55,11 @@ export async function runServe(options: Common): Promise<void> {
     if (migrated.applied.length > 0) inform(log, { database: db.file, ...migrated }, 'migrated')
     inform(log, { version: programVersion(), url: running.url, database: db.file }, 'started')
     if (warning) log.warn({ warning }, 'check the certificate')
-    // A server continues if its terminal is closed.
+    // The server continues if its terminal is closed.
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   } catch (error) {
-    // Otherwise the server would keep answering with a closed database.
+    // Closes the server first. Otherwise it would continue to answer with a closed database.
     await running?.close()
     db.close()
     release()
@@ -67,7 +67,7 @@ export async function runServe(options: Common): Promise<void> {
   }
 }
 
-/** Refuses to start if nothing can be stored. Otherwise every sender would get 503 until somebody notices. */
+/** Refuses to start if the database is not writable. Otherwise every sender would get 503 until somebody notices. */
 function refuseUnwritable(deps: Deps): void {
   const fault = checkStore(deps).find(({ detail }) => detail !== null)
   if (fault) throw new CommandError(`${deps.db.file}: ${fault.detail}`)
@@ -98,7 +98,10 @@ function printFirstLines(deps: Deps, url: string, settings: Config): void {
   for (const line of firstLines(deps, seen)) print(line)
 }
 
-/** After an uncaught error the state is unknown. Logs the reason and the remedy, and exits so that a supervisor restarts it. */
+/**
+ * After an uncaught error the state is unknown. Logs the reason and the remedy, and exits so that a supervisor restarts
+ * it.
+ */
 function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {
     const remedy = errorCode(cause) === LOG_LOST ? (cause as Error).message : (remedyOf(errorCode(cause)) ?? message)

@@ -49,7 +49,7 @@ async function printServices(options: OrganizationOptions & { readonly archived?
 type Listed = Service & { readonly reason?: string | null }
 type Whole = { readonly health: readonly { readonly reason: string }[] }
 
-/** Adds the heaviest reason of the health to services without a full score, such as `Down: critical, ended lately`. */
+/** Adds the most important reason to each service whose score is below 100, such as `Down: critical, ended lately`. */
 function withReasons(api: Api, services: readonly Service[]): Promise<Listed[]> {
   let asked = 0
   return Promise.all(
@@ -108,7 +108,7 @@ async function requireConsent(question: string): Promise<void> {
     throw new UsageError('a merge cannot be undone, and there is no terminal to ask for confirmation: add --yes')
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  // Ctrl-C and Ctrl-D end the question without an answer and without a line end.
+  // Ctrl-C and Ctrl-D close the question without an answer and without a newline.
   const unanswered = () => {
     print('')
     return ''

@@ -17,7 +17,7 @@ const PATH = '/api/silences'
 
 type Added = OrganizationOptions & {
   readonly comment: string
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly for: number
   readonly start?: number
   readonly weekly?: Schedule
@@ -88,7 +88,7 @@ function matchersOf(texts: readonly string[]): Matcher[] {
   }
 }
 
-/** Returns the names that the matchers require of a service, and that no service has. */
+/** Returns the service names in the matchers that no service has. */
 async function unknownServices(api: Api, matchers: readonly Matcher[]): Promise<string[]> {
   const names = new Set((await listServices(api, true)).map(({ name }) => name))
   return matchers.flatMap(({ name, op, value }) =>

@@ -20,11 +20,11 @@ type Wanted = OrganizationOptions & {
   readonly name?: string
   readonly scopes: readonly Scope[]
   readonly cluster?: string
-  /** Milliseconds from now; without it the token lasts until it is revoked. */
+  /** In milliseconds from now. Without it, the token is valid until it is revoked. */
   readonly expires?: number
 }
 
-/** As `GET /api/tokens` lists them. */
+/** An item of `GET /api/tokens`. */
 type Token = {
   readonly id: string
   readonly name: string
@@ -105,7 +105,7 @@ function stateOf({ revokedAt, expiresAt }: Token, now: number): 'usable' | 'revo
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'usable'
 }
 
-/** Looks in all organizations. */
+/** Searches all organizations for the token and revokes it. */
 async function revokeToken(id: string, options: Common): Promise<void> {
   const { token, organization } = await withApi(options, async (api) => {
     for (const organization of await listOrganizations(api)) {
@@ -152,7 +152,7 @@ export function addSetupLink(program: Command): void {
     .action(printSetupLink)
 }
 
-/** Without a server, the link works after the next start. */
+/** Prints a setup link. If no server runs, the link works after the next start. */
 async function printSetupLink(options: Options): Promise<void> {
   const named = namedAddress(options)
   const { secret, listening } = await withOrganization(options, async (api) => {

@@ -71,7 +71,7 @@ function offered(value: Value | null): string {
   return value?.isFile ? 'files=1' : `words=${lines(value?.choices ?? [])}`
 }
 
-/** One word a line, because a word may contain a space. */
+/** Returns one word on each line, because a word may contain a space. */
 function lines(words: readonly string[]): string {
   return `$'${words.join('\\n')}'`
 }

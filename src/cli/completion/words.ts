@@ -1,9 +1,11 @@
 /** The commands, options and words from which the completion scripts are generated. */
 
-/** What the user can type: a word of a list, a file, or free text if both are empty. */
+/**
+ * The value that a user can type: one of `choices`, a file, or free text if `choices` is empty and `isFile` is false.
+ */
 export type Value = { readonly choices: readonly string[]; readonly isFile: boolean }
 
-/** An option. `flag` includes its dashes. `takes` is its value, or null if it has none. */
+/** An option. `flag` includes the dashes. `takes` describes the value, or is null for an option without a value. */
 export type FlagNode = {
   readonly flag: string
   readonly doc: string
@@ -18,7 +20,7 @@ export type CommandNode = {
   readonly operands: readonly Value[]
 }
 
-/** Returns the text in single quotes. Without quotes and backslashes inside, bash, zsh and fish read it the same way. */
+/** Returns the text in single quotes. bash, zsh and fish read it the same way if it has no quotes and backslashes. */
 export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '').replaceAll("'", '’')}'`
 }

@@ -16,11 +16,11 @@ import { repeated, type Trouble } from './troubles.ts'
 
 export const CHECKOUT: Workload = { namespace: 'shop', name: 'checkout' }
 
-/** Alertmanager sends the storm in groups. */
+/** The number of alerts in each notification of the storm. */
 const GROUP_SIZE = 110
 const GROUP_STARTS = [0, 110, 220, 330]
 
-/** A release that crashes at once and causes a storm of alerts. It is rolled back 14 minutes after `now`. */
+/** Returns a release that crashes at once and causes a storm of alerts. A rollback follows 14 minutes after `now`. */
 export function crashLoop(now: number): Trouble {
   const deploy = now - 15 * MINUTE
   const [first, end] = [now - 12 * MINUTE, now + 14 * MINUTE]

@@ -1,4 +1,6 @@
-/** incmon demo: starts a server with a week of history of an example shop, which continues while the server runs. */
+/**
+ * incmon demo: starts a server with a week of history of an example shop. The shop sends events while the server runs.
+ */
 
 import { systemClock } from '../../deps.ts'
 import { listening } from '../../server/connection/port.ts'

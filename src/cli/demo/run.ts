@@ -30,7 +30,7 @@ export type DemoOptions = {
   readonly now: () => number
   /** The days of history; 7 by default. */
   readonly days?: number
-  /** Called with the written share of the history, from 0 to 1. */
+  /** Called with the share of the history that is written, from 0 to 1. */
   readonly progress?: (part: number) => void
 }
 
@@ -40,7 +40,7 @@ export type Demo = {
   readonly link: string
   /** A token with the scopes read and write. */
   readonly token: string
-  /** Sends all requests that are due now. */
+  /** Sends all requests that are due. */
   readonly goOn: () => Promise<void>
   /** Stops the server and deletes its files. */
   readonly close: () => Promise<void>
@@ -51,7 +51,7 @@ const PATHS: Readonly<Record<Source, string>> = {
   ...{ cluster: 'cluster', metrics: 'metrics', dashboard: 'dashboard', ci: 'ci' },
 }
 
-/** Starts the server and writes the week before now. Rejects if the port is in use. */
+/** Starts the server and writes the history of the last week. Rejects if the port is in use. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { settings, host, port, log, seed, now, days = 7 } = options
   const directory = mkdtempSync(join(tmpdir(), 'incmon-demo-'))
@@ -81,7 +81,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   }
 }
 
-/** Nothing is synced to disk, because the demo need not survive a power cut. */
+/** Returns dependencies that do not sync the database to disk, because the demo need not survive a power cut. */
 function temporaryDeps(file: string, now: () => number): Deps {
   const db = openStore(file)
   migrate(db, now())
@@ -127,10 +127,10 @@ function player({ engine }: Running, clock: { now: number }, story: Story, shop:
   }
 }
 
-/** Short enough for every rule with a waiting time of minutes. */
+/** Small enough for rules that wait for some minutes. */
 const STEP_MS = 5 * MINUTE
 
-/** Moves the clock step by step and sweeps at each step. */
+/** Advances the clock step by step and runs the sweep after each step. */
 async function passTo(engine: Engine, clock: { now: number }, time: number): Promise<void> {
   while (clock.now < time) {
     clock.now = Math.min(time, clock.now + STEP_MS)
@@ -152,7 +152,7 @@ async function send({ url, sender }: Shop, { source, body }: Request): Promise<v
 
 type Json = Record<string, unknown>
 
-/** Returns a function that performs an action. It ignores an action on an incident that did not open. */
+/** Returns a function that performs an action of a person. If the incident did not open, the action is ignored. */
 export function createActor(url: string, people: ReadonlyMap<string, string>): (act: PersonAction) => Promise<void> {
   return async ({ person, service, do: what }) => {
     const call = (method: string, path: string, body?: unknown) =>

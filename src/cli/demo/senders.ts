@@ -66,7 +66,7 @@ export type Firing = {
   readonly endsAt?: number
 }
 
-/** Returns the notification of Alertmanager about a group of alerts at a time. Alerts that ended before are resolved. */
+/** Returns Alertmanager's notification about a group of alerts at a time. Alerts that ended before it are resolved. */
 export function alertmanager(at: number, group: string, alerts: readonly Firing[]): Request {
   const items = alerts.map(({ name, severity, summary, labels, startsAt, endsAt }) => {
     const over = endsAt !== undefined && endsAt <= at
@@ -89,7 +89,7 @@ export function alertmanager(at: number, group: string, alerts: readonly Firing[
 
 type Pipeline = {
   readonly id: number
-  /** The start and the end of the deploy job. The tests run for three minutes before it. */
+  /** The start and the end of the deploy job. The tests run in the three minutes before. */
   readonly from: number
   readonly until: number
   readonly sha: string
@@ -131,7 +131,10 @@ function job(id: number, name: string, status: string, from: number, until: numb
   return { ...{ id, name, stage: name, status, allow_failure: false, failure_reason: failure, environment }, ...times }
 }
 
-/** Returns the events of a rollout: a new ReplicaSet, its pods and the image that they pull. No pod starts without the image. */
+/**
+ * Returns the events of a rollout: a new ReplicaSet, its pods, and the pull of the image. Without the image, no pod
+ * starts.
+ */
 export function rollout(at: number, workload: Workload, n: number, tag: string, hasImage = true): Request[] {
   const { namespace, name } = workload
   const hash = hashOf(name, n)

@@ -1,4 +1,4 @@
-/** The problems of the demo shop: the requests of the senders, and the actions of people. */
+/** The problems of the demo shop: requests from the senders and actions of people. */
 import {
   alertmanager,
   event,
@@ -30,7 +30,9 @@ export type Trouble = { readonly requests: readonly Request[]; readonly acts: re
 const GATEWAY: Workload = { namespace: 'payments', name: 'gateway' }
 const CATALOG: Workload = { namespace: 'shop', name: 'catalog' }
 
-/** Returns the notifications of a group that Alertmanager repeats from `from` to `until`, and the final one. */
+/**
+ * Returns the notifications that Alertmanager repeats for a group from `from` to `until`, and the final notification.
+ */
 export function repeated(
   group: string,
   alerts: readonly Firing[],
@@ -43,7 +45,10 @@ export function repeated(
   return [...requests, alertmanager(until, group, alerts)]
 }
 
-/** A release with a memory leak. A person acknowledges, confirms the cause, resolves, and edits the postmortem. */
+/**
+ * Returns a release with a memory leak. A person acknowledges the incident, confirms its cause, resolves it, and edits
+ * the postmortem.
+ */
 export function memoryLeak(from: number): Trouble {
   const first = from + 7 * MINUTE
   const end = from + 38 * MINUTE
@@ -94,7 +99,7 @@ export function memoryLeak(from: number): Trouble {
   }
 }
 
-/** A node that stops reporting with its pods, and recovers. */
+/** Returns the failure of a node and its pods, and their recovery. */
 export function nodeFailure(from: number, minutes: number): Trouble {
   const back = from + minutes * MINUTE
   const node = 'worker-7'
@@ -127,7 +132,7 @@ export function nodeFailure(from: number, minutes: number): Trouble {
   }
 }
 
-/** A release with an image tag that was never pushed. */
+/** Returns a release with an image tag that was never pushed. */
 export function wrongTag(from: number): Trouble {
   const [sha, good] = [shaOf('catalog', 7), shaOf('catalog', 8)]
   const end = from + 24 * MINUTE
@@ -172,7 +177,7 @@ function actOf(from: number, minutes: number, person: string, service: string, w
   return { at: from + minutes * MINUTE, person, service, do: what }
 }
 
-/** A warning from one time until another. */
+/** Returns a warning that fires for some time. */
 export function warning(workload: Workload, name: string, summary: string, from: number, until: number): Trouble {
   const alert: Firing = {
     ...{ name, severity: 'warning', summary, startsAt: from, endsAt: until },

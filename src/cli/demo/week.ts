@@ -45,7 +45,7 @@ const LEDGER: Workload = { namespace: 'payments', name: 'ledger' }
 const MISMATCH = 'Deployment has not matched the expected number of replicas.'
 const MAXED = 'HPA has been running at max replicas for longer than 15 minutes.'
 
-/** Every workload reports once, so that all services exist from the first day. */
+/** Returns one event for each workload, so that all services exist from the first day. */
 function first(start: number): Request[] {
   return WORKLOADS.flatMap((workload, n) => rollout(start + n * MINUTE, workload, 1, shaOf(workload.name, 1)))
 }
@@ -58,7 +58,9 @@ function heartbeats(from: number, to: number): Request[] {
   return requests
 }
 
-/** Returns releases and small warnings, day by day. The last hours have none, so that the open incident is easy to see. */
+/**
+ * Returns releases and small warnings, day by day. The last hours are quiet, so that the open incident is easy to see.
+ */
 function routine(from: number, to: number, now: number, chance: () => number): Trouble[] {
   const troubles: Trouble[] = []
   let id = 4600
@@ -81,7 +83,7 @@ function routine(from: number, to: number, now: number, chance: () => number): T
   return [...troubles, { requests: goodDeploy(now), acts: [] }]
 }
 
-/** The last deploy of the checkout before the open incident. */
+/** Returns the last deploy of `checkout` before the open incident. */
 function goodDeploy(now: number): Request[] {
   const [from, sha] = [now - 11 * HOUR, shaOf('checkout', 11)]
   const run = { id: 4702, from, until: from + 4 * MINUTE, sha }
@@ -121,8 +123,8 @@ function random(seed: number): () => number {
 }
 
 /**
- * Returns the example that fills an empty installation: six workloads, a bad deploy of one, and its crash loop. The
- * requests are of the last day before `now`, in order of time. The storm does not end.
+ * Returns the example for an empty installation: six workloads, a bad deploy of one of them, and its crash loop. The
+ * requests cover the last day before `now`, in order of time. The storm does not end.
  */
 export function exampleOf(now: number): readonly Request[] {
   const shop = WORKLOADS.filter(({ namespace }) => namespace === 'shop')

@@ -13,10 +13,10 @@ export type RecordedRequest = {
   readonly body: unknown
 }
 
-/** Later years have more than four digits. */
+/** The latest supported time, because later years have more than four digits. */
 const LAST_TIME = Date.UTC(9999, 11, 31)
 
-/** Headers of the recorded connection, which are not sent again. */
+/** Headers that belong to the recorded connection. A replay does not send them. */
 const CONNECTION_HEADERS = new Set([
   ...['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding', 'expect'],
   ...['te', 'trailer', 'upgrade', 'accept-encoding', 'proxy-connection', 'proxy-authorization'],
@@ -75,13 +75,16 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A date and a time of day. With `T` between them the zone is optional and defaults to UTC; with a space it is required. */
+/**
+ * A date and a time of day. With `T` between them the zone is optional and defaults to UTC; with a space it is
+ * required.
+ */
 const TIMES =
   /(?<![\d-])(\d{4}-\d{2}-\d{2})([Tt]| (?=[\d:]{8}(?:[.,]\d{1,9})?(?:Z| ?UTC| ?GMT| ?[+-]\d{2}:?\d{2})))(\d{2}:\d{2}:\d{2})(?![\d:])/g
 
 /**
- * Returns the value with every time in its strings moved: ISO 8601, RFC 3339, and `2016-08-12 15:23:28 UTC`. Fractions and
- * zones do not change. Times before 1970 do not change, because Go writes "never" as the year 1.
+ * Returns the value with all times in its strings shifted. Recognizes ISO 8601, RFC 3339, and `2016-08-12 15:23:28
+ * UTC`. Keeps fractions and time zones. Keeps times before 1970, because Go writes "never" as the year 1.
  * @param delta milliseconds, a multiple of 1,000
  */
 export function moveTimes(value: unknown, delta: number): unknown {
@@ -91,7 +94,7 @@ export function moveTimes(value: unknown, delta: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, moveTimes(one, delta)]))
 }
 
-/** Moves the date and the time of day. The zone does not matter. */
+/** Shifts the date and the time of day. The time zone does not matter. */
 function moved([whole = '', day, between, time]: readonly string[], delta: number): string {
   const before = parseInstant(`${day}T${time}Z`)
   const after = (before ?? 0) + delta
@@ -106,11 +109,11 @@ export type Tally = {
   readonly statuses: Record<string, number>
   accepted: number
   rejected: number
-  /** The message of the first refusal. */
+  /** The error of the first refused request or item. */
   refusal: string | null
 }
 
-/** Adds one answer. */
+/** Adds one response to the tally. */
 export function countAnswer(tally: Tally, request: RecordedRequest, status: number, text: string): void {
   tally.sent += 1
   tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
@@ -134,7 +137,7 @@ type Accepted = {
   readonly rejected?: readonly { readonly index: number; readonly error: string }[]
 }
 
-/** Returns null for answers of other programs, such as the page of a proxy. */
+/** Parses a response of incmon. Returns null for responses of other programs, such as the error page of a proxy. */
 function answerOf(text: string): Accepted | null {
   const answer = parseObject(text)
   return answer?.received === true ? (answer as Accepted) : null
