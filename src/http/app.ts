@@ -98,7 +98,7 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
   return app
 }
 
-/** Answers requests that no route accepts: 405 if the path supports other methods, else 404. */
+/** Answers requests that no route accepts: 405 if the path supports other methods, otherwise 404. */
 function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono {
   const app = new Hono({ strict: false })
   for (const [path, methods] of methodsByPath(routes)) {
@@ -116,7 +116,7 @@ function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono
   return app
 }
 
-/** Unknown addresses below /api get JSON even in a browser. */
+/** Unknown addresses under /api get JSON even in a browser. */
 function isForBrowser(c: Context): boolean {
   const accept = headerOf(c, 'accept') ?? ''
   return c.req.method === 'GET' && !c.req.path.startsWith('/api/') && /text\/html/.test(accept) && !prefersJson(accept)

@@ -55,8 +55,8 @@ export type Loop = {
 }
 
 /**
- * @param steady milliseconds of a clock that never jumps
- * @param wall milliseconds UTC of the system clock
+ * @param steady returns the milliseconds of a monotonic clock
+ * @param wall returns the milliseconds UTC of the system clock
  * @param jumped called with the milliseconds of a jump of more than a minute
  */
 export function watchLoop(steady: () => number, wall: () => number, jumped: (ms: number) => void): Loop {

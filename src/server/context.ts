@@ -27,7 +27,7 @@ export type ServerContext = {
   readonly damage: Pick<Damage, 'note'>
   /** Sends test messages and checks addresses. */
   readonly notifier: Pick<Notifier, 'test' | 'hasMailServer' | 'checkTarget' | 'warning'>
-  /** Milliseconds of a clock that never jumps. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly elapsed: () => number
   readonly pause: (milliseconds: number) => Promise<void>
   /** Returns a unique request ID. */

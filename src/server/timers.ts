@@ -59,7 +59,7 @@ export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
   const step = (): number => {
     try {
       if (!pass.next().done) return times.pause
-      // A run starts with steps that only read. So only a complete step proves that writing works.
+      // A run starts with steps that only read, so only a complete run proves that writing works.
       held.worked()
       pass = begin()
       return times.every

@@ -167,7 +167,7 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
     .orderBy('id', 'desc'),
 )
 
-/** Up to `limit` alerts that started before `before`, newest first, after skipping `skip` alerts. */
+/** Selects up to `limit` alerts that started before `before`, newest first, after skipping `skip` alerts. */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
 function newestOf(db: Db, { organizationId, serviceId }: AlertOwner, page: PageOfAlerts): AlertRecord[] {

@@ -1,4 +1,4 @@
-/** The store of the engine over SQLite. Each call runs without interruption, except loading. */
+/** The store of the engine over SQLite. Each call runs without interruption, except for loading. */
 import { setImmediate } from 'node:timers/promises'
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'

@@ -11,7 +11,10 @@ import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 /** `matching` is the number of firing alerts that it silences. */
 export type CountedSilence = LiveSilence & { readonly matching: number }
 
-/** Lists one page of the silences of an organization, newest first. `expired`: only ended silences, or only the others. */
+/**
+ * Lists one page of the silences of an organization, newest first. If `expired` is true, lists only ended silences,
+ * otherwise only the others.
+ */
 export function listSilences(
   db: Db,
   organizationId: number,

@@ -148,7 +148,7 @@ export const alertRoutes: readonly Route[] = [
   rest({
     method: 'PATCH',
     path: '/api/alerts/:id',
-    summary: 'Resolve an alert by hand',
+    summary: 'Resolve an alert manually',
     scope: 'write',
     body: v.object({ status: described(wordParameter(['resolved']), 'The only possible change') }),
     answers: success(alertWithEventsShape, 'The resolved alert'),

@@ -22,7 +22,7 @@ export function docsRoute(document: () => OpenApiDocument): Route {
   return {
     method: 'GET',
     path: '/docs',
-    summary: 'This page',
+    summary: 'Show this API reference',
     auth: null,
     query: null,
     body: null,

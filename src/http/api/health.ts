@@ -54,7 +54,7 @@ export const metricsRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/metrics',
-    summary: 'Metrics for Prometheus',
+    summary: 'Show the metrics for Prometheus',
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
     handle: async ({ store, server: { metrics, engine }, identity }) => {

@@ -86,7 +86,7 @@ export function openApiRoute(document: () => OpenApiDocument): Route {
   return {
     method: 'GET',
     path: '/openapi.json',
-    summary: 'This document',
+    summary: 'Show this document',
     auth: null,
     query: null,
     body: null,

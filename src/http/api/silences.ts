@@ -121,7 +121,7 @@ export const silenceRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: PATH,
-    summary: 'Silences, newest first',
+    summary: 'List silences, newest first',
     scope: 'read',
     query: v.object({
       ...pageParameters,
@@ -162,7 +162,7 @@ export const silenceRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: `${PATH}/:id`,
-    summary: 'One silence',
+    summary: 'Show a silence',
     scope: 'read',
     answers: success(silenceShape, 'The silence'),
     handle: (call) => answerSilence(call),

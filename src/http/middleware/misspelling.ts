@@ -16,8 +16,8 @@ type Inside = {
 }
 
 /**
- * The maximum number of names to compare. More unknown names are no typing mistake, and comparing all of them would be
- * slow.
+ * The maximum number of names to compare. More unknown names are not typing mistakes, and comparing all of them would
+ * be slow.
  */
 const MAX_NAMES = 200
 const DRY_RUN = 'dryRun'

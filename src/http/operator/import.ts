@@ -115,7 +115,7 @@ function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat'
 }
 
-/** Removes duplicate entries of one request. */
+/** Removes duplicate entries from one request. */
 function distinct(deliveries: readonly Imported[], tally: Tally): Imported[] {
   const byKey = new Map(deliveries.map((delivery) => [delivery.idempotencyKey, delivery]))
   tally.known += deliveries.length - byKey.size

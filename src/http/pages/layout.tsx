@@ -63,7 +63,7 @@ const NEXT_THEME: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark
 /** Returns the whole page as HTML. `refreshSeconds`: the reload interval for browsers without JavaScript. */
 export async function renderPage(props: {
   readonly frame: Frame
-  /** The most important fact first: `(1) checkout is critical`. */
+  /** The title, with the most important fact first: `(1) checkout is critical`. */
   readonly title: string
   readonly content: Child
   readonly refreshSeconds?: number

@@ -37,7 +37,7 @@ export const acknowledgeRoutes: readonly PageRoute[] = [
   }),
 ]
 
-/** Answers with the result of `answer` for a valid link, otherwise with a page that says what to do. */
+/** Returns the result of `answer` for a valid link, otherwise a page that says what to do. */
 async function withLink(
   visit: AnyVisit,
   get: (name: string) => string,

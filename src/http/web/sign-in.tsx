@@ -109,7 +109,7 @@ function askToken(
   const { to, fault, waiting = '', person = '' } = asked
   const faults = fault === undefined ? [] : [{ path: 'token', message: fault }]
   const content = <SignInPage {...{ faults, to, waiting, person }} program={visit.server.web.program} />
-  // A wrong token counts in the log and for the limit of attempts. Only this page answers it with a form.
+  // A wrong token is logged and counts towards the limit of attempts. Only this page responds with a form.
   const alone = { ...visit, visitor: null }
   return show(alone, {
     title: 'Sign in',

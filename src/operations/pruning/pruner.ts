@@ -9,7 +9,7 @@ import { type Progress, prune, type Survey, survey, type Tally } from './prune.t
 export type PruneWatcher = {
   /** Called once a day for each organization with more than half of its records expired. */
   readonly waits: (organization: OrganizationRecord, found: Survey) => void
-  /** Called with an error. The organization is tried again in the next round. */
+  /** Called if pruning an organization fails. The organization is tried again in the next round. */
   readonly failed: (organization: OrganizationRecord, error: unknown) => void
 }
 

@@ -31,7 +31,10 @@ import type { Deps } from '../deps.ts'
 /** The pruning of one organization, with its limits at the start. */
 export type Pass = {
   readonly db: Db
-  /** Rows per step: of events, and of other records. An alert is checked with its events. */
+  /**
+   * The number of rows per step. There are fewer alerts than events, because each alert is checked together with its
+   * events.
+   */
   readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
   readonly organizationId: number
   readonly cutoffs: Cutoffs

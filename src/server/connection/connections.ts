@@ -144,7 +144,8 @@ async function untilQuiet(server: Server): Promise<void> {
   }
   server.on('connection', onConnection)
   const until = performance.now() + QUIET_WITHIN
-  // Node accepts one connection per turn of the event loop. After some turns without one, there are no more.
+  // Node accepts one connection per turn of the event loop. After some turns without a new connection, no more are
+  // pending.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
   server.off('connection', onConnection)
 }

@@ -41,7 +41,7 @@ export function readTls(files: { readonly cert: string; readonly key: string }, 
   }
 }
 
-/** Returns the fields of a certificate to check. */
+/** Returns the fields of a certificate that are checked. */
 export function certificateOf({ validFromDate, validToDate, fingerprint256 }: X509Certificate): Certificate {
   return { from: validFromDate.getTime(), until: validToDate.getTime(), fingerprint: fingerprint256 }
 }

@@ -14,7 +14,7 @@ export type WrongTokens = {
   readonly done: () => void
 }
 
-/** Creates the counter. @param now milliseconds of a clock that never jumps */
+/** Creates the counter. @param now returns the milliseconds of a monotonic clock */
 export function createWrongTokens(now: () => number): WrongTokens {
   /** By network: free attempts, and when they were computed. */
   const known = new Map<string, { free: number; at: number }>()

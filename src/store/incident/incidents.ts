@@ -26,7 +26,7 @@ export type IncidentRecord = {
   readonly resolvedAt: number | null
   readonly alertCount: number
   readonly firingAlerts: number
-  /** When the last of its alerts ended; null while one fires, or if it has none. */
+  /** When the last alert of the incident ended; null while an alert fires, or if the incident has no alerts. */
   readonly recoveredAt: number | null
   readonly hasPostmortem: boolean
 }

@@ -45,7 +45,7 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
     .select(['summary', 'fingerprint', 'failure', 'node', 'rules', 'evidence', 'starts_at', 'ends_at', 'last_seen_at'])
     .select(['occurrences', 'cluster', 'logical_key', 'fingerprints', 'group_id', 'alerts.received_at'])
     .select(['end_received_at', 'last_event_hash', 'events.id as event_id'])
-    // Only Kubernetes conditions are found by labels.
+    // Only Kubernetes conditions are looked up by their labels.
     .select((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('labels')).end().as('labels'))
     .where('settled_at', 'is', null)
     // The plus makes SQLite use the index of live alerts.

@@ -137,7 +137,7 @@ export function recordDelivery(db: Db, rowId: number, at: number): void {
   db.run(db.sql.updateTable('channels').set(state).where('id', '=', rowId))
 }
 
-/** Stores why an attempt failed. `disable` is true if the receiver does not exist anymore. */
+/** Stores why an attempt failed. `disable` is true if the receiver no longer exists. */
 export function recordFailure(db: Db, rowId: number, failing: string, at: number, disable: boolean): void {
   db.run(
     db.sql

@@ -21,7 +21,7 @@ export type OutboxEntry = {
   readonly dueAt: number
 }
 
-/** Stores notifications. Each is given up some time after it was due. */
+/** Stores notifications. Each notification expires some time after it was due, and is then given up. */
 export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
   const rows = all.map((one) => ({
     uuid: uuidBytes(one.id),

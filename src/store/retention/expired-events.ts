@@ -46,7 +46,7 @@ export function listEventsByReceipt(
   return db.all(byReceipt, { organizationId, ...after, until, limit }).map(toEvent)
 }
 
-/** Returns the next events of an organization after a cursor, oldest first. They happened at `until` or earlier. */
+/** Returns the next events of an organization after a cursor that happened up to `until`, oldest first. */
 export function listEventsByTime(
   db: Db,
   organizationId: number,

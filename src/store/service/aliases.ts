@@ -1,4 +1,4 @@
-/** The names and images in the senders' data that belong to a service. */
+/** The names and images in the data of senders that refer to a service. */
 import type { AliasRef } from '../../domain/service/service.ts'
 import type { PulledImage } from '../../domain/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'

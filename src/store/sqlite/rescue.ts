@@ -39,7 +39,7 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
  */
 export function saveFromCache(sqlite: SQLite.Database, file: string): boolean {
   try {
-    // After the cut, the log contains zeros. SQLite ignores an empty log.
+    // After the truncation, the log contains zeros. SQLite ignores an empty log.
     truncateSync(`${file}-wal`)
     sqlite.pragma(`cache_size = -${CACHE}`)
     const part = startPart(file)

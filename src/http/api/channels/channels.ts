@@ -60,7 +60,7 @@ export const channelRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: PATH,
-    summary: 'Channels, oldest first',
+    summary: 'List channels, oldest first',
     scope: 'admin',
     query: v.object(pageParameters),
     answers: success(listShape(channelShape), 'A page of channels; their secrets are not shown'),
@@ -90,7 +90,7 @@ export const channelRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: `${PATH}/:id`,
-    summary: 'One channel',
+    summary: 'Show a channel',
     scope: 'admin',
     answers: success(channelShape, 'The channel; its secrets are not shown'),
     handle: answerChannel,
@@ -197,7 +197,7 @@ export const deliveryRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/deliveries',
-    summary: 'Messages to channels, newest first',
+    summary: 'List messages to channels, newest first',
     scope: 'read',
     query: v.object({
       ...pageParameters,

@@ -12,7 +12,7 @@ import type { AlertRowView, AlertsView } from './view.ts'
 
 const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 
-/** `7 alerts fire now` or `Alerts`. */
+/** Returns a title: `7 alerts fire now` or `Alerts`. */
 export function alertsTitle({ firing }: AlertsView): string {
   return firing === 0 ? 'Alerts' : `(${firing}) ${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
 }
@@ -49,7 +49,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
   )
 }
 
-/** `43 conditions from 519 alerts. 7 alerts are still firing.` */
+/** Returns the summary above the rows: `43 conditions from 519 alerts. 7 alerts are still firing.` */
 function sentence({ parts, total, shown, firing, filters }: AlertsView): string {
   if (total === 0) return ''
   const still =
@@ -193,7 +193,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   manual: 'ended by hand',
 }
 
-/** `firing 8 min`, or `12 min, reported as resolved`. */
+/** Renders `firing 8 min`, or `12 min, reported as resolved`. */
 export const AlertDuration: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending'> & { reader: Reader }> = (props) => {
   const { startsAt, endsAt, ending, reader } = props
   if (endsAt === null)

@@ -1,4 +1,4 @@
-/** Text of mixed direction. */
+/** Text of mixed writing direction. */
 
 /**
  * Returns the text between Unicode isolates, so that a right-to-left name does not reorder the words beside it. For

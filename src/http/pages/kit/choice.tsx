@@ -21,7 +21,7 @@ type ChoiceProps = {
   readonly faults?: readonly Fault[]
 }
 
-/** A menu with a label. */
+/** A select menu with a label. */
 export const Select: FC<ChoiceProps> = ({ id, label, options, value, hint, faults = [] }) => (
   <Field id={id} label={label} faults={faults} {...(hint === undefined ? {} : { hint })}>
     <select {...control(id, faults, hint !== undefined)}>

@@ -15,7 +15,7 @@ type SectionProps = {
   readonly title: string
   /** Text beside the heading. */
   readonly second?: Child
-  /** A link at the end of the line. */
+  /** A link at the right end of the heading line. */
   readonly end?: readonly [href: string, text: string]
   readonly children?: Child
 }

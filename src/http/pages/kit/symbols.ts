@@ -35,7 +35,7 @@ const ICONS = {
   key: 'M15 3a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM11 13l-8 8M6 18l2 2',
 } as const
 
-/** Filled marks on a grid of 16. `on`: the drawing inside the mark. */
+/** Filled marks on a grid of 16. `on` is the drawing inside the mark. */
 const MARKS = {
   critical: '<rect x="1" y="1" width="14" height="14" rx="3"/><path class="on" d="M7 3.5h2v5.5H7zM7 10.5h2v2H7z"/>',
   error: '<path d="M8 .6 15.4 8 8 15.4.6 8z"/><path class="on" d="M7.2 4h1.6v5H7.2zM7.2 10.2h1.6v1.6H7.2z"/>',

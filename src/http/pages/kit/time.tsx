@@ -46,7 +46,9 @@ function exactTime(at: number, zone: string): string {
   return zone === 'UTC' ? formatFullTime(at, zone) : `${formatFullTime(at, zone)} (${formatFullTime(at, 'UTC')})`
 }
 
-/** `47 min`, `1 h 38 min`, `3 days`; with `seconds` also `4 s` below a minute. `ms` is not negative. */
+/**
+ * Formats a duration: `47 min`, `1 h 38 min`, `3 days`; with `seconds` also `4 s` below a minute. `ms` is not negative.
+ */
 export function duration(ms: number, seconds = false): string {
   return ms < 60_000 && !seconds ? 'less than 1 min' : formatDuration(ms)
 }

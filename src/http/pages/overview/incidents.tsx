@@ -91,7 +91,7 @@ export const IncidentLine: FC<Props> = ({ one, reader, csrf, canWrite }) => {
   )
 }
 
-/** `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.` */
+/** Renders `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.` */
 export const CauseLine: FC<{ one: Pick<OpenIncidentView, 'cause' | 'firstAlertAt' | 'recovery'> }> = ({ one }) => {
   const { cause, firstAlertAt, recovery } = one
   if (recovery !== null) return <p class="cause-line">{recovery}</p>

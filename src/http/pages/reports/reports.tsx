@@ -27,7 +27,7 @@ export type ReportView = {
   readonly resolutions: readonly ResolutionMark[]
 }
 
-/** `27 incidents in 90 days` */
+/** Returns a title such as `27 incidents in 90 days`. */
 export function reportTitle({ report, span }: ReportView): string {
   return report ? `${countOf(report.organization.incidents, 'incident')} in ${span}` : 'Reports'
 }

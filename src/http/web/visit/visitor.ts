@@ -11,7 +11,10 @@ import type { HandlerParts } from '../../route.ts'
 const SESSION = 'incmon_session'
 export const ZONE_COOKIE = 'zone'
 
-/** Returns the visitor; null if nobody is signed in. The user of a proxy comes before the cookie. */
+/**
+ * Returns the visitor; null if nobody is signed in. A user whom a proxy has authenticated takes precedence over the
+ * cookie.
+ */
 export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visitor | null> {
   const user = await proxyUser(c, parts)
   if (user) return user
