@@ -27,6 +27,31 @@ describe('of alike alerts', () => {
     assert.deepEqual(uuidsOf([one({ uuid: 'b' }), one({ uuid: 'a' }), one({ uuid: 'c' })]), ['a']))
 })
 
+describe('of many names', () => {
+  const names = crowd.map((alert, n) => ({ ...alert, name: `Alert${n}` }))
+  test('the earliest 100 are kept', () =>
+    assert.deepEqual(
+      uuidsOf(names),
+      crowd.slice(-100).map(({ uuid }) => uuid),
+    ))
+  test('100 or fewer are all kept', () => assert.equal(uuidsOf(names.slice(0, 100)).length, 100))
+  test('one more is kept that has the first name of equal starts', () => {
+    const equal = names.map((alert, n) => ({ ...alert, startsAt: NOON, name: n === 9_000 ? 'Aaa' : alert.name }))
+    const uuids = uuidsOf(equal)
+    assert.deepEqual([uuids.length, uuids.includes('u9000')], [101, true])
+  })
+  test('100 are kept that agree with an event, and 100 that do not', () => {
+    const failing = crowd
+      .slice(0, 300)
+      .map((alert, n) => ({ ...alert, uuid: `f${n}`, name: `KubePodCrashLooping${n}` }))
+    assert.equal(uuidsOf([event(), ...names.slice(0, 300), ...failing]).length, 201)
+  })
+  test('a cordoned node is kept', () => {
+    const cordon = one({ uuid: 'cordon', name: 'NodeNotSchedulable', startsAt: NOON + MINUTE })
+    assert.ok(uuidsOf([...names, cordon]).includes('cordon'))
+  })
+})
+
 describe('alerts are all kept', () => {
   const cases: readonly (readonly [string, Partial<OnNode>, Partial<OnNode>])[] = [
     ['of different names', {}, { name: 'Other' }],
@@ -80,6 +105,25 @@ test('health, incidents and the first cause are the same without alike alerts', 
       assert.deepEqual(verdictOf(reduced, all, isOpen), verdictOf(all, all, isOpen))
     }),
     { numRuns: 3000 },
+  ))
+
+const ownName = fc
+  .record({
+    uuid: fc.uuid(),
+    severity: fc.constantFrom('error', 'warning'),
+    startsAt: someTime,
+    n: fc.nat({ max: 350 }),
+  })
+  .map(({ n, ...found }) => one({ ...found, lastSeenAt: found.startsAt, name: `Alert${n}`, failure: null }))
+test('health and the first cause are the same with hundreds of names', () =>
+  fc.assert(
+    fc.property(fc.array(ownName, { minLength: 500, maxLength: 500 }), someAlerts, (many, some) => {
+      const unique = [...new Map([...some, ...many].map((alert) => [alert.uuid, alert])).values()]
+      const reduced = withoutAlike(unique, new Set(['worker-1']))
+      if (some.length === 0) assert.ok(reduced.length <= 202)
+      assert.deepEqual(verdictOf(reduced, unique, false), verdictOf(unique, unique, false))
+    }),
+    { numRuns: 40 },
   ))
 
 test('a service has at most 100 penalties, which lower the score as far as all of them', () => {

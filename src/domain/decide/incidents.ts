@@ -1,4 +1,5 @@
 /** Incidents: opens and changes incidents by the rules. `incident-changes.ts` contains manual changes. */
+import { byStartAndName } from '../health/alike.ts'
 import type { Step } from '../incident/incident.ts'
 import { notificationKindOf } from '../notification/kind.ts'
 import { rank } from '../severity.ts'
@@ -206,9 +207,7 @@ export function nameAfterFirst(
   const { origin, cause, touchedAt, status } = incident
   if (origin !== 'automatic' || cause !== 'service' || touchedAt !== null || status === 'resolved') return
   const ids = new Set(causes)
-  const first = conditions
-    .filter(({ uuid }) => ids.has(uuid))
-    .sort((a, b) => a.startsAt - b.startsAt || (a.name < b.name ? -1 : 1))[0]
+  const first = conditions.filter(({ uuid }) => ids.has(uuid)).sort(byStartAndName)[0]
   if (!first) return
   const title = `${service.name}: ${first.name}`.slice(0, MAX_TITLE)
   const isFirst =

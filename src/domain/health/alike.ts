@@ -1,15 +1,16 @@
 /** Reduces alerts that no rule tells apart to one of them, so that health takes about as long with many firing alerts. */
 
+import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank } from '../severity.ts'
 import { TOGETHER } from './agreement.ts'
-import { type HealthCondition, lasts } from './health.ts'
+import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
 
 /** An alert with its node, or null if unknown. */
 type ConditionOnNode = HealthCondition & { readonly node: string | null }
 
 /**
  * Returns the alerts without those that do not change the health, its causes or the first cause: of firing alerts of
- * one class, only the earliest one is kept. Alerts of Kubernetes events, ended alerts, and alerts on one of `nodes`,
+ * one class, only the earliest one is kept, and of many such names only the earliest 100. Alerts of Kubernetes events, ended alerts, and alerts on one of `nodes`,
  * the nodes with problems, are all kept. The order does not change.
  */
 export function withoutAlike<One extends ConditionOnNode>(
@@ -23,14 +24,42 @@ export function withoutAlike<One extends ConditionOnNode>(
     if (!isReducible(alert, nodes)) kept.push(alert)
     else count(classes, alert, intervalOf(alert.startsAt, times))
   }
-  const first = [...classes.values()].flatMap((some) => some.map(({ earliest }) => earliest))
-  if (kept.length + first.length === alerts.length) return alerts
-  const chosen = new Set([...kept, ...first])
-  return alerts.filter((alert) => chosen.has(alert))
+  const chosen = new Set([...kept, ...ofManyNames([...classes.values()].flat(), failuresOf(alerts))])
+  return chosen.size === alerts.length ? alerts : alerts.filter((alert) => chosen.has(alert))
 }
 
 /** Firing alerts of one name for which every rule has the same result. */
 type Class<One> = { readonly interval: number; earliest: One }
+
+/** The names of firing alerts that have rules of their own. */
+const SPECIAL = new Set(['NodeNotSchedulable', 'NodeNotReady (pod)'])
+
+/** Returns the earliest alert of each class. Of many names with the same results, only so many have penalties. */
+function ofManyNames<One extends ConditionOnNode>(
+  classes: readonly Class<One>[],
+  failures: readonly Failure[],
+): readonly One[] {
+  const groups: { readonly agrees: string; readonly interval: number; readonly alerts: [One, ...One[]] }[] = []
+  if (classes.length <= MAX_PENALTIES) return classes.map(({ earliest }) => earliest)
+  for (const { interval, earliest: alert } of classes) {
+    const agrees = SPECIAL.has(alert.name) ? alert.name : failures.filter((one) => isSameFailure(one, alert)).join()
+    const group = groups.find(
+      (one) => one.interval === interval && one.agrees === agrees && isAlike(one.alerts[0], alert),
+    )
+    if (group) group.alerts.push(alert)
+    else groups.push({ agrees, interval, alerts: [alert] })
+  }
+  return groups.flatMap(({ alerts }) => {
+    // The first name of the earliest ones is in the title of an incident.
+    const titled = alerts.reduce((a, b) => (byStartAndName(b, a) < 0 ? b : a))
+    return [titled, ...alerts.sort((a, b) => (isEarlier(a, b) ? -1 : 1)).slice(0, MAX_PENALTIES)]
+  })
+}
+
+function failuresOf(alerts: readonly HealthCondition[]): readonly Failure[] {
+  const events = alerts.filter(({ source, status }) => source === 'cluster' && status === 'firing')
+  return [...new Set(events.map(({ failure }) => (failure ?? 'other') as Failure))]
+}
 
 function isReducible({ status, source, evidence, node }: ConditionOnNode, nodes: ReadonlySet<string>): boolean {
   return (
@@ -56,6 +85,13 @@ function isAlike(a: ConditionOnNode, b: ConditionOnNode): boolean {
     lasts(a) === lasts(b)
   )
 }
+
+/** Compares alerts by start, then by name. */
+export function byStartAndName(a: Named, b: Named): number {
+  return a.startsAt - b.startsAt || (a.name < b.name ? -1 : 1)
+}
+
+type Named = Pick<HealthCondition, 'startsAt' | 'name'>
 
 function isEarlier(a: HealthCondition, b: HealthCondition): boolean {
   return a.startsAt === b.startsAt ? a.uuid < b.uuid : a.startsAt < b.startsAt

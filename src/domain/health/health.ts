@@ -55,7 +55,7 @@ const LASTING = 15 * MINUTE
 const DEGRADED_BELOW = 80
 const CRITICAL_BELOW = 40
 /** The maximum number of penalties. Each is at least 1, so this many lower the score to 0. */
-const MAX_PENALTIES = 100
+export const MAX_PENALTIES = 100
 
 type Weighed = {
   readonly alert: HealthCondition
