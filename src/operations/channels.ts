@@ -104,7 +104,7 @@ export function rotateSecret(deps: Deps, organizationId: number, id: string): st
   })
 }
 
-/** Follows Standard Webhooks: `whsec_` and the key in Base64. */
+/** Returns a secret in the format of Standard Webhooks: `whsec_` and the key in Base64. */
 function newSigningSecret(deps: Deps): string {
   return `whsec_${Buffer.from(deps.newSecret(), 'base64url').toString('base64')}`
 }

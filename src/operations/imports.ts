@@ -66,7 +66,7 @@ function createClock(real: () => number): Clock {
   }
 }
 
-/** Sweeps at each due time. */
+/** Sweeps at each due time up to `to`. */
 async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise<void> {
   await engine.load()
   for (let due = engine.nextDue(); due !== null && due < to; due = engine.nextDue()) {

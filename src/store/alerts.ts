@@ -36,7 +36,7 @@ export type AlertRecord = {
   readonly rules: Rules
 }
 
-/** An undefined filter selects all. `from` and `to` bound the start: from ≤ startsAt < to. */
+/** An undefined filter selects all records. `from` and `to` bound the start: from ≤ startsAt < to. */
 export type AlertSpan = {
   readonly serviceId?: string | undefined
   readonly from?: number | undefined
@@ -78,7 +78,7 @@ export function findAlert(db: Db, organizationId: number, id: string): AlertReco
   return row ? toAlertRecord(row) : undefined
 }
 
-/** A field that is undefined selects all. `words` must be part of the name or the summary; '' selects all. */
+/** An undefined field selects all alerts. `words` must be part of the name or the summary; '' selects all. */
 type IncidentAlertFilter = {
   readonly severity: Severity | undefined
   readonly source: Source | undefined

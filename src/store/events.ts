@@ -27,7 +27,7 @@ export type EventRecord = {
   readonly receivedAt: number
 }
 
-/** An undefined filter selects all. `from` and `to` bound the time: from ≤ at < to. */
+/** An undefined filter selects all records. `from` and `to` bound the time: from ≤ at < to. */
 type EventFilter = {
   readonly serviceId?: string | undefined
   readonly source?: Source | undefined

@@ -18,7 +18,7 @@ export type RejectionRecord = {
   readonly receivedAt: number
 }
 
-/** An undefined filter selects all. `from` and `to` bound the receipt: from ≤ receivedAt < to. */
+/** An undefined filter selects all records. `from` and `to` bound the receipt: from ≤ receivedAt < to. */
 type RejectionFilter = {
   readonly source?: Source | undefined
   readonly from?: number | undefined

@@ -35,8 +35,8 @@ export function refuseProxied(c: Context): void {
 
 /**
  * Returns the identity of an operator: all scopes of the organization in the header.
- * @throws IncmonError `forbidden` through a proxy; `invalid` if the organization does not exist, or if none is named
- * and there are several
+ * @throws IncmonError `forbidden` if the request came through a proxy; `invalid` if the organization does not exist, or
+ * if none is named and there are several
  */
 export async function operatorIdentity(c: Context, store: Store): Promise<Identity> {
   refuseProxied(c)

@@ -225,7 +225,7 @@ export function pipelineNumber(ref: string): string {
   return ref.slice(ref.indexOf('#'))
 }
 
-/** Returns the page of a pipeline in GitLab; null if unknown or no web address. */
+/** Returns the page of a pipeline in GitLab; null if the address is unknown or not a web address. */
 export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
   return url ? safeUrl(url) : null
 }

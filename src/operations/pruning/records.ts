@@ -50,7 +50,7 @@ function recheckEvents({ db, organizationId, cutoffs }: Pass, incident: AgedInci
   }
 }
 
-/** A pipeline is kept as long as a correlation references it. */
+/** Deletes expired pipelines. A pipeline is kept as long as a correlation references it. */
 export function pipelineStep(): Step {
   let after = FIRST
   return (pass, tally) => {

@@ -57,7 +57,7 @@ export type Tally = {
 /** Does one step and returns whether there is more to do. */
 export type Step = (pass: Pass, tally: Tally) => boolean
 
-/** Checks the events around a deleted incident. Events after the cursor are checked later anyway. */
+/** Checks the events around a deleted incident. The walk by age checks events after the cursor later. */
 export const spanStep: Step = (pass, tally) => {
   const { db, organizationId, rows } = pass
   const span = findSpan(db, organizationId)

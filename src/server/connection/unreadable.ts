@@ -4,7 +4,10 @@ import type { Socket } from 'node:net'
 import type { IncmonError } from '../../domain/error.ts'
 import { plainAddress } from '../../domain/forwarded.ts'
 
-/** The error of Node. `reason` is a fixed text of the parser, `rawPacket` the received bytes. */
+/**
+ * The error that Node reports for such a request. `reason` is a fixed text of the parser, `rawPacket` the received
+ * bytes.
+ */
 export type Unreadable = Error & {
   readonly code?: string
   readonly reason?: string

@@ -23,7 +23,7 @@ export type CorrelationRecord = {
   readonly createdAt: number
 }
 
-/** An undefined filter selects all. `from` and `to` bound the creation: from ≤ createdAt < to. */
+/** An undefined filter selects all records. `from` and `to` bound the creation: from ≤ createdAt < to. */
 type CorrelationFilter = {
   readonly serviceId?: string | undefined
   readonly minScore?: number | undefined

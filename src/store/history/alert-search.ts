@@ -163,7 +163,7 @@ export type SearchSource<Row> = {
   /** Counts the matching rows. */
   readonly count: (from: number, before: number) => number
   readonly rows: (from: number, before: number, limit: number, skip: number) => readonly Row[]
-  /** The total if it is known without counting. Then the scan stops after the page. */
+  /** The total if it is known without counting. If it is set, the scan stops after the page. */
   readonly total?: number | undefined
 }
 

@@ -31,7 +31,7 @@ export type IncidentRecord = {
   readonly hasPostmortem: boolean
 }
 
-/** An undefined filter selects all. `from` and `to` bound the creation: from ≤ createdAt < to. */
+/** An undefined filter selects all records. `from` and `to` bound the creation: from ≤ createdAt < to. */
 type IncidentFilter = {
   readonly serviceId?: string | undefined
   readonly status?: IncidentRecord['status'] | undefined

@@ -37,7 +37,7 @@ export type LinkOwner = LinkKey & {
 
 /** The history from which links are computed, and the links themselves. Times are inclusive, in ms UTC. */
 export type LinkHistory = {
-  /** Returns the pipelines of a service that began within these times, newest first. */
+  /** Returns the pipelines of a service that began in this period, newest first. */
   readonly pipelines: (serviceId: number, from: number, to: number) => readonly PipelineChange[]
   /** Returns the last scaling events of a service before a time. */
   readonly scalings: (serviceId: number, to: number) => readonly ScalingEvent[]
@@ -88,8 +88,9 @@ export function computeLinks(
 }
 
 /**
- * Links a condition with the changes of its service at about the same time. Reads at most 50 pipelines, 200 scaling
- * events and, for each time of each of these changes, 400 scaling events and 500 observations.
+ * Links a condition with the changes of its service at about the same time. Reads at most 50 pipelines and 200 scaling
+ * events. For each near change, it reads another 200 scaling events. For each time of such a change, it reads 200
+ * scaling events and 500 observations.
  */
 function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: number; at: number }): void {
   const { alertId, firstSeenAt, at } = seen
@@ -117,7 +118,7 @@ function linkScaling(linking: Linking, eventId: string, at: number): void {
   if (begun) linkChanges(linking, at - DAY, at + AFTER)
 }
 
-/** Returns the changes of the service that began within these times. */
+/** Returns the changes of the service that began in this period. */
 function changesNear(linking: Linking, from: number, to: number): Change[] {
   const { history, service } = linking
   const rollouts = rolloutsNear(linking, to)

@@ -112,7 +112,7 @@ function updateAlert(db: Db, { after, texts, settledAt }: SavedAlert, before: Li
   }
 }
 
-/** Returns whether only the count and the last seen time changed. */
+/** Returns whether only the count and the last-seen time changed. */
 function isRepeat(before: LiveAlert, after: LiveAlert): boolean {
   return (
     before.serviceId === after.serviceId &&

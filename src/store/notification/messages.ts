@@ -29,7 +29,7 @@ export type MessageRecord = {
   readonly detail: string | null
 }
 
-/** Lists one page of the messages of an organization, newest first. An undefined filter selects all. */
+/** Lists one page of the messages of an organization, newest first. An undefined filter selects all records. */
 export function listMessages(
   db: Db,
   organizationId: number,

@@ -76,7 +76,7 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-/** Returns the mount point of a line. Blanks are written as \040. */
+/** Returns the mount point of a line. Spaces are written as \040. */
 function mountPointIn(line: string): string {
   const field = line.split(' ')[4] ?? ''
   return field.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))

@@ -1,6 +1,6 @@
 /** All icons and marks as SVG symbols. A page contains only the symbols that it uses. */
 
-/** Line icons on a grid of 24, in the colour of the text. */
+/** Line icons in the colour of the text, drawn on a grid of 24 by 24. */
 const ICONS = {
   pulse: 'M2 12h4l3-8 5 16 3-8h5',
   grid: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z',
@@ -35,7 +35,7 @@ const ICONS = {
   key: 'M15 3a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM11 13l-8 8M6 18l2 2',
 } as const
 
-/** Filled marks on a grid of 16. `on` is the drawing inside the mark. */
+/** Filled marks, drawn on a grid of 16 by 16. `on` is the drawing inside the mark. */
 const MARKS = {
   critical: '<rect x="1" y="1" width="14" height="14" rx="3"/><path class="on" d="M7 3.5h2v5.5H7zM7 10.5h2v2H7z"/>',
   error: '<path d="M8 .6 15.4 8 8 15.4.6 8z"/><path class="on" d="M7.2 4h1.6v5H7.2zM7.2 10.2h1.6v1.6H7.2z"/>',

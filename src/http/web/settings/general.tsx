@@ -136,7 +136,7 @@ function numberOrText(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text
 }
 
-/** Changes the organization like the API. `again` shows the form with its errors. */
+/** Changes the organization in the same way as the API. `again` shows the form with its errors. */
 async function save(
   visit: Visit,
   path: string,

@@ -15,7 +15,10 @@ export type Form = {
   /** Returns the first value, trimmed and with `\n` as line ends; '' if there is none. */
   readonly text: (name: string) => string
   readonly texts: (name: string) => readonly string[]
-  /** Returns the time zone in a field, also for the name of a city. Returns an unknown time zone as it was typed. */
+  /**
+   * Returns the time zone that a user typed into a field. Accepts the name of a city. Returns an unknown zone
+   * unchanged.
+   */
   readonly zone: (name: string) => string
   /** All submitted fields except the CSRF token. */
   readonly fields: readonly (readonly [string, string])[]

@@ -21,7 +21,7 @@ const POLICY = [
 const HEADERS: Reply['headers'] = {
   'content-type': 'text/html; charset=UTF-8',
   'content-security-policy': POLICY,
-  // Browsers send the referrer to our own pages only.
+  // Browsers send the referrer only to pages of this server.
   'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
