@@ -9,9 +9,10 @@ import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
 type ConditionOnNode = HealthCondition & { readonly node: string | null }
 
 /**
- * Returns the alerts without those that do not change the health, its causes or the first cause: of firing alerts of
- * one class, only the earliest one is kept, and of many such names only the earliest 100. Alerts of Kubernetes events, ended alerts, and alerts on one of `nodes`,
- * the nodes with problems, are all kept. The order does not change.
+ * Returns the alerts without those that do not change the health, its causes or the first cause. Of firing alerts of
+ * one class, only the earliest one is kept. Of many names with the same results, only the earliest 100 are kept. Alerts
+ * of Kubernetes events, ended alerts, and alerts on one of `nodes`, the nodes with problems, are all kept. The order
+ * does not change.
  */
 export function withoutAlike<One extends ConditionOnNode>(
   alerts: readonly One[],
@@ -34,7 +35,7 @@ type Class<One> = { readonly interval: number; earliest: One }
 /** The names of firing alerts that have rules of their own. */
 const SPECIAL = new Set(['NodeNotSchedulable', 'NodeNotReady (pod)'])
 
-/** Returns the earliest alert of each class. Of many names with the same results, only so many have penalties. */
+/** Returns the earliest alert of each class. Of many names with the same results, only 100 can have penalties. */
 function ofManyNames<One extends ConditionOnNode>(
   classes: readonly Class<One>[],
   failures: readonly Failure[],
