@@ -4,7 +4,8 @@ import { isCidr, isNetworkOrHost } from './server/connection/addresses.ts'
 export type Value = string | number | readonly string[]
 
 /**
- * One setting. `accepts` checks a value of the type of `fallback`. `allowed` describes the valid values to a person.
+ * A setting. `fallback` is the default. `accepts` checks a value of the same type. `allowed` describes the valid values
+ * to a person.
  */
 type Key<Kind extends Value = Value> = {
   readonly doc: string
@@ -37,37 +38,37 @@ export const KEYS = {
   ),
   'user-header': text(
     '',
-    'the header in which an authenticating trusted proxy names the user, such as Remote-User; empty: none',
+    'the header in which a trusted proxy names the user whom it authenticated, such as Remote-User; empty: no header',
     'the name of a header',
     (name) => /^[\w-]*$/.test(name),
   ),
-  'user-organization': text('', 'the organization of the users of user-header; empty: the only one'),
+  'user-organization': text('', 'the organization of users that user-header names; empty: the only organization'),
   'user-scopes': list(
-    'the permissions of users of user-header (default: read, write)',
+    'the permissions of users that user-header names (default: read, write)',
     'a list of read, write, admin',
     (one) => ['read', 'write', 'admin'].includes(one),
   ),
   'path-prefix': text(
     '',
-    'the path under which a proxy serves the pages, such as /monitoring; the proxy removes it; empty: none',
+    'the path under which a proxy serves the pages, such as /monitoring; the proxy removes this path; empty: no path',
     'a path such as /monitoring',
     (path) => path === '' || /^(\/[\w.~-]+)+$/.test(path),
   ),
   'max-connections': number(
     1024,
-    'the maximum number of connections; further ones are closed',
+    'the maximum number of connections; further connections are closed',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
   'max-connections-per-address': number(
     512,
-    'the maximum number of connections from one address; further ones are closed; trusted-proxies have no limit',
+    'the maximum number of connections from one address; further connections are closed; trusted-proxies have no limit',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
   'max-waiting': number(
     2000,
-    'the maximum number of pending webhook requests; further ones get 503; the limit of cluster and ci is four times as high, because these senders do not retry',
+    'the maximum number of pending webhook requests; further requests get 503; the limit of cluster and ci is four times as high, because these senders do not retry',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
@@ -79,12 +80,12 @@ export const KEYS = {
   ),
   'public-url': text(
     '',
-    'where people reach this server, for links in messages; empty: messages have no links',
+    'the address at which people reach this server, for links in messages; empty: messages have no links',
     'a URL such as https://incmon.example.com',
     isPublicUrl,
   ),
   'notify-allow': list(
-    'private networks and hosts to which messages may be sent; others are refused',
+    'private networks and hosts to which messages may be sent; other private addresses are refused',
     'a list of networks such as 10.0.0.0/8 and host names such as localhost, without ports',
     isNetworkOrHost,
   ),
@@ -94,19 +95,19 @@ export const KEYS = {
     'a URL such as smtp://user@mail.example.com:587, without a password',
     isMailServer,
   ),
-  'smtp-password-file': text('', 'a file with the password for the mail server; empty: it needs none'),
+  'smtp-password-file': text('', 'a file with the password for the mail server; empty: no password'),
   'mail-from': text('incmon@localhost', 'the sender of mails', 'a mail address', (from) =>
     /^[^\s@<>]+@[^\s@<>]+$/.test(from),
   ),
   'heartbeat-url': text(
     '',
-    'a URL that is called every minute, so that another monitor notices if this server stops; empty: none',
+    'a URL that is called every minute, so that another monitor notices if this server stops; empty: no URL',
     'a URL such as https://hc-ping.com/UUID',
     (url) => url === '' || /^https?:\/\/[^\s]+$/.test(url),
   ),
   'stop-grace': number(
     250,
-    'milliseconds between SIGTERM, when /readyz fails, and the last new connection, so that a load balancer notices',
+    'milliseconds after SIGTERM in which new connections are still accepted while /readyz fails, for a load balancer',
     'a whole number of milliseconds from 0 to 60000',
     (ms) => inRange(ms, 0, 60_000),
   ),
