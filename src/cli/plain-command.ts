@@ -37,7 +37,8 @@ export function addKeys(command: Command, names: readonly string[] = SETTINGS): 
 }
 
 /**
- * A command that throws UsageError instead of printing Commander's message. Its options include those of the program.
+ * A command that throws UsageError instead of printing Commander's message. Each command has the options of the program
+ * too.
  */
 export class PlainCommand extends Command {
   override createCommand(name?: string): Command {

@@ -16,9 +16,9 @@ import { reachServer } from './socket-client.ts'
 /** The optional parts of a request. */
 type RequestOptions = {
   readonly cluster?: string | undefined
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown
-  /** Sent unchanged instead of `body`. */
+  /** A body that is sent unchanged, instead of `body`. */
   readonly payload?: Uint8Array<ArrayBuffer>
   readonly accept?: string
 }

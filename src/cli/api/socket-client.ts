@@ -8,7 +8,7 @@ import { parseObject } from '../ask.ts'
 import { CommandError } from '../failure.ts'
 import type { Transport } from './api.ts'
 
-/** The longest pause in a response. The first response is short. */
+/** The longest pause in a response. The first response identifies the server and is short. */
 const TIMEOUT_MS = 60_000
 const FIRST_TIMEOUT_MS = 5_000
 /** Error codes if no server listens, because the server is starting or stopping, or was killed. */

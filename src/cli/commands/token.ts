@@ -70,7 +70,7 @@ async function createToken(options: Wanted, now: number): Promise<void> {
   })
   if (options.json) return print(JSON.stringify(made))
   print(made.token)
-  // On stderr, so that TOKEN=$(incmon token create) contains only the token.
+  // Prints this on stderr, so that TOKEN=$(incmon token create) contains only the token.
   printError(sentenceOf(made))
 }
 

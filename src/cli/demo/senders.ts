@@ -22,7 +22,7 @@ function hashOf(name: string, n: number): string {
   }).join('')
 }
 
-/** Returns a commit: 40 hexadecimal digits. */
+/** Returns the hash of a commit, 40 hexadecimal digits. */
 export function shaOf(name: string, n: number): string {
   const part = (salt: number) => (hashNumber(`${name}#${n}#${salt}`) >>> 0).toString(16).padStart(8, '0')
   return [1, 2, 3, 4, 5].map(part).join('')
@@ -97,7 +97,7 @@ type Pipeline = {
   readonly title?: string
 }
 
-/** Returns the two webhooks of a pipeline: one while it runs, and one at its end. */
+/** Returns the two webhook requests of a pipeline: one while the pipeline runs, and one when it ends. */
 export function pipeline({ namespace, name }: Workload, run: Pipeline): Request[] {
   const { id, from, until, sha, end = 'deployed', title = 'Release' } = run
   const project = `${namespace}/${name}`

@@ -15,10 +15,10 @@ const NOTIFIER = 'tests/notify/notifier.test.ts'
 export const FORTY: readonly Row[] = [
   row(
     1,
-    'The row is synced before its answer',
+    'The row is synced before the response',
     '400/400',
     [{ file: POWER, name: /synced before its answer/ }],
-    'test: a disk that only says that it synced',
+    'test: a disk that reports a sync without syncing',
   ),
   row(
     2,
@@ -64,15 +64,15 @@ export const FORTY: readonly Row[] = [
   ),
   row(
     8,
-    'Failing disk, and a log that is taken away',
+    'Failing disk, and a log that is deleted, moved or truncated',
     'nothing acknowledged is lost',
     [{ file: `${FAULTS}/disk-errors.test.ts` }, { file: LOST, name: /log|idle|link, with/ }],
     'mutants: ignored-sync-error, unwatched-log, unwatched-size, unseen-gap, no-rescue, unresolved-link',
   ),
   row(
     9,
-    'Start on what cannot be served',
-    'one line with the remedy, no byte changed',
+    'Start with an unusable database',
+    'one line with the remedy, no byte of the file changed',
     [{ file: START, name: /refused|temporary/ }, { file: 'tests/server/damage.test.ts' }],
     'mutants: foreign-file, any-schema',
   ),
@@ -99,7 +99,7 @@ export const FORTY: readonly Row[] = [
   ),
   row(
     13,
-    'Resolved 50 times at once, 20 kills',
+    'An incident resolved 50 times at once, 20 kills',
     '1 postmortem for Pro and Team, 0 for Free',
     [{ file: EFFECTS, name: /resolve/ }],
     'mutant: two-postmortems',

@@ -7,7 +7,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   row(
     26,
     'Event streams',
-    '1,000 told in ≤ 500 ms, ≤ 150 MB, gone in ≤ 2 s, nothing missed or told twice, nothing of others; whoever never reads is cut off in ≤ 30 s with ≤ 1 MB unread',
+    '1,000 streams notified in ≤ 500 ms, ≤ 150 MB, closed in ≤ 2 s, no event missed or sent twice, no event of another organization; a client that never reads is disconnected in ≤ 30 s with ≤ 1 MB unread',
     [{ file: 'tests/faults/streams.test.ts' }, { file: 'tests/http/stream.test.ts' }],
     'mutant: stream-of-all',
   ),
@@ -21,22 +21,22 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   row(
     29,
     'Bombs',
-    'each refused or stored in ≤ 250 ms, which also bounds the stall, with ≤ 50 MB, or ≤ 64 MB for 10 MB',
+    'each refused or stored in ≤ 250 ms, which also limits the stall, with ≤ 50 MB of memory, or ≤ 64 MB for a text of 10 MB',
     [{ file: BAD, name: /bomb/ }],
     'mutant: any-size',
   ),
   row(
     30,
     'Hostile strings',
-    'kept as they were sent',
+    'stored unchanged',
     [{ file: 'tests/operations/hostile.test.ts' }, { file: 'tests/intake/json.test.ts' }],
     'mutant: lost-proto',
   ),
-  row(31, 'Times', 'a fixed verdict each', [{ file: 'tests/domain/instant.test.ts' }], 'mutant: february-30'),
+  row(31, 'Times', 'the expected result for each', [{ file: 'tests/domain/instant.test.ts' }], 'mutant: february-30'),
   row(
     32,
     'Broken HTTP, 500 slow senders',
-    'refused; a good request ≤ 200 ms',
+    'refused; a valid request takes ≤ 200 ms',
     [{ file: BAD, name: /slow|refused with|in one go/ }, { file: 'tests/http/unreadable.test.ts' }],
     'mutant: endless-heads',
   ),
@@ -63,7 +63,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   row(
     36,
     'Invalid tokens',
-    '401 each in ≤ 5 ms; 1,000 wrong ones of one address delay nobody else, p99 of good tokens +≤ 20 %',
+    '401 each in ≤ 5 ms; 1,000 wrong tokens from one address delay no other client, p99 of valid tokens +≤ 20 %',
     [
       { file: 'tests/faults/wrong-tokens.test.ts' },
       { file: 'tests/http/auth.test.ts' },
@@ -73,7 +73,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   ),
   row(
     37,
-    'Timing of the token look-up',
+    'Timing of the token lookup',
     '|t| < 4.5, only the SHA-256 is stored',
     [{ file: 'tests/faults/token-timing.test.ts' }],
     'mutant: stored-token, test: a comparison by character',

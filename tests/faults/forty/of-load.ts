@@ -35,7 +35,7 @@ export const LOAD_AND_HISTORY: readonly Row[] = [
   ),
   row(
     21,
-    'Overload ×3, a crowd, and large bodies',
+    'Threefold overload, many clients at once, and large bodies',
     'p99 ≤ 2 s, afterwards ≤ 250 ms, only 503 + Retry-After, ≤ 512 MB',
     [
       { file: LOAD, name: /three times|crowd|160 bodies/ },
@@ -68,13 +68,13 @@ export const LOAD_AND_HISTORY: readonly Row[] = [
   row(
     24,
     'Backup and restore, 200 webhooks/s',
-    'whole, with all of before, ≤ 30 s, p99 of a webhook ≤ 300 ms, restored and ready in ≤ 10 s for each GB',
+    'complete, with all earlier records, ≤ 30 s, p99 of a webhook ≤ 300 ms, restored and ready in ≤ 10 s for each GB',
     [{ file: HISTORY, name: /backup/ }, { file: 'tests/cli/backup-under-load.test.ts' }],
     'mutant: naive-backup',
   ),
   row(
     25,
-    'The log after a long read, 500 webhooks/s',
+    'The write-ahead log after a long read, 500 webhooks/s',
     '≤ 64 MiB within 10 s, first pages ≤ 100 ms meanwhile',
     [{ file: HISTORY, name: /bounded/ }, { file: 'tests/workers/checkpointer.test.ts' }],
     'mutant: log-never-copied',
