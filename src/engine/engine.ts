@@ -92,7 +92,7 @@ export function createEngine(
   let state = createState()
   let isAllLoaded = false
   let isClosed = false
-  /** The pending items of all deliveries that are not stored in chunks. */
+  /** The number of pending items in deliveries that are not stored in chunks. */
   let pendingItems = 0
 
   const batchDeps = () => ({ store, state, environment, now })

@@ -38,7 +38,8 @@ export function isUnset(value: unknown): boolean {
 }
 
 /**
- * Returns the text at the first of `paths` that has a value: cleaned, redacted and trimmed. Returns '' if none has one.
+ * Returns the text at the first of `paths` that has a value: cleaned, redacted and trimmed. Returns '' if no path has a
+ * value.
  * @throws IncmonError `invalid`, `path: expected string`, if the value is not a string
  */
 export function requireText(fields: Fields, paths: readonly string[], limit = NAME_LIMIT): string {

@@ -11,7 +11,7 @@ import { readMetrics } from './metrics.ts'
 /** Turns the parsed body of a request, received at `receivedAt` (ms UTC), into drafts and rejected items. */
 export type Reader = (body: unknown, receivedAt: number) => Intake
 
-/** The reader of each webhook. To add a sender to an existing webhook, write a file and call it from this reader. */
+/** The reader of each webhook. To add a sender to a webhook, write a reader in a new file and call it from here. */
 export const READERS: Readonly<Record<Source, Reader>> = {
   cluster: readCluster,
   metrics: readMetrics,

@@ -8,7 +8,10 @@ export function testEvent(source: Source, actor: string, now: number): Intake {
   return { ...intake, accepted: intake.accepted.map((one) => ({ ...one, draft: asTest(one.draft) })) }
 }
 
-/** Kubernetes events about a namespace create no service, and other hooks of GitLab only become an event. */
+/**
+ * These bodies have no other effect: a Kubernetes event about a namespace creates no service, and an unknown GitLab
+ * hook only becomes an event.
+ */
 const BODIES: Readonly<Record<Source, (text: string) => unknown>> = {
   cluster: (message) => ({ reason: 'Test', type: 'Normal', message, involvedObjectKind: 'Namespace', name: 'incmon' }),
   metrics: notification,

@@ -1,9 +1,9 @@
 /** The fingerprints of an alert, each with its latest start or its end. */
 
-/** `startedAt`: the latest start, or the end once it was reported. */
+/** `startedAt`: the latest start or, after the fingerprint has ended, its end. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
 
-/** The maximum number per alert. */
+/** The maximum number of fingerprints per alert. */
 const KEPT = 64
 
 /**
@@ -23,7 +23,7 @@ export function withStart(
   return withFingerprint(fingerprints, { fingerprint, startedAt, ended: false })
 }
 
-/** Adds or replaces one fingerprint. */
+/** Adds or replaces a fingerprint. */
 export function withFingerprint(fingerprints: readonly Fingerprint[], one: Fingerprint): readonly Fingerprint[] {
   const others = fingerprints.filter(({ fingerprint }) => fingerprint !== one.fingerprint)
   return [...(others.length < KEPT ? others : withoutOldest(others)), one]

@@ -21,7 +21,7 @@ export type FiringPeriod = {
   readonly count: number
   /** When the object recovered or was deleted; null if neither was reported. */
   readonly recoveredAt: number | null
-  /** The end of the period if nothing repeats the condition. */
+  /** When the period ends unless the condition is repeated. */
   readonly quietAt: number
 }
 

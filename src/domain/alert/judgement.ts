@@ -9,7 +9,7 @@ export type DraftJudgement = {
   readonly event: {
     readonly kind: EventKind
     readonly name: string
-    /** `Pod/cart-1`, `Ref/main`; '' if it has no object. */
+    /** For example `Pod/cart-1` or `Ref/main`; '' if the event has no object. */
     readonly object: string
     readonly severity: Severity
     readonly text: string

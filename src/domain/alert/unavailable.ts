@@ -10,7 +10,7 @@ const MINUTE = 60_000
  * than this is a real problem. The first back-offs of the kubelet are 10, 20 and 40 seconds.
  */
 const LASTS = MINUTE
-/** This many repeats also make a pod unavailable. */
+/** A pod is also unavailable if its condition is seen this many times. */
 const REPEATS = 4
 /**
  * A probe fails after three attempts (`failureThreshold`), 10 seconds apart (`periodSeconds`). Then the kubelet

@@ -20,7 +20,7 @@ export type ConditionEvent = RepeatedEvent & { readonly eventId: string }
 /** The service, and its other events at about that time. */
 export type Nearby = {
   readonly service: Name
-  /** Images that its pods pulled. */
+  /** Images that the pods of the service pulled. */
   readonly images: readonly { readonly path: string; readonly tag: string | null }[]
   /** When new pod templates appeared. */
   readonly rollouts: readonly { readonly startsAt: number }[]

@@ -30,7 +30,7 @@ export type ServiceMatch = {
   readonly service: LiveService | null
   readonly key: ServiceKey
   readonly attribution: Attribution
-  /** The new cluster of a service that had none; null if the cluster stays. */
+  /** The new cluster of a service that had none; null if the cluster stays the same. */
   readonly adoptedBy: string | null
 }
 

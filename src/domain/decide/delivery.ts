@@ -101,7 +101,7 @@ export type LinkSummary = {
 const REMEMBERED = 24 * 3_600_000
 /** The maximum number of warnings about one request. */
 const MAX_WARNINGS = 100
-/** The penalties that a dry run shows, the heaviest first. */
+/** The maximum number of penalties in a dry run, heaviest first. */
 const MAX_PENALTIES = 10
 
 /** Decides about a delivery or a chunk. The first chunk updates the sender, and the last chunk stores the answer. */

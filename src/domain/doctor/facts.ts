@@ -1,4 +1,4 @@
-/** The facts from which a diagnosis is made, and its findings. */
+/** The facts for a diagnosis, and its findings. */
 import { formatSeconds } from '../postmortem/words.ts'
 import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate.ts'
@@ -72,7 +72,7 @@ export type DatabaseContent =
       readonly check: string
       /** What the integrity check reports; empty if the file is sound. */
       readonly damage: readonly string[]
-      /** Differences between its tables and its data model. */
+      /** Differences between the tables in the file and the data model. */
       readonly differences: readonly string[]
       /** References to missing rows. Only a full check of a sound file looks for them. */
       readonly brokenReferences: readonly string[]
@@ -93,7 +93,7 @@ export type Port =
   | { readonly state: 'denied'; readonly code: string }
   /** The server uses TLS although plain HTTP is configured, or the other way round. */
   | { readonly state: 'changed'; readonly address: string }
-  /** A server uses the file, and this command cannot ask it. `why` includes the remedy. */
+  /** A server uses the file, but this command cannot connect to the server. `why` includes the remedy. */
   | { readonly state: 'unreachable'; readonly why: string }
 
 export type DoctorFacts = {

@@ -23,7 +23,7 @@ type Common = {
   readonly payload: string
 }
 
-/** The original times, if one of them is later than the time of receipt. */
+/** The original times, set only if one of them is later than the time of receipt. */
 type Sent = { readonly sent?: { readonly at: number; readonly startsAt: number } }
 
 /** One Kubernetes event. */

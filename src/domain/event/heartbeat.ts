@@ -10,7 +10,7 @@ export type Heartbeat = {
   readonly heartbeatDueAt: number | null
 }
 
-/** Returns the heartbeat after one more arrival. The interval of an outage does not count as normal. */
+/** Returns the heartbeat after one more arrival. The interval of an outage is not a normal interval. */
 export function withHeartbeat(
   before: Heartbeat,
   at: number,
@@ -36,7 +36,7 @@ export type Hours = { readonly last: number; readonly counts: readonly number[] 
 
 export const NO_HOURS: Hours = { last: 0, counts: [] }
 
-/** Returns the hours with more events at a time in milliseconds UTC. Events older than a day are omitted. */
+/** Returns the hours after adding a number of events at `at`, in milliseconds UTC. Omits events older than a day. */
 export function withEvents(hours: Hours, at: number, events: number): Hours {
   if (events === 0) return hours
   // Most requests fall into the newest hour.

@@ -21,7 +21,7 @@ export { plainMessage, withoutPodUid } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
 export type ReasonFinding = ReasonJudgement & {
-  /** The type of Kubernetes, derived if the sender omits it. */
+  /** The type of the Kubernetes event. It is derived if the sender omits it. */
   readonly type: 'Normal' | 'Warning'
   /** Whether the severity becomes critical if `isRepeated`. */
   readonly escalates: boolean

@@ -6,7 +6,7 @@ import type { HealthCondition } from './health.ts'
 /** Rules of the Kubernetes mixin wait for 15 minutes before they fire (`for: 15m`). */
 export const TOGETHER = 30 * 60_000
 
-/** Firing alerts, separated into events and alerts. There are few events, however many pods have alerts. */
+/** Firing alerts, separated into events and alerts. There are few events, no matter how many pods have alerts. */
 export type Witnesses = { readonly events: readonly HealthCondition[]; readonly alerts: readonly HealthCondition[] }
 
 /** Returns the firing alerts by kind of source. */

@@ -42,9 +42,9 @@ export function wholeChangeText(change: ChangeFact): string {
 }
 
 /**
- * Returns the sentences about a change: `Pipeline shop/cart#31 on main (3f2a9c1d), 2026-03-14 02:08:31 to 02:13:40 UTC:
- * deploy failed. Commit “…” by Ada.` The first word is lower case, because other words may precede it. `more` follows
- * the outcome.
+ * Returns the sentences about a change: `pipeline shop/cart#31 on main (3f2a9c1d), 2026-03-14 02:08:31 to 02:13:40 UTC:
+ * deploy failed. Commit “…” by Ada.` The first word is lower case, because other words may precede it. `more` is
+ * inserted after the outcome.
  */
 export function changeSentences(change: ChangeFact, more = ''): string {
   const details = changeDetails(change)

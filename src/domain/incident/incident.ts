@@ -41,7 +41,7 @@ export type SituationAlert = HealthCondition & { readonly inIncident: boolean }
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
-  /** Only an incident that was opened automatically for this service changes automatically. */
+  /** Whether the incident changes automatically. It does only if it was opened automatically for this service. */
   readonly moves: boolean
   readonly acknowledged: boolean
   readonly touchedAt: number | null

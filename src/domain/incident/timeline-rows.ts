@@ -35,7 +35,7 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   readonly count?: number
 }
 
-/** Order at the same time: causes before effects, incmon before people. */
+/** The order of rows with the same time: causes before effects, incmon before people. */
 const KINDS = [
   ...['pipeline', 'rollout', 'change', 'event', 'alert', 'silence', 'opened', 'correlation', 'reopened', 'status'],
   ...['edited', 'note', 'merged', 'ended'],

@@ -7,7 +7,7 @@ import type { Severity } from '../severity.ts'
 /** A generated sentence and its evidence: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
 export type Sentence = { readonly text: string; readonly refs: readonly string[] }
 
-/** Times are ISO 8601 UTC with milliseconds, durations whole seconds. Null means unknown. */
+/** Times are ISO 8601 UTC with milliseconds. Durations are whole seconds. Null means unknown. */
 export type Postmortem = {
   readonly header: {
     readonly title: string

@@ -8,7 +8,7 @@ import type { Severity } from '../severity.ts'
 /** Times in ms UTC, lists in any order except `suspects`. Null means unknown. */
 export type PostmortemFacts = {
   readonly incident: IncidentFact
-  /** The services of the incident's alerts besides its own; may be empty. */
+  /** The other services that the incident's alerts belong to; may be empty. */
   readonly services: readonly ServiceFact[]
   readonly alerts: readonly AlertFact[]
   /** The stored entries of the timeline. */
@@ -28,7 +28,7 @@ export type PostmortemFacts = {
   readonly earlier: readonly EarlierFact[]
   /** The number of rejected webhook items of the organization during the incident. */
   readonly rejectedEvidence: number
-  /** 1 for the first resolution. */
+  /** The number of this revision: 1 for the first resolution. */
   readonly revision: number
   readonly generatedAt: number
 }
@@ -71,7 +71,7 @@ export type AlertFact = {
   readonly objects: readonly string[]
   /** The kind of failure. */
   readonly failure: string | null
-  /** From the hint library. */
+  /** A hint from the hint library. */
   readonly hint: string | null
 }
 

@@ -19,8 +19,9 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the evidence that opened the incident: the start of the incident if it is before its creation,
- * otherwise the start of the first alert. Alerts that started after the creation are ignored.
+ * Returns the time of the evidence that opened the incident. This is the start of the incident if it is before the
+ * creation, even if an alert started earlier. Otherwise it is the start of the first alert, or null if that alert
+ * started after the creation.
  */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt

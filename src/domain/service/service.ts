@@ -9,7 +9,7 @@ import { imageOf } from './image.ts'
 export type Attribution = {
   readonly namespace: string
   readonly name: string
-  /** The rule that decided: `owner`, `label app`, `known workload`, `deployment pod`, `label pod: deployment pod`, … */
+  /** The rule that chose the service: `owner`, `label app`, `known workload`, `label pod: deployment pod`, … */
   readonly rule: string
   /** `event`: any event creates the service. `alert`: only its first alert creates it. */
   readonly creates: 'event' | 'alert'

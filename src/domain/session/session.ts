@@ -8,7 +8,7 @@ const DAY = 24 * HOUR
 /** The maximum duration of a session in milliseconds: until the browser closes, or on a remembered device. */
 export const SHORT_SESSION = 12 * HOUR
 export const LONG_SESSION = 30 * DAY
-/** How long a setup link is valid, in milliseconds. */
+/** The time for which a setup link is valid, in milliseconds. */
 export const SETUP_LINK_LIFE = 30 * MINUTE
 export const MAX_NAME = 100
 

@@ -61,7 +61,7 @@ export type LiveAlert = {
   readonly lastEvent: LastEvent | null
   /** For a Kubernetes condition: the container, or the object's kind, from its fingerprint. */
   readonly part: AlertPart | null
-  /** Row ids of the silences that apply to it, or that applied when it ended. */
+  /** Row ids of the silences that apply to the alert, or that applied when the alert ended. */
   readonly silencedBy: readonly number[]
 }
 export type AlertPart = { readonly container: string | null; readonly kind: string }
@@ -110,11 +110,11 @@ export type LiveSender = {
   readonly lag: Lag | null
   /** The offset of the sender's clock from ours; null if there is none. */
   readonly clock: Clock | null
-  /** Whether its token or all items of its last delivery name a cluster; null before the first item. */
+  /** Whether the sender's token or all items of its last delivery name a cluster; null before the first item. */
   readonly namesCluster: boolean | null
-  /** The delivery interval of all its groups. */
+  /** The delivery interval over all groups of the sender. */
   readonly deliveryInterval: DeliveryInterval
-  /** The number of its events in the last 24 hours. */
+  /** The number of the sender's events in each of the last 24 hours. */
   readonly hours: Hours
   readonly heartbeatAt: number | null
   readonly heartbeatGap: number

@@ -40,11 +40,11 @@ export type OrganizationState = {
   readonly plan: Table<'plan', Plan>
   readonly services: Table<number, LiveService>
   readonly serviceById: Table<string, number>
-  /** By `serviceKey`. */
+  /** Row ids of services by `serviceKey`. */
   readonly serviceByKey: Table<string, number>
   readonly servicesByName: Index<string, number>
   readonly servicesByNamespace: Index<string, number>
-  /** Service by `aliasKey`. */
+  /** Row ids of services by `aliasKey`. */
   readonly aliases: Table<string, number>
   /** Services by CI project, in lower case, if they pulled an image that the project may have built. */
   readonly projects: Index<string, number>
@@ -65,12 +65,12 @@ export type OrganizationState = {
   readonly incidentById: Table<string, number>
   readonly incidentsOfService: Index<number, number>
   readonly silences: Table<number, { readonly silence: LiveSilence; readonly compiled: CompiledSilence }>
-  /** By `senderKey`. */
+  /** Senders by `senderKey`. */
   readonly senders: Table<string, LiveSender>
-  /** By `groupKey`. */
+  /** Groups by `groupKey`. */
   readonly groups: Table<string, LiveGroup>
   readonly groupKeys: Table<number, string>
-  /** Due records by ten-second slot. */
+  /** Row ids of due records by ten-second slot. */
   readonly dueAlerts: Index<number, number>
   readonly dueServices: Index<number, number>
   /** Unsaved events of the current batch that may end a condition, by service or awaited name. */

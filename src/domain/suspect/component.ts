@@ -14,7 +14,7 @@ const CALLEE_LABELS = [
   ...['dst', 'dst_service', 'dst_deployment', 'server', 'backend'],
 ]
 
-/** Returns services by UUID and by name. */
+/** Indexes services by UUID and by name. */
 export function componentsOf({ services }: Pick<SuspectFacts, 'services'>): Components {
   const byName = new Map<string, SuspectService[]>()
   for (const service of services) {

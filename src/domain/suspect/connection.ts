@@ -75,7 +75,7 @@ function nodesOf(component: string, symptoms: readonly Symptom[]): ReadonlySet<s
   return new Set(own.flatMap(({ node }) => (node === null ? [] : `${NODE}${node}`)))
 }
 
-/** A dependency is often named only in an error message: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`. */
+/** Often only an error message names a dependency: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`. */
 function byMessage(facts: SuspectFacts, components: Components, own: Own, component: string): Connection | null {
   const other =
     components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)

@@ -61,7 +61,7 @@ export type SuspectEvent = {
   /** The first occurrence that the event counts; `at` is the last. */
   readonly firstSeenAt: number
   readonly at: number
-  /** The count of the sender, at least 1. */
+  /** The count that the sender reported, at least 1. */
   readonly count: number
 }
 
