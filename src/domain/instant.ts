@@ -6,9 +6,11 @@ const DAY = 86_400_000
 /** The last millisecond of the year 9999. ISO 8601 has four digits for the year. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** Smaller numbers are counts or flags, not times. In seconds this is September 2001. */
+/** Smaller numbers are counts or flags, not times. In seconds, this number means September 2001. */
 const FIRST_SECONDS = 1e9
-/** Larger numbers are milliseconds: in seconds they would be the year 5138, in milliseconds they are 1973. */
+/**
+ * Larger numbers are milliseconds. In seconds, this number would mean the year 5138. In milliseconds, it means 1973.
+ */
 const FIRST_MILLISECONDS = 1e11
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/

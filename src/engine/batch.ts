@@ -25,7 +25,7 @@ export type BatchDeps = {
   readonly now: () => number
 }
 
-/** Thrown if an evaluation fails in a batch of several inputs. The engine then decides about each input alone. */
+/** Thrown if an evaluation fails in a batch of several inputs. The engine then decides about each input separately. */
 export class SplitBatch extends Error {}
 
 /** The outcomes of a batch's inputs, in order, and its effects, which are announced once they are on disk. */

@@ -50,8 +50,8 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
   return {
     store: (delivery) => {
       pending += 1
-      // The wait is counted from here. While the database is locked, each delivery would otherwise wait as long as the
-      // first, one after another.
+      // The time for retries starts here, while the delivery is queued. If it started later and the database was
+      // locked, each delivery in the queue would wait as long as the first.
       const since = now()
       const stored = last.then(() => {
         pending -= 1

@@ -1,4 +1,7 @@
-/** Rules for pipelines: which jobs deploy, which branch counts, and which failures come from the CI system. */
+/**
+ * Rules for pipelines: which jobs deploy, which branch is the default branch, and which failures come from the CI
+ * system.
+ */
 
 import type { Job, Project } from '../event/event.ts'
 

@@ -6,7 +6,7 @@ import type { Context } from '../state/context.ts'
 import type { AlertTexts, LiveAlert } from '../state/live.ts'
 import { evaluate } from './evaluate.ts'
 
-/** Replaces an alert. `actor`: the person who did it; `texts`: null if they stay the same. */
+/** Replaces an alert. `actor`: the person who made the change. `texts`: null if the texts stay the same. */
 export function changeAlert(
   ctx: Context,
   before: LiveAlert,

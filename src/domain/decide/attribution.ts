@@ -151,7 +151,7 @@ function nameOf({ namespace, name }: LiveService): Name {
   return { namespace, name }
 }
 
-/** Creates a service. It is healthy until its first evaluation. */
+/** Creates a service. A new service is healthy until its first evaluation. */
 export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {
   const { cluster, namespace, name } = key
   const service: LiveService = {

@@ -166,7 +166,7 @@ function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idem
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
 }
 
-/** Returns whether the Idempotency-Key was used in the last 24 hours, with the same body or with another one. */
+/** Returns whether the Idempotency-Key was used in the last 24 hours, with the same body or another body. */
 export function keyUseOf(ctx: Context, delivery: Delivery): KeyUse<Receipt> {
   const { receivedAt, bodyHash = '', dryRun } = delivery
   const key = answerKey(delivery)

@@ -23,7 +23,7 @@ export const MAX_EVALUATION_WORK = 1_000
 
 /**
  * Evaluates a service if the workload of the batch is below `most`. Otherwise the service becomes due, and the sweep
- * evaluates it in one of its next batches: incidents of many services may open or end at once.
+ * evaluates it in one of its next batches. This limits the batch if incidents of many services open or end at once.
  */
 export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number, most: number): void {
   if (ctx.workload() < most) evaluate(ctx, serviceId, now)

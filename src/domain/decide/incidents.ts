@@ -23,13 +23,13 @@ export function oldestOpenIncident(state: OrganizationState, serviceId: number):
   )
 }
 
-/** Returns the unresolved incidents of a service, without those about missing heartbeats. */
+/** Returns the unresolved incidents of a service, except incidents about missing heartbeats. */
 export function openIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
   const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
   return incidents.filter(({ status, cause }) => status !== 'resolved' && cause === 'service')
 }
 
-/** Returns the last resolved incident of the service, without those about missing heartbeats. */
+/** Returns the last resolved incident of a service. Ignores incidents about missing heartbeats. */
 export function lastResolvedIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
   const isCandidate = ({ status, cause }: LiveIncident) => status === 'resolved' && cause === 'service'
   return best(state, serviceId, isCandidate, (a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)

@@ -22,7 +22,7 @@ export type SenderFacts = {
   readonly clockOffset: number
 }
 
-/** For a delivery without a sender. */
+/** The facts for a delivery without a sender. */
 export const NO_SENDER: SenderFacts = { groupId: null, repeatTimeout: null, clockOffset: 0 }
 
 export type SenderInput = {
@@ -111,7 +111,7 @@ function withLearnedBehavior(
   return { ...sender, lag, reportsRepeats }
 }
 
-/** Schedules a check of a sender's conditions, because missing repeats now show their end. */
+/** Schedules a check of a sender's conditions, because missing repeats now show that a condition has ended. */
 function recheckConditions(ctx: Context, { cluster }: LiveSender, now: number): void {
   for (const before of [...ctx.state.alerts.values()]) {
     const isOwn = before.alert.source === 'cluster' && before.cluster === cluster

@@ -128,7 +128,9 @@ export function firstDueAt(
   return settle(alert, context, alert.receivedAt).dueAt
 }
 
-/** Computes the due times of Kubernetes conditions again after all alerts are loaded, because others affect them. */
+/**
+ * Computes the due times of Kubernetes conditions again after all alerts are loaded, because other alerts affect them.
+ */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
     if (before.alert.source !== 'cluster') continue

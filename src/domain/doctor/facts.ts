@@ -70,11 +70,11 @@ export type DatabaseContent =
       readonly known: number
       readonly settings: Readonly<Record<'journal_mode' | 'synchronous' | 'foreign_keys', string | number>>
       readonly check: string
-      /** What the integrity check reports; empty if the file is sound. */
+      /** The errors that the integrity check reports; empty if the file is undamaged. */
       readonly damage: readonly string[]
       /** Differences between the tables in the file and the data model. */
       readonly differences: readonly string[]
-      /** References to missing rows. Only a full check of a sound file looks for them. */
+      /** References to missing rows. Only a full check of an undamaged file searches for such references. */
       readonly brokenReferences: readonly string[]
       /** Null if the data model is unknown, because then nothing else can be read. */
       readonly history: {

@@ -21,7 +21,8 @@ const MOMENTS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Failures of a probe. The kubelet records a failure for each attempt, every 10 seconds by default (`periodSeconds`).
+ * After this many failures of a probe, repeats may become rare. The kubelet records a failure for each attempt, every
+ * 10 seconds by default (`periodSeconds`).
  */
 const MANY_PROBES = 20
 

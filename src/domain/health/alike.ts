@@ -1,4 +1,6 @@
-/** Reduces alerts that no rule tells apart to one of them, so that health takes about as long with many firing alerts. */
+/**
+ * Keeps one of several firing alerts that have the same result in every rule. This limits the time to compute health.
+ */
 
 import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank } from '../severity.ts'
@@ -9,10 +11,9 @@ import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
 type ConditionOnNode = HealthCondition & { readonly node: string | null }
 
 /**
- * Returns the alerts without those that do not change the health, its causes or the first cause. Of firing alerts of
- * one class, only the earliest one is kept. Of many names with the same results, only the earliest 100 are kept. Alerts
- * of Kubernetes events, ended alerts, and alerts on one of `nodes`, the nodes with problems, are all kept. The order
- * does not change.
+ * Returns the alerts that can change the health, its causes or the first cause. Of the firing alerts in one class, keeps
+ * only the earliest. Of many names with the same results, keeps only the earliest 100. Keeps all ended alerts, all alerts
+ * from Kubernetes events, and all alerts on `nodes`, the nodes with problems. The order does not change.
  */
 export function withoutAlike<One extends ConditionOnNode>(
   alerts: readonly One[],
@@ -29,7 +30,7 @@ export function withoutAlike<One extends ConditionOnNode>(
   return chosen.size === alerts.length ? alerts : alerts.filter((alert) => chosen.has(alert))
 }
 
-/** Firing alerts of one name for which every rule has the same result. */
+/** Firing alerts with the same name that have the same result in every rule. */
 type Class<One> = { readonly interval: number; earliest: One }
 
 /** The names of firing alerts that have rules of their own. */
@@ -98,18 +99,21 @@ function isEarlier(a: HealthCondition, b: HealthCondition): boolean {
   return a.startsAt === b.startsAt ? a.uuid < b.uuid : a.startsAt < b.startsAt
 }
 
-/** Returns the times between which starts of alerts agree with the same Kubernetes events, earliest first. */
+/**
+ * Returns turning points, earliest first. All alerts that start between two of them agree with the same Kubernetes
+ * events.
+ */
 function turningPoints(alerts: readonly HealthCondition[]): readonly number[] {
   const times = new Set<number>()
   for (const { source, status, severity, startsAt, lastSeenAt } of alerts) {
     if (source !== 'cluster' || status !== 'firing' || rank(severity) < rank('error')) continue
-    // An alert that starts exactly at one of the two times agrees.
+    // An alert that starts exactly at the limit still agrees.
     times.add(startsAt - TOGETHER).add(lastSeenAt + TOGETHER + 1)
   }
   return [...times].sort((a, b) => a - b)
 }
 
-/** Returns the number of turning points that are not later than a time. */
+/** Returns the number of turning points at or before a time. */
 function intervalOf(time: number, times: readonly number[]): number {
   let [low, high] = [0, times.length]
   while (low < high) {

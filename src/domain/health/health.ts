@@ -54,7 +54,7 @@ export const DECAY = 30 * MINUTE
 const LASTING = 15 * MINUTE
 const DEGRADED_BELOW = 80
 const CRITICAL_BELOW = 40
-/** The maximum number of penalties. Each is at least 1, so this many lower the score to 0. */
+/** The maximum number of penalties. Each penalty is at least 1, so this many penalties lower the score to 0. */
 export const MAX_PENALTIES = 100
 
 type Weighed = {

@@ -25,9 +25,9 @@ export type Situation = {
    * A person resolved an incident while its condition fired. No new incident opens until the condition has ended once.
    */
   readonly suppressed: boolean
-  /** At least one alert of each kind that health tells apart. */
+  /** The alerts that decide the health: at least one of each kind that health distinguishes. */
   readonly alerts: readonly SituationAlert[]
-  /** All alerts. Those that are in no incident may join it. */
+  /** All alerts. Alerts that are in no incident may join the incident of the service. */
   readonly candidates: readonly SituationAlert[]
   /** Alerts that a failed node explains. */
   readonly explained: ReadonlySet<string>
@@ -41,7 +41,7 @@ export type SituationAlert = HealthCondition & { readonly inIncident: boolean }
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
-  /** Whether the incident changes automatically. It does only if it was opened automatically for this service. */
+  /** Whether the incident changes automatically. This requires that it was opened automatically for this service. */
   readonly moves: boolean
   readonly acknowledged: boolean
   readonly touchedAt: number | null

@@ -26,7 +26,7 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   /** Moments with the same kind, actor and group are repeats. */
   readonly group: string
   /**
-   * Whether the moment only repeats another moment with its kind and ref. It is then counted, but its text is not used.
+   * Whether the moment only repeats another moment with the same kind and ref. It is counted, but its text is not used.
    */
   readonly echo: boolean
   /** The object: `Pod/cart-1`; '' if unknown. */

@@ -33,7 +33,7 @@ export type TimelineMaterial = {
   readonly correlations: readonly Link[]
 }
 
-/** A link, or the best of `count` links of one change to similar alerts. */
+/** A link, or the best of `count` links between one change and similar alerts. */
 type Link = CorrelationFact & { readonly count?: number }
 
 /** Info events about a consequence or a recovery. All other info events are routine. */

@@ -118,7 +118,9 @@ function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = '
   ]
 }
 
-/** Returns the text for several notifications about one incident: the text of the newest one, with their count. */
+/**
+ * Returns the text for several notifications about one incident: the text of the newest notification, and their number.
+ */
 export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const last = items.at(-1)
   if (!last) throw new TypeError('a message without notifications')

@@ -75,7 +75,9 @@ export type TimelineRowText = {
   readonly seen: number
 }
 
-/** Returns whether a suspected change has a link as evidence. If so, its score is the score of its best link. */
+/**
+ * Returns whether a suspected change has a link as evidence. The score of such a change is the score of its best link.
+ */
 export function isLinked({ refs }: Sentence): boolean {
   return refs.some((ref) => ref.startsWith('correlation/'))
 }

@@ -53,7 +53,7 @@ type Shape = {
   readonly creates: 'event' | 'alert'
   /** Whether the rule may be used for truncated names of 63 characters. */
   readonly fitsCut: boolean
-  /** The only namespace in which the rule is valid. An unknown namespace is valid too. */
+  /** The only namespace in which the rule applies. The rule also applies if the namespace is unknown. */
   readonly namespace?: string
 }
 

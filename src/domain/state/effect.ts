@@ -24,8 +24,8 @@ export type Effect =
   /** Changes a time that exists only in the live state or was loaded from the database. */
   | { readonly kind: 'service-loaded'; readonly before: LiveService; readonly after: LiveService }
   /**
-   * Moves all records from `from` to `into` and removes `from`. `labels`: the labels of its alerts, if a silence needs
-   * them.
+   * Moves all records from `from` to `into` and removes `from`. `labels`: the labels of the moved alerts, if a silence
+   * needs the labels.
    */
   | {
       readonly kind: 'service-merged'

@@ -55,7 +55,7 @@ function positions(last: number, first: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => last - index)
 }
 
-/** Null if the filter restricts only the time. */
+/** Returns null if the filter restricts only the time. */
 function matcherOf(filter: FiringFilter, service: number | null): ((live: LiveAlert) => boolean) | null {
   const { severity, source, silenced, q = '' } = filter
   const words = q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS).map(lowerCase)

@@ -1,4 +1,4 @@
-/** Moves all records of a service or an incident to another one. */
+/** Moves all records of a service to another service, or of an incident to another incident. */
 import { replaceAlert } from './alerts.ts'
 import { dropIncident, putIncident } from './incidents.ts'
 import type { LiveService } from './live.ts'
