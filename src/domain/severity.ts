@@ -3,7 +3,7 @@
 import type { AlertDraft, Labels } from './event/event.ts'
 import { cacheByName } from './memoize.ts'
 
-/** Worst first. */
+/** All severities, worst first. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 

@@ -189,7 +189,7 @@ function readJob(build: Fields, receipt: Receipt, prefix: '' | 'build_', status:
   }
 }
 
-/** Returns the latest time in a running pipeline. GitLab sends no time of the change itself. */
+/** Returns the latest time in a running pipeline. GitLab does not send the time of the status change. */
 function latest(createdAt: number | null, jobs: readonly Job[]): number | null {
   let last = createdAt
   for (const { startedAt, finishedAt } of jobs) {

@@ -8,7 +8,7 @@ import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
-/** One event's report about a condition, without its history. Times in ms. */
+/** The report of one event about a condition, without the condition's history. Times in ms. */
 export type Signal = {
   readonly status: 'firing' | 'resolved'
   readonly source: Source

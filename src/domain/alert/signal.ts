@@ -162,7 +162,7 @@ function objectOf(labels: Labels): string {
   return labels.pod ? `Pod/${labels.pod}` : ''
 }
 
-/** Returns whether a signal creates an alert if its condition is unknown. A successful pipeline does not. */
+/** Returns whether a signal creates an alert if its condition is unknown. A successful pipeline creates no alert. */
 export function makesAlert(signal: Signal): boolean {
   return signal.source !== 'ci' || signal.status === 'firing'
 }

@@ -63,7 +63,8 @@ export function unavailable(alert: Watched, now: number, context: Circumstances)
 
 /**
  * Returns when a firing condition opens an incident, in milliseconds UTC: at once if a pod is unavailable, otherwise
- * after it lasted a minute. A momentary condition must be repeated. Returns null if it never opens an incident.
+ * after the condition lasted a minute. A momentary condition must be repeated. Returns null if the condition never
+ * opens an incident.
  */
 export function incidentDueAt(alert: Watched, now: number, context: Circumstances): number | null {
   const periods = ongoingPeriods(alert, now, context)

@@ -124,8 +124,8 @@ const DAY = 24 * 3_600_000
 const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
- * Returns whether `one` is newer. A final status is newer than any other status. If both are final or neither is, the
- * later one is newer, because a retry ends later.
+ * Returns whether `one` is newer. A final status is newer than a status that is not final. Otherwise the later status
+ * is newer, because a retry ends later.
  */
 function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)

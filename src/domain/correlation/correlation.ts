@@ -60,7 +60,7 @@ const BANDS: readonly (readonly [Band, number])[] = [
 
 /**
  * Returns the best link between a change and a condition of its service, or null. If the condition already existed
- * before the change, there is no link, however often it repeats afterwards.
+ * before the change, there is no link, no matter how often the condition repeats afterwards.
  */
 export function correlate(change: Change, sightings: readonly ConditionEvent[], nearby: Nearby): Link | null {
   const [from, to] = [change.startsAt - BEFORE, change.endsAt + AFTER]

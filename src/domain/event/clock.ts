@@ -2,7 +2,7 @@
 import type { Draft, Source } from './event.ts'
 
 const MINUTE = 60_000
-/** No item is sent before it happens, so a later time shows a wrong clock. Correct clocks differ by seconds. */
+/** No item is sent before its event happens, so a later time shows a wrong clock. Correct clocks differ by seconds. */
 const AHEAD = 2 * MINUTE
 /** An item may be late for many reasons. Only a constant offset of this size shows a wrong clock. */
 const BEHIND = 30 * MINUTE
@@ -15,7 +15,7 @@ const READINGS_TO_DROP = 3
 /** Local times differ from UTC by at most 14 hours. A larger difference means a wrong item, not a wrong time zone. */
 const MAX_OFFSET = 14 * 60 * MINUTE + AHEAD
 
-/** Milliseconds; positive if the sender's clock is ahead of ours. `count` readings in a row agree on `candidate`. */
+/** A sender's clock. Offsets in ms; positive if it is ahead of ours. `count` readings in a row agree on `candidate`. */
 export type Clock = {
   /** The offset to correct. */
   readonly offset: number

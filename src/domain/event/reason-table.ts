@@ -66,7 +66,7 @@ export const REASONS: ReadonlyMap<string, ReasonRow> = new Map(
   ROWS.flatMap(([severity, failure, reasons]) => reasons.split(' ').map((reason) => [reason, { severity, failure }])),
 )
 
-/** Critical for a Node, a warning for other objects. */
+/** Reasons that are critical for a Node, and a warning for other objects. */
 export const NODE_ONLY: ReadonlySet<string> = words(
   'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown',
 )

@@ -16,7 +16,7 @@ export type Headline = { readonly lead: string; readonly rest: string; readonly 
 const MAX_NAMES = 3
 const MAX_NAME = 63
 
-/** Returns the sentence: `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
+/** Returns the headline, for example `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
 export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headline {
   const all = counts.critical + counts.degraded + counts.healthy + counts.unknown
   if (all === 0) return { lead: 'No service is known yet.', rest: '', state: 'unknown' }

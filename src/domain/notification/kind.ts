@@ -48,7 +48,7 @@ export function isSender(service: string): boolean {
   return service.startsWith('source/')
 }
 
-/** Returns what people call a service: a sender by the name of its program. */
+/** Returns the name that people use for a service. For a sender, this is the name of its program. */
 export function shownName(service: string): string {
   if (!isSender(service)) return shortened(service)
   const [, source = '', ...receiver] = service.split('/')

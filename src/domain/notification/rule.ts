@@ -4,8 +4,8 @@ import { type DailySpan, isClockTime, isTimeZone, spansAround, WEEKDAYS, type We
 import type { NotificationKind } from './kind.ts'
 
 /**
- * No messages are sent during quiet hours. They are combined and sent when the quiet hours end. Without weekdays, the
- * quiet hours apply every day.
+ * No messages are sent during quiet hours. Notifications are combined and sent when the quiet hours end. Without
+ * `weekdays`, the quiet hours apply every day.
  */
 export type QuietHours = DailySpan & { readonly weekdays?: readonly Weekday[] | undefined }
 

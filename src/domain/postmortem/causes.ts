@@ -54,7 +54,9 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
   }
 }
 
-/** Returns the rank of a change among the suspects, from 0; the number of suspects if it is not a suspect. */
+/**
+ * Returns the rank of a change among the suspects, starting at 0. For any other change, returns the number of suspects.
+ */
 function placeOf(change: Parameters<typeof changeName>[0], { suspects }: GroupedFacts): number {
   const place = suspects.findIndex((one) => changeName(one) === changeName(change))
   return place === -1 ? suspects.length : place

@@ -41,7 +41,7 @@ export type Postmortem = {
   readonly contributing: {
     readonly from: string
     readonly to: string
-    /** Most likely first, confirmed changes before the others. */
+    /** The suspected changes, most likely first. Confirmed changes precede all other changes. */
     readonly changes: readonly Contribution[]
     readonly sentences: readonly Sentence[]
   }

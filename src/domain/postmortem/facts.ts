@@ -51,7 +51,7 @@ export type ServiceFact = { readonly uuid: string; readonly namespace: string; r
 
 export type AlertFact = {
   readonly uuid: string
-  /** The UUID of its service. */
+  /** The UUID of the alert's service. */
   readonly serviceId: string
   readonly source: Source
   readonly name: string

@@ -3,7 +3,7 @@ import { rowDetails } from '../incident/timeline-rows.ts'
 import type { TimelineRowText } from './document.ts'
 import { senderName } from './words.ts'
 
-/** Returns who reported or did it: a person, a sender such as `Kubernetes`, or incmon. */
+/** Returns who caused a row: a person, a sender such as `Kubernetes`, or incmon. */
 export function actorOf({ actor, source }: Pick<TimelineRowText, 'actor' | 'source'>): string {
   return actor ?? (source === null ? 'incmon' : senderName(source))
 }

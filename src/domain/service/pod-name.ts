@@ -22,7 +22,9 @@ const CUT_BASE = 58
 const RANDOM = '(?!(?:https|mssql|pgsql)$)[bcdfghjklmnpqrstvwxz2456789]{5}'
 /** A pod-template hash is a decimal number in this alphabet, so it uses only ten characters. */
 const HASH = '[456789bcdf]{6,10}'
-/** Minutes (seconds before Kubernetes 1.21) since 1970. Until 2046 it starts with 1, 2 or 3, unlike a hash. */
+/**
+ * Minutes since 1970, or seconds before Kubernetes 1.21. Until 2046 the number starts with 1, 2 or 3. A hash does not.
+ */
 const CRON_TIME = String.raw`\d{8,10}`
 const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`
 
@@ -44,7 +46,7 @@ const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   claim: new RegExp(`^(?:-(?:${CLAIM_SUFFIXES.join('|')})(?:-claim)?)?$`),
 }
 
-/** Valid suffixes in a truncated base: a hash or timestamp, or a part of one. */
+/** Valid suffixes in a truncated base: a hash, a timestamp, or a part of either. */
 const CUT_SUFFIX = /^-?(?:[456789bcdf]{1,10}-?|\d{1,10}-?)?$/
 
 type Shape = {

@@ -57,7 +57,7 @@ export type LiveAlert = {
   readonly dueAt: number
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
-  /** Null before its first event, or if that event was pruned. */
+  /** Null before the first event of the alert, or if the last event was pruned. */
   readonly lastEvent: LastEvent | null
   /** For a Kubernetes condition: the container, or the object's kind, from its fingerprint. */
   readonly part: AlertPart | null
@@ -129,7 +129,7 @@ export type LivePipeline = PipelineChange & { readonly serviceId: number }
 /** An image that a service pulled. `tag` is null if the image has no tag. */
 export type LiveImage = { readonly path: string; readonly tag: string | null }
 
-/** A silence that is active or pending, or ended within the last hour. `schedule` null: without interruption. */
+/** A silence that is active or pending, or ended within the last hour. `schedule`: null for no interruptions. */
 export type LiveSilence = Period & {
   readonly rowId: number
   readonly id: string
