@@ -12,8 +12,11 @@ import type { EngineStore } from './store.ts'
 /** An input of the engine: a webhook request, a person's change, or a step of the sweep. */
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
-  /** Called again after a missing fact was loaded. The effects of the first call are undone before the second call. */
-  readonly decide: (ctx: Context) => Decided<Outcome>
+  /**
+   * Called again after missing facts were loaded. The effects of the first call are undone before the second
+   * call. `now` is the time of the first call, in milliseconds UTC.
+   */
+  readonly decide: (ctx: Context, now: number) => Decided<Outcome>
 }
 /** `serviceIds`: the services to evaluate once the batch is decided. */
 export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds: readonly number[] }
@@ -60,7 +63,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
     }
     const most = effects.length + MAX_EVALUATION_WORK
     for (const [serviceId, organizationId] of touched) {
-      const result = await decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, deps.now(), most) })
+      const result = await decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, most) })
       if (!('error' in result)) continue
       throw outcomes.length > 1 ? new SplitBatch('evaluation', { cause: result.error }) : result.error
     }
@@ -138,17 +141,19 @@ function isMergedSince(effects: readonly Effect[], from: number): boolean {
 async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unknown> | { readonly error: unknown }> {
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }
+  const now = deciding.now()
   for (;;) {
     const undo = savepoint(deciding)
     try {
-      return input.decide(ctx)
+      return input.decide(ctx, now)
     } catch (error) {
       // Restores the row ids, because the facts are loaded for records with these row ids.
       undo()
       if (!(error instanceof MissingFact)) return { error }
-      const { kind, asked } = error
-      const found = await deciding.store.fact(input.organizationId, kind, asked)
-      deciding.loaded.set(factKey(input.organizationId, kind, asked), found)
+      for (const asked of error.asked) {
+        const found = await deciding.store.fact(input.organizationId, error.kind, asked)
+        deciding.loaded.set(factKey(input.organizationId, error.kind, asked), found)
+      }
     }
   }
 }
@@ -166,8 +171,8 @@ function contextOf(
   return made
 }
 
-function evaluationOf(serviceId: number, now: number, most: number): Input['decide'] {
-  return (ctx) => {
+function evaluationOf(serviceId: number, most: number): Input['decide'] {
+  return (ctx, now) => {
     evaluateOrPostpone(ctx, serviceId, now, most)
     return { outcome: null, serviceIds: [] }
   }

@@ -46,7 +46,10 @@ export type Engine = {
   readonly admit: (source: Source) => void
   /** Resolves once the delivery is on disk; rejects with 'unavailable' if it cannot be stored. */
   readonly submit: (delivery: Delivery) => Promise<Receipt>
-  /** Decides about a change, and resolves with the outcome once it is on disk. Rejects with the error of `decide`. */
+  /**
+   * Decides about a change, and resolves with the outcome once it is on disk. Rejects with the error of `decide`.
+   * `now` stays the same if `decide` is called again after facts were loaded.
+   */
   readonly run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome) => Promise<Outcome>
   /**
    * Processes up to one step of due work in every organization. Resolves with true if more work is due.
@@ -164,7 +167,7 @@ export function createEngine(
     },
     run: (organizationId, decide) => {
       if (isClosed) return Promise.reject(new IncmonError('unavailable', 'incmon is stopping: nothing was changed'))
-      return push(organizationId, (ctx) => ({ outcome: decide(ctx, now()), serviceIds: [] }))
+      return push(organizationId, (ctx, at) => ({ outcome: decide(ctx, at), serviceIds: [] }))
     },
     sweep: async () => {
       if (!isAllLoaded) await queue.between(load)

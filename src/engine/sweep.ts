@@ -1,5 +1,6 @@
 /** The sweep: processes due work in small steps. */
-import { evaluateOrPostpone, MAX_EVALUATION_WORK } from '../domain/decide/evaluate.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_WORK, makeDue, splitServices } from '../domain/decide/evaluate.ts'
+import { requireLabels } from '../domain/decide/silenced.ts'
 import { applyDueSilences } from '../domain/decide/silences.ts'
 import {
   type Due,
@@ -40,7 +41,7 @@ export async function sweep(deps: SweepDeps): Promise<boolean> {
     evict(organization, now())
     if (!isDue(organization, now())) continue
     const due = findDue(organization, now(), STEP)
-    const found = await push(organizationId, (ctx) => sweepAll(ctx, due, now())).catch((error) => {
+    const found = await push(organizationId, (ctx, at) => sweepAll(ctx, due, at)).catch((error) => {
       if (deps.isOfStore(error)) throw error
       return sweepOneByOne(deps, organizationId, due)
     })
@@ -59,13 +60,16 @@ type Swept = {
 }
 const NOTHING_DUE: Due = { alerts: [], services: [], senders: [] }
 
-/** Processes all due work, and evaluates the affected services. */
+/** Processes due work, and evaluates the affected services. Those that are too many for one step stay due. */
 function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   const first = sweepStep(ctx, { ...due, services: [] }, now).outcome
-  const services = [...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now)])]
+  const affected = [...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now)])]
+  const { first: services, rest } = splitServices(ctx.state, affected)
+  for (const service of rest) makeDue(ctx, service, now)
+  requireLabels(ctx, services, now)
   const second = sweepStep(ctx, { ...NOTHING_DUE, services }, now).outcome
   dropSilentGroups(ctx, now)
-  const more = second.more || due.alerts.length === STEP || services.length >= STEP
+  const more = second.more || due.alerts.length === STEP || due.services.length === STEP || rest.length > 0
   return { outcome: { more, faults: [...first.faults, ...second.faults], touched: [] }, serviceIds: [] }
 }
 
@@ -99,7 +103,7 @@ async function sweepOneByOne({ now, push }: SweepDeps, organizationId: number, d
   const faults: unknown[] = []
   const services = new Set(due.services)
   const sweepAlone = async (one: Partial<Due>) => {
-    const { touched } = await push(organizationId, (ctx) => sweepStep(ctx, { ...NOTHING_DUE, ...one }, now())).catch(
+    const { touched } = await push(organizationId, (ctx, at) => sweepStep(ctx, { ...NOTHING_DUE, ...one }, at)).catch(
       async (error) => {
         faults.push(error)
         const until = now() + POSTPONED_MS

@@ -25,8 +25,9 @@ export async function checkEvaluated(store: EngineStore, organizationId: number,
       for (const serviceId of [...state.services.keys()]) evaluate(ctx, serviceId, now)
     } catch (error) {
       if (!(error instanceof MissingFact)) throw error
-      const { kind, asked } = error
-      loaded.set(factKey(organizationId, kind, asked), await store.fact(organizationId, kind, asked))
+      const { kind } = error
+      for (const asked of error.asked)
+        loaded.set(factKey(organizationId, kind, asked), await store.fact(organizationId, kind, asked))
       continue
     }
     assert.deepEqual(effects.flatMap(visible), [], 'evaluating once more changes nothing')

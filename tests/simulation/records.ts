@@ -129,6 +129,7 @@ export function record(records: Records, effect: Effect): void {
       records.organizations.set(effect.organizationId, effect)
       break
     case 'service-loaded':
+    case 'alerts-compared':
     case 'alert-postponed':
     case 'state-recorded':
     case 'notification-due':

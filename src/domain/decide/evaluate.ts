@@ -8,9 +8,10 @@ import { decide } from '../incident/incident.ts'
 import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
+import type { OrganizationState } from '../state/state.ts'
 import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
 import { applyStep, lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident } from './incidents.ts'
-import { noteSilences, withoutSilenced } from './silences.ts'
+import { noteSilences, withoutSilenced } from './silenced.ts'
 
 /** Kubernetes sends no event when a pod recovers with its node, so its alerts may fire for this long afterwards. */
 const LINGERS = 60 * 60_000
@@ -20,6 +21,25 @@ const NODE_CHECK = 10 * 60_000
 
 /** The maximum workload of the evaluations in one batch, not counting the last service. */
 export const MAX_EVALUATION_WORK = 1_000
+
+/** Evaluating this many alerts takes as long as saving one effect. */
+const ALERTS_PER_EFFECT = 10
+
+/** The maximum numbers of services, and of their alerts without those of the last service, whose labels are read at once. */
+const AT_ONCE = { services: 100, alerts: 3_000 }
+
+/** Splits services into the first ones, whose alerts are evaluated in one step, and the rest. */
+export function splitServices(
+  { alertsOfService }: Pick<OrganizationState, 'alertsOfService'>,
+  serviceIds: readonly number[],
+): { readonly first: readonly number[]; readonly rest: readonly number[] } {
+  let [count, alerts] = [0, 0]
+  while (count < Math.min(serviceIds.length, AT_ONCE.services) && alerts < AT_ONCE.alerts) {
+    alerts += alertsOfService.get(serviceIds[count] ?? 0).size
+    count += 1
+  }
+  return { first: serviceIds.slice(0, count), rest: serviceIds.slice(count) }
+}
 
 /**
  * Evaluates a service if the workload of the batch is below `most`. Otherwise the service becomes due, and the sweep
@@ -44,6 +64,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   if (!service) return null
   const settings = settingsOf(ctx)
   const known = conditionsOf(state, serviceId, now - DECAY)
+  ctx.addWork(known.length / ALERTS_PER_EFFECT)
   const { conditions: all, resilenced } = withoutSilenced(ctx, service, known, now)
   const troubles = troublesOf(ctx, service, all, now)
   const conditions = withoutAlike(all, new Set(troubles.map(({ node }) => node)))

@@ -17,7 +17,7 @@ import { makeDue } from './evaluate.ts'
 import { joinOpenIncident } from './incidents.ts'
 import { type Decided, decideAlert, type Item } from './item-alert.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
-import { hasActiveSilence } from './silences.ts'
+import { hasActiveSilence } from './silenced.ts'
 
 export type ItemResult = {
   readonly eventId: string

@@ -1,14 +1,12 @@
-/** Silences: created, changed and ended by people, and applied to the alerts of a service. */
+/** Silences: created, changed and ended by people, and begun and ended by time. */
 import { IncmonError } from '../error.ts'
 import { formatInstant } from '../instant.ts'
-import { countOf } from '../postmortem/words.ts'
 import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
-import { nextChangeOf, type Schedule, scheduleFault, silencesOf, statusOf } from '../silence/silence.ts'
+import { nextChangeOf, type Schedule, scheduleFault, statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
-import type { LiveAlert, LiveIncident, LiveService, LiveSilence } from '../state/live.ts'
-import type { Condition } from './conditions.ts'
-import { evaluate, makeDue } from './evaluate.ts'
-import { addEntry } from './incidents.ts'
+import type { LiveSilence } from '../state/live.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_WORK, makeDue, splitServices } from './evaluate.ts'
+import { requireLabels } from './silenced.ts'
 
 export type WantedSilence = {
   readonly matchers: readonly Matcher[]
@@ -18,8 +16,6 @@ export type WantedSilence = {
   readonly comment: string
 }
 
-/** The maximum number of services that are evaluated at once after a silence changes. The sweep evaluates the rest. */
-const AT_ONCE = 50
 /** The maximum number of characters of a value in an error message. */
 const SHOWN = 200
 
@@ -139,86 +135,19 @@ export function applyDueSilences(ctx: Context, now: number): readonly number[] {
   return due.length > 0 ? makeServicesDue(ctx, now) : []
 }
 
-/** Returns whether any silence of the organization is active. */
-export function hasActiveSilence({ state }: Context, now: number): boolean {
-  return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
-}
-
-/** An alert before and after the silences that apply to it changed. */
-export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
-
-/** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and what changed. */
-export function withoutSilenced(
-  ctx: Context,
-  service: LiveService,
-  conditions: readonly Condition[],
-  now: number,
-): { readonly conditions: readonly Condition[]; readonly resilenced: readonly Resilenced[] } {
-  const resilenced: Resilenced[] = []
-  const silences = [...ctx.state.silences.values()]
-  const { namespace, cluster } = service
-  const serviceLabels = { service: service.name, namespace, cluster }
-  const active = silences
-    .filter(({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(serviceLabels))
-    .map(({ compiled }) => compiled)
-  if (active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
-    return { conditions, resilenced }
-  const saved = active.length === 0 ? null : ctx.fact('labels', { serviceId: service.rowId })
-  const heard = conditions.filter(({ live, source, severity, status, name }) => {
-    const labels = ctx.state.unsavedLabels.get(live.rowId) ?? saved?.get(live.rowId) ?? {}
-    const { silencedBy } = live
-    const alert = { ...serviceLabels, source, severity, alertname: name, labels }
-    const after = silencesOf({ ...alert, status, silencedBy }, active)
-    if (after.join() !== silencedBy.join()) {
-      const change = { before: live, after: { ...live, silencedBy: after } }
-      resilenced.push(change)
-      ctx.emit({ kind: 'alert-silenced', ...change })
-    }
-    return after.length === 0
-  })
-  return { conditions: heard, resilenced }
-}
-
-/** The maximum number of characters of a silence's comment in a timeline. */
-const NAMED = 100
-
-/** Notes in the timeline of an incident which of its alerts are silenced now, and which are no longer silenced. */
-export function noteSilences(
-  ctx: Context,
-  incident: LiveIncident,
-  resilenced: readonly Resilenced[],
-  now: number,
-): void {
-  const incidentOf = ({ rowId }: LiveAlert) => ctx.state.alerts.get(rowId)?.incidentId ?? null
-  const firing = resilenced.filter(({ after: { alert } }) => alert.status === 'firing' && alert.severity !== 'info')
-  // If there are many alerts, some join the incident only in the next batch.
-  const freed = firing.filter(
-    ({ after }) => after.silencedBy.length === 0 && [null, incident.rowId].includes(incidentOf(after)),
-  )
-  const silenced = firing.filter(
-    ({ before }) => before.silencedBy.length === 0 && incidentOf(before) === incident.rowId,
-  )
-  noteEach(ctx, incident, freed, 'no longer applies to', now)
-  noteEach(ctx, incident, silenced, 'applies to', now)
-}
-
-function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenced[], what: string, now: number): void {
-  const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
-  for (const [rowId = 0, [first, ...more]] of bySilence) {
-    const comment = ctx.state.silences.get(rowId)?.silence.comment.slice(0, NAMED)
-    const name = comment === undefined ? 'a silence' : `the silence “${comment}”`
-    const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
-    addEntry(ctx, incident, { at: now, kind: 'silence', text: `${name} ${what} ${alerts}`, actor: null, ref: null })
-  }
-}
-
+/** Evaluates the first services with live alerts. The sweep evaluates the rest. */
 function evaluateAffected(ctx: Context, now: number): void {
-  for (const serviceId of makeServicesDue(ctx, now).slice(0, AT_ONCE)) evaluate(ctx, serviceId, now)
+  const most = ctx.workload() + MAX_EVALUATION_WORK
+  const { first } = splitServices(ctx.state, makeServicesDue(ctx, now))
+  requireLabels(ctx, first, now)
+  for (const serviceId of first) evaluateOrPostpone(ctx, serviceId, now, most)
 }
 
-/** Schedules the evaluation of every service with live alerts. */
+/** Schedules the evaluation of every service with live alerts. Sorted, so that a restart does not change the order. */
 function makeServicesDue(ctx: Context, now: number): number[] {
-  const serviceIds = [...ctx.state.alertsOfService.keys()].filter((id) => ctx.state.services.get(id) !== undefined)
+  const serviceIds = [...ctx.state.alertsOfService.keys()]
+    .filter((id) => ctx.state.services.get(id) !== undefined)
+    .sort((a, b) => a - b)
   for (const serviceId of serviceIds) makeDue(ctx, serviceId, now)
   return serviceIds
 }

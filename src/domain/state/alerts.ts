@@ -52,6 +52,8 @@ export function replaceAlert(state: OrganizationState, before: LiveAlert, after:
   if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
     if (was.status === 'firing') dropFiring(state, before)
     if (is.status === 'firing') putFiring(state, after)
+    // Other silences may apply to the alert now.
+    if (is.status === 'firing') state.compared.delete(after.serviceId)
   }
   if (isMoved) {
     state.alertsOfService.remove(before.serviceId, rowId)

@@ -31,6 +31,9 @@ export function apply(state: OrganizationState, effect: Effect): void {
       state.unsavedLabels.set(effect.alert.rowId, effect.texts.labels)
       putAlert(state, effect.alert)
       break
+    case 'alerts-compared':
+      state.compared.set(effect.serviceId, effect.compared)
+      break
     case 'alert-silenced':
       state.alerts.set(effect.after.rowId, effect.after)
       break

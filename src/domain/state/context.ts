@@ -44,11 +44,11 @@ export type Facts = {
 }
 export type FactKind = keyof Facts
 
-/** Thrown by a decision that needs a fact; the engine loads the fact and decides again. */
+/** Thrown by a decision that needs facts of one kind; the engine loads all of them and decides again. */
 export class MissingFact extends Error {
   readonly kind: FactKind
-  readonly asked: object
-  constructor(kind: FactKind, asked: object) {
+  readonly asked: readonly object[]
+  constructor(kind: FactKind, asked: readonly object[]) {
     super(`the fact ${kind} is not loaded`)
     this.kind = kind
     this.asked = asked
@@ -92,12 +92,16 @@ export type Context = Environment & {
   readonly state: OrganizationState
   /** Applies an effect to the live state and collects it for the store. */
   readonly emit: (effect: Effect) => void
-  /** Returns the work of the batch so far: 1 for each effect, and more for each postmortem of this decision. */
+  /** Returns the work of the batch so far: 1 for each effect, more for each postmortem, and what `addWork` added. */
   readonly workload: () => number
+  /** Adds work that has no effect. `amount`: the number of effects whose saving takes as long. */
+  readonly addWork: (amount: number) => void
   /** Calls `work`. If it throws, its effects are undone and `otherwise` is called. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
   /** Returns a fact. @throws MissingFact if the fact is not loaded */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
+  /** Checks that facts are loaded, so that a decision that needs many of them is repeated only once. @throws MissingFact */
+  readonly requireFacts: <Kind extends FactKind>(kind: Kind, asked: readonly Facts[Kind]['asked'][]) => void
 }
 
 /**
@@ -113,7 +117,8 @@ export function createContext(
   loaded: Loaded,
   effects: Effect[],
 ): Context {
-  let postmortems = 0
+  let otherWork = 0
+  const isMissing = (kind: FactKind) => (asked: object) => !loaded.has(factKey(state.rowId, kind, asked))
   return {
     ...environment,
     state,
@@ -127,17 +132,23 @@ export function createContext(
         otherwise(error)
       }
     },
-    workload: () => effects.length + postmortems * POSTMORTEM_WORK,
+    workload: () => effects.length + otherWork,
+    addWork: (amount) => {
+      otherWork += amount
+    },
     emit: (effect) => {
       apply(state, effect)
       effects.push(effect)
-      if (effect.kind === 'postmortem-due') postmortems += 1
+      if (effect.kind === 'postmortem-due') otherWork += POSTMORTEM_WORK
       if (changesNames(effect)) environment.forgetDrafts()
     },
     fact: (kind, asked) => {
-      const key = factKey(state.rowId, kind, asked)
-      if (!loaded.has(key)) throw new MissingFact(kind, asked)
-      return loaded.get(key) as never
+      if (isMissing(kind)(asked)) throw new MissingFact(kind, [asked])
+      return loaded.get(factKey(state.rowId, kind, asked)) as never
+    },
+    requireFacts: (kind, asked) => {
+      const missing = asked.filter(isMissing(kind))
+      if (missing.length > 0) throw new MissingFact(kind, missing)
     },
   }
 }

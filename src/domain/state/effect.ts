@@ -16,6 +16,7 @@ import type {
   LiveService,
   LiveSilence,
 } from './live.ts'
+import type { Compared } from './state.ts'
 
 export type Effect =
   /** Also assigns events that named the service before it existed. */
@@ -33,6 +34,8 @@ export type Effect =
       readonly into: LiveService
       readonly labels: ReadonlyMap<number, Labels>
     }
+  /** Notes that the firing alerts of a service were compared with the silences. Changes only the live state. */
+  | { readonly kind: 'alerts-compared'; readonly serviceId: number; readonly compared: Compared }
   | {
       readonly kind: 'aliases-set'
       readonly organizationId: number

@@ -18,6 +18,7 @@ export function mergeService(state: OrganizationState, from: LiveService, into: 
     const one = state.alerts.get(rowId)
     if (one) replaceAlert(state, one, { ...one, serviceId: into.rowId })
   }
+  state.compared.delete(from.rowId)
   for (const rowId of [...state.incidentsOfService.get(from.rowId)]) {
     const incident = state.incidents.get(rowId)
     if (!incident) continue

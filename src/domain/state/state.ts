@@ -33,6 +33,9 @@ export type State = {
   readonly organizations: Map<number, OrganizationState>
 }
 
+/** `key`: the active silences and the names of the service. `last`: the highest row id of a compared alert. */
+export type Compared = { readonly key: string; readonly last: number }
+
 /** Tables by row id, and their indexes. Only `apply` changes them. */
 export type OrganizationState = {
   readonly rowId: number
@@ -75,6 +78,8 @@ export type OrganizationState = {
   readonly dueServices: Index<number, number>
   /** Unsaved events of the current batch that may end a condition, by service or awaited name. */
   readonly unsavedEndings: Table<number | string, readonly ReceivedEvent[]>
+  /** The silences with which the alerts of a service were compared, by service. Missing: not compared since the start. */
+  readonly compared: Table<number, Compared>
   /** Labels of alerts that the current batch opened, or moved by a merge. */
   readonly unsavedLabels: Table<number, Labels>
   /** Answers of the current batch, by source and key. */
@@ -121,6 +126,7 @@ export function createOrganizationState(
     dueAlerts: createIndex(journal),
     dueServices: createIndex(journal),
     unsavedEndings: createTable(journal),
+    compared: createTable(journal),
     unsavedLabels: createTable(journal),
     unsavedAnswers: createTable(journal),
   }

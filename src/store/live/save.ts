@@ -105,6 +105,7 @@ function add(batch: Batch, effect: Effect): void {
       keepChange(batch.services, effect.before, effect.after)
       break
     case 'service-loaded':
+    case 'alerts-compared':
     case 'alert-postponed':
       return
     case 'alert-opened':

@@ -1,0 +1,140 @@
+/** Applies the active silences to the alerts of a service. */
+import { countOf } from '../postmortem/words.ts'
+import { silencesOf, statusOf } from '../silence/silence.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
+import { alertsOf, type Condition } from './conditions.ts'
+import { addEntry } from './incidents.ts'
+
+/** Comparing an alert with this many silences takes as long as saving one effect. */
+const SILENCES_PER_EFFECT = 50
+
+/** Returns whether any silence of the organization is active. */
+export function hasActiveSilence({ state }: Context, now: number): boolean {
+  return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
+}
+
+/** Returns the silences that are active and may match alerts of a service. `key` changes if their result may change. */
+function silencingOf({ state }: Context, { name, namespace, cluster }: LiveService, now: number) {
+  const labels = { service: name, namespace, cluster }
+  const found = [...state.silences.values()].filter(
+    ({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(labels),
+  )
+  const key = JSON.stringify([labels, found.map(({ silence: { rowId, revision } }) => [rowId, revision])])
+  return { labels, active: found.map(({ compiled }) => compiled), key }
+}
+
+/**
+ * Returns a test whether an alert must be compared with the silences. Otherwise its `silencedBy` is still right: an
+ * evaluation with the same silences has compared it.
+ */
+function isUncompared({ state }: Context, serviceId: number, key: string): (live: LiveAlert) => boolean {
+  const compared = state.compared.get(serviceId)
+  return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
+}
+
+/** Loads the labels that the evaluations of these services need all at once. @throws MissingFact if any is not loaded */
+export function requireLabels(ctx: Context, serviceIds: readonly number[], now: number): void {
+  const { state } = ctx
+  const needed = serviceIds.filter((serviceId) => {
+    const service = state.services.get(serviceId)
+    if (!service) return false
+    const { active, key } = silencingOf(ctx, service, now)
+    const isOpen = isUncompared(ctx, serviceId, key)
+    return active.length > 0 && alertsOf(state, serviceId).some((live) => isOpen(live) && isSaved(ctx, live))
+  })
+  ctx.requireFacts(
+    'labels',
+    needed.map((serviceId) => ({ serviceId })),
+  )
+}
+
+function isSaved({ state }: Context, { rowId }: LiveAlert): boolean {
+  return state.unsavedLabels.get(rowId) === undefined
+}
+
+/** An alert before and after the silences that apply to it changed. */
+export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
+
+/** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and what changed. */
+export function withoutSilenced(
+  ctx: Context,
+  service: LiveService,
+  conditions: readonly Condition[],
+  now: number,
+): { readonly conditions: readonly Condition[]; readonly resilenced: readonly Resilenced[] } {
+  const resilenced: Resilenced[] = []
+  const { labels, active, key } = silencingOf(ctx, service, now)
+  if (active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
+    return { conditions, resilenced }
+  const after = compare(ctx, service.rowId, { labels, active, key }, conditions)
+  const heard = conditions.filter(({ live }) => {
+    const silencedBy = after.get(live.rowId) ?? live.silencedBy
+    if (silencedBy.join() !== live.silencedBy.join()) {
+      const change = { before: live, after: { ...live, silencedBy } }
+      resilenced.push(change)
+      ctx.emit({ kind: 'alert-silenced', ...change })
+    }
+    return silencedBy.length === 0
+  })
+  return { conditions: heard, resilenced }
+}
+
+type Silencing = ReturnType<typeof silencingOf>
+
+/** Returns the silences of each alert that must be compared with the active ones, by row id. */
+function compare(
+  ctx: Context,
+  serviceId: number,
+  { labels: own, active, key }: Silencing,
+  conditions: readonly Condition[],
+): ReadonlyMap<number, readonly number[]> {
+  const { state } = ctx
+  const isOpen = isUncompared(ctx, serviceId, key)
+  const open = conditions.filter(({ live }) => isOpen(live))
+  const needsSaved = active.length > 0 && open.some(({ live }) => isSaved(ctx, live))
+  const saved = needsSaved ? ctx.fact('labels', { serviceId }) : null
+  const found = new Map<number, readonly number[]>()
+  for (const { live, source, severity, status, name } of open) {
+    const { rowId, silencedBy } = live
+    const labels = state.unsavedLabels.get(rowId) ?? saved?.get(rowId) ?? {}
+    found.set(rowId, silencesOf({ ...own, source, severity, alertname: name, labels, status, silencedBy }, active))
+  }
+  ctx.addWork((open.length * active.length) / SILENCES_PER_EFFECT)
+  const last = open.reduce((most, { live }) => Math.max(most, live.rowId), state.compared.get(serviceId)?.last ?? 0)
+  if (open.length > 0) ctx.emit({ kind: 'alerts-compared', serviceId, compared: { key, last } })
+  return found
+}
+
+/** The maximum number of characters of a silence's comment in a timeline. */
+const NAMED = 100
+
+/** Notes in the timeline of an incident which of its alerts are silenced now, and which are no longer silenced. */
+export function noteSilences(
+  ctx: Context,
+  incident: LiveIncident,
+  resilenced: readonly Resilenced[],
+  now: number,
+): void {
+  const incidentOf = ({ rowId }: LiveAlert) => ctx.state.alerts.get(rowId)?.incidentId ?? null
+  const firing = resilenced.filter(({ after: { alert } }) => alert.status === 'firing' && alert.severity !== 'info')
+  // If there are many alerts, some join the incident only in the next batch.
+  const freed = firing.filter(
+    ({ after }) => after.silencedBy.length === 0 && [null, incident.rowId].includes(incidentOf(after)),
+  )
+  const silenced = firing.filter(
+    ({ before }) => before.silencedBy.length === 0 && incidentOf(before) === incident.rowId,
+  )
+  noteEach(ctx, incident, freed, 'no longer applies to', now)
+  noteEach(ctx, incident, silenced, 'applies to', now)
+}
+
+function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenced[], what: string, now: number): void {
+  const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
+  for (const [rowId = 0, [first, ...more]] of bySilence) {
+    const comment = ctx.state.silences.get(rowId)?.silence.comment.slice(0, NAMED)
+    const name = comment === undefined ? 'a silence' : `the silence “${comment}”`
+    const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
+    addEntry(ctx, incident, { at: now, kind: 'silence', text: `${name} ${what} ${alerts}`, actor: null, ref: null })
+  }
+}

@@ -1,0 +1,147 @@
+/** How much work a silence is that begins, ends or is created while many alerts fire. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { splitServices } from '../../src/domain/decide/evaluate.ts'
+import { createSilence, type WantedSilence } from '../../src/domain/decide/silences.ts'
+import { parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { createIndex, createJournal } from '../../src/domain/state/collections.ts'
+import type { Db } from '../../src/store/sqlite/open.ts'
+import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const SERVICES = 250
+const HOUR = 60 * MINUTE
+
+/** Counts how often the labels of a service are read. */
+async function start(t: TestContext) {
+  const reads = { labels: 0 }
+  const counting = (db: Db): Db => {
+    const all = (...args: Parameters<Db['all']>) => {
+      const [query] = args
+      if ('text' in query && /^select "id", "labels" from "alerts"/.test(query.text)) reads.labels += 1
+      return db.all(...args)
+    }
+    return { ...db, all: all as Db['all'] }
+  }
+  const flow = makeFlow(t, counting)
+  const { deps, acme, send, clock } = flow
+  const fire = (name: string, services = SERVICES, as = acme, more = {}) => {
+    const one = (_: unknown, n: number) =>
+      alert(name, { deployment: `s${n}`, team: 'shop', severity: 'warning', ...more }, { startsAt: NOON })
+    return send('metrics', alertmanager(Array.from({ length: services }, one)), { as })
+  }
+  /** Creates a silence while each call of the decision takes a second. Returns the number of calls. */
+  const silence = async (text: string, more: Partial<WantedSilence> = {}, as: Made = acme) => {
+    let calls = 0
+    await deps.engine.run(as.key, (ctx, now) => {
+      calls += 1
+      clock.now += 1_000
+      const period = { startsAt: now, endsAt: now + HOUR, schedule: null }
+      createSilence(ctx, { matchers: parseMatchers(text), comment: 'Upgrade', ...period, ...more }, 'anna', now)
+    })
+    return calls
+  }
+  const silencedOf = (as: Made = acme) =>
+    deps.engine.read(as.key, ({ alerts }) => [...alerts.values()].filter((one) => one.silencedBy.length > 0).length)
+  await fire('Slow')
+  return { ...flow, reads, fire, silence, silencedOf }
+}
+
+const sweepAll = async ({ deps }: Awaited<ReturnType<typeof start>>) => {
+  while (await deps.engine.sweep());
+}
+
+test('a silence over many services loads its labels once, for a limited number of services', async (t) => {
+  const flow = await start(t)
+  assert.equal(await flow.silence('team="shop"'), 2)
+  assert.equal(flow.reads.labels, 100)
+  assert.equal(await flow.silencedOf(), 100)
+  await sweepAll(flow)
+  assert.deepEqual([await flow.silencedOf(), flow.reads.labels], [SERVICES, SERVICES])
+})
+
+test('a silence that begins in the sweep is applied in limited steps', async (t) => {
+  const flow = await start(t)
+  await flow.silence('team="shop"', { startsAt: NOON + MINUTE })
+  await sweepAll(flow)
+  flow.clock.now = NOON + MINUTE
+  const steps: number[] = []
+  for (let more = true; more; steps.push(await flow.silencedOf())) more = await flow.deps.engine.sweep()
+  assert.deepEqual(steps, [100, 200, SERVICES])
+})
+
+test('a silence that ends needs no labels, and ends in limited steps', async (t) => {
+  const flow = await start(t)
+  await flow.silence('team="shop"', { endsAt: NOON + MINUTE })
+  await sweepAll(flow)
+  flow.reads.labels = 0
+  flow.clock.now = NOON + MINUTE
+  assert.equal(await flow.deps.engine.sweep(), true)
+  assert.equal(await flow.silencedOf(), SERVICES - 100)
+  await sweepAll(flow)
+  assert.deepEqual([await flow.silencedOf(), flow.reads.labels], [0, 0])
+})
+
+test('new alerts under an active silence load no labels of older alerts', async (t) => {
+  const flow = await start(t)
+  await flow.silence('team="web"')
+  await sweepAll(flow)
+  flow.reads.labels = 0
+  await flow.fire('Late')
+  await flow.fire('Failed', 1, flow.acme, { team: 'web' })
+  await sweepAll(flow)
+  assert.deepEqual([await flow.silencedOf(), flow.reads.labels], [1, 0])
+})
+
+test('after a restart the labels are read again', async (t) => {
+  const flow = await start(t)
+  await flow.silence('team="shop"')
+  await sweepAll(flow)
+  await flow.deps.engine.reload()
+  flow.reads.labels = 0
+  await flow.fire('Late', 1)
+  assert.deepEqual([await flow.silencedOf(), flow.reads.labels], [SERVICES + 1, 1])
+})
+
+test('an alert that ended before a silence and fires again is silenced', async (t) => {
+  const flow = await start(t)
+  const one = alert(
+    'Other',
+    { deployment: 's7', team: 'shop', severity: 'warning' },
+    { startsAt: NOON, fingerprint: 'one' },
+  )
+  const endsAt = new Date(NOON + 1).toISOString()
+  await flow.send('metrics', alertmanager([one]))
+  await flow.fire('Late')
+  await flow.send('metrics', alertmanager([{ ...one, status: 'resolved', endsAt }]), { at: NOON + MINUTE })
+  await flow.silence('team="shop"')
+  await sweepAll(flow)
+  const before = await flow.silencedOf()
+  const again = { ...one, startsAt: new Date(NOON + 2 * MINUTE).toISOString() }
+  await flow.send('metrics', alertmanager([again]), { at: NOON + 2 * MINUTE })
+  assert.deepEqual([before, await flow.silencedOf()], [2 * SERVICES, 2 * SERVICES + 1])
+})
+
+test('a silence that ends while its facts are loaded is accepted, because its time stays the same', async (t) => {
+  const flow = await start(t)
+  assert.equal(await flow.silence('team="shop"', { endsAt: NOON + 500 }), 2)
+})
+
+test('a silence of one organization compares no alert of another one', async (t) => {
+  const flow = await start(t)
+  await flow.fire('Slow', 3, flow.charlie)
+  await flow.silence('team="shop"', {}, flow.charlie)
+  await sweepAll(flow)
+  const found = [await flow.silencedOf(), await flow.silencedOf(flow.charlie), flow.reads.labels]
+  assert.deepEqual(found, [0, 3, 3])
+})
+
+test('services with many alerts are evaluated in smaller steps, but at least one in each', () => {
+  const alertsOfService = createIndex<number, number>(createJournal())
+  for (const service of [1, 2, 3]) for (let n = 0; n < 2_000; n += 1) alertsOfService.add(service, service * 10_000 + n)
+  for (let n = 0; n < 9_000; n += 1) alertsOfService.add(4, n)
+  assert.deepEqual(splitServices({ alertsOfService }, [1, 2, 3]), { first: [1, 2], rest: [3] })
+  assert.deepEqual(splitServices({ alertsOfService }, [4, 1]), { first: [4], rest: [1] })
+  assert.deepEqual(splitServices({ alertsOfService }, []), { first: [], rest: [] })
+})
