@@ -46,7 +46,7 @@ const PAUSE_MS = 25
 const FULL = 'the disk of the database is full, "incmon doctor" shows how much is free'
 /**
  * The maximum time for which the queue gathers inputs: a number of milliseconds or a share of the last batch's
- * duration, whichever is longer. Node accepts one connection per turn of its event loop. Without this time, many new
+ * duration, whichever is longer. Node accepts one connection per turn of its event loop. Without this wait, many new
  * connections would need many batches.
  */
 const GATHER_MS = 2
@@ -83,7 +83,8 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
 
   /**
    * Waits while each turn of the event loop adds inputs, because inputs of one commit share the written pages. Under
-   * load, the wait is longer. Otherwise new connections would wait for seconds behind senders that are already connected.
+   * load, the wait is longer. Otherwise new connections would wait for seconds behind senders that are already
+   * connected.
    */
   const gather = async () => {
     const least = Math.min(GATHER_TURNS, lastMs)

@@ -11,9 +11,9 @@ import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
 type ConditionOnNode = HealthCondition & { readonly node: string | null }
 
 /**
- * Returns the alerts that can change the health, its causes or the first cause. Of the firing alerts in one class, keeps
- * only the earliest. Of many names with the same results, keeps only the earliest 100. Keeps all ended alerts, all alerts
- * from Kubernetes events, and all alerts on `nodes`, the nodes with problems. The order does not change.
+ * Returns the alerts that can change the health, its causes or the first cause. Of the firing alerts in one class,
+ * keeps only the earliest. Of many names with the same results, keeps only the earliest 100. Keeps all ended alerts,
+ * all alerts from Kubernetes events, and all alerts on `nodes`, the nodes with problems. The order does not change.
  */
 export function withoutAlike<One extends ConditionOnNode>(
   alerts: readonly One[],
@@ -33,7 +33,7 @@ export function withoutAlike<One extends ConditionOnNode>(
 /** Firing alerts with the same name that have the same result in every rule. */
 type Class<One> = { readonly interval: number; earliest: One }
 
-/** The names of firing alerts that have rules of their own. */
+/** The names of firing alerts with special rules. */
 const SPECIAL = new Set(['NodeNotSchedulable', 'NodeNotReady (pod)'])
 
 /** Returns the earliest alert of each class. Of many names with the same results, only 100 can have penalties. */
@@ -52,7 +52,7 @@ function ofManyNames<One extends ConditionOnNode>(
     else groups.push({ agrees, interval, alerts: [alert] })
   }
   return groups.flatMap(({ alerts }) => {
-    // The first name of the earliest ones is in the title of an incident.
+    // The title of an incident contains the first name among the earliest alerts.
     const titled = alerts.reduce((a, b) => (byStartAndName(b, a) < 0 ? b : a))
     return [titled, ...alerts.sort((a, b) => (isEarlier(a, b) ? -1 : 1)).slice(0, MAX_PENALTIES)]
   })

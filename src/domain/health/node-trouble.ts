@@ -51,8 +51,8 @@ function isStarting({ source, name, failure }: ConditionOnNode): boolean {
 const STARTING = new Set(['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedScheduling', 'FailedCreate'])
 
 /**
- * Returns whether a condition is near the problem of the node. A condition of many pods, for example of a DaemonSet while
- * nodes restart one by one, is near if its start or its last observation is near.
+ * Returns whether a condition is near the problem of the node. A condition of many pods, for example of a DaemonSet
+ * while nodes restart one by one, is near if its start or its last observation is near.
  */
 function isNear({ source, startsAt, lastSeenAt }: ConditionOnNode, nodeStartsAt: number): boolean {
   const times = source === 'cluster' ? [startsAt, lastSeenAt] : [startsAt]

@@ -15,7 +15,8 @@ export const NOTIFICATION_KINDS = [
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number]
 
 /**
- * The outbox also has kinds that no rule names. `still-firing`: a person resolved the incident, but its alerts still fire.
+ * The outbox also has kinds that no rule names. `still-firing`: a person resolved the incident, but its alerts still
+ * fire.
  */
 export type MessageKind = NotificationKind | 'reminder' | 'escalation' | 'still-firing' | 'test'
 

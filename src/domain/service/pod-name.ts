@@ -9,8 +9,8 @@ export type GeneratedKind = 'pod' | 'replicaset' | 'job' | 'claim'
 /** The maximum length of a Kubernetes name. A longer name was not generated. */
 const MAX_NAME = 253
 /**
- * `generateName` truncates its base to 58 characters and adds five random ones. So only names of exactly 63 characters
- * can be truncated.
+ * `generateName` truncates its base to 58 characters and adds five random characters. So only names of exactly 63
+ * characters can be truncated.
  */
 const CUT_LENGTH = 63
 const CUT_BASE = 58

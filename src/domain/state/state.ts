@@ -80,7 +80,7 @@ export type OrganizationState = {
   readonly unsavedEndings: Table<number | string, readonly ReceivedEvent[]>
   /** The silences with which the alerts of a service were compared, by service. Missing: not compared since the start. */
   readonly compared: Table<number, Compared>
-  /** Labels of alerts that the current batch opened, or moved by a merge. */
+  /** Labels of alerts that the current batch opened, or moved in a merge. */
   readonly unsavedLabels: Table<number, Labels>
   /** Answers of the current batch, by source and key. */
   readonly unsavedAnswers: Table<string, string>
