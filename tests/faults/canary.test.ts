@@ -85,7 +85,7 @@ test('planted secrets are in no file, no line of the log, no answer, no page and
   const ids = [...new Set(lists.join().match(/(?<="id":")[\w-]{36}/g))]
   const records = ids.flatMap((id) => ['alerts', 'events', 'services', 'incidents'].map((list) => `/api/${list}/${id}`))
   const answers = await ask(records, bearer)
-  const cookie = { Cookie: `incmon_session=${session}`, Accept: 'text/html' }
+  const cookie = { Cookie: `incmon_session_${new URL(server.url).port}=${session}`, Accept: 'text/html' }
   // The bundle of the tests has no pages; the executable has.
   const paths = process.env.INCMON ? [...PAGES, ...records.map((path) => path.slice(4))] : []
   const pages = await ask(paths, cookie)
