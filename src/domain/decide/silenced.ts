@@ -68,7 +68,7 @@ export function withoutSilenced(
   if (active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
     return { conditions, resilenced }
   const after = compare(ctx, service.rowId, { labels, active, key }, conditions)
-  const heard = conditions.filter(({ live }) => {
+  const unsilenced = conditions.filter(({ live }) => {
     const silencedBy = after.get(live.rowId) ?? live.silencedBy
     if (silencedBy.join() !== live.silencedBy.join()) {
       const change = { before: live, after: { ...live, silencedBy } }
@@ -77,7 +77,7 @@ export function withoutSilenced(
     }
     return silencedBy.length === 0
   })
-  return { conditions: heard, resilenced }
+  return { conditions: unsilenced, resilenced }
 }
 
 type Silencing = ReturnType<typeof silencingOf>

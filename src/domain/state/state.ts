@@ -78,7 +78,10 @@ export type OrganizationState = {
   readonly dueServices: Index<number, number>
   /** Unsaved events of the current batch that may end a condition, by service or awaited name. */
   readonly unsavedEndings: Table<number | string, readonly ReceivedEvent[]>
-  /** The silences with which the alerts of a service were compared, by service. Missing: not compared since the start. */
+  /**
+   * The silences with which the alerts of a service were compared, by service. The alerts of a service without an entry
+   * were not compared since the start.
+   */
   readonly compared: Table<number, Compared>
   /** Labels of alerts that the current batch opened, or moved in a merge. */
   readonly unsavedLabels: Table<number, Labels>
