@@ -23,7 +23,7 @@ const NODE_CHECK = 10 * 60_000
 export const MAX_EVALUATION_WORK = 1_000
 
 /** Evaluating this many alerts takes as long as saving one effect. */
-const ALERTS_PER_EFFECT = 10
+const ALERTS_PER_EFFECT = 50
 
 /** The maximum numbers of services, and of their alerts without those of the last service, whose labels are read at once. */
 const AT_ONCE = { services: 100, alerts: 3_000 }
