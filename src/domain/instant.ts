@@ -50,6 +50,11 @@ export function parseBound(text: string, side: 'from' | 'to'): number | null {
   return side === 'from' ? midnight : Math.min(midnight + DAY, LAST)
 }
 
+/** Returns the earliest of the times that are not null; null if there is none. The list may be long. */
+export function earliest(times: readonly (number | null)[]): number | null {
+  return times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
+}
+
 /**
  * Formats a time as ISO 8601 in UTC with milliseconds: `2026-03-14T02:11:09.000Z`.
  * @throws RangeError if `ms` is not a valid time (NaN, ±8.64e15 and beyond)

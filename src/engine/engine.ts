@@ -6,6 +6,7 @@ import { type Delivery, type Receipt, type Received, receive } from '../domain/d
 import { nextDue } from '../domain/decide/sweep.ts'
 import { IncmonError } from '../domain/error.ts'
 import type { Source } from '../domain/event/event.ts'
+import { earliest } from '../domain/instant.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Context } from '../domain/state/context.ts'
 import type { Effect } from '../domain/state/effect.ts'
@@ -175,10 +176,7 @@ export function createEngine(
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
       return sweep({ state, now, push, isOfStore })
     },
-    nextDue: () => {
-      const times = [...state.organizations.values()].flatMap((organization) => nextDue(organization) ?? [])
-      return times.length > 0 ? Math.min(...times) : null
-    },
+    nextDue: () => earliest([...state.organizations.values()].map(nextDue)),
     read: async (organizationId, look) => {
       if (!state.organizations.has(organizationId)) {
         await queue.between(() => loadOrganization(batchDeps(), organizationId))

@@ -32,7 +32,8 @@ export type EngineStore = {
   ) => Promise<ReadonlyMap<number, readonly LinkSummary[]>>
   /**
    * Returns the kind of failure of an error. `busy`: another process locks the database, and a retry may succeed;
-   * `disk`: the stored state is unknown; `store`: nothing was stored; null: the store did not cause the error.
+   * `full`: nothing was stored, because the disk is full; `disk`: the stored state is unknown; `store`: nothing was
+   * stored; null: the store did not cause the error.
    */
   readonly faultOf: (error: unknown) => 'busy' | 'full' | 'disk' | 'store' | null
   /** Resolves once everything that was saved is on disk. Rejects if the disk fails. */

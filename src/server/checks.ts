@@ -6,7 +6,7 @@
 import { RESTORE } from '../domain/doctor/content.ts'
 import { judgeDiskSpace, wholeMebibytes } from '../domain/doctor/facts.ts'
 import type { Check } from '../operations/readiness.ts'
-import { errorCode } from '../store/sqlite/fault.ts'
+import { errorCode, isDamage } from '../store/sqlite/fault.ts'
 
 /** A stall of this many milliseconds delays all responses too much. */
 const STALL = 1_000
@@ -110,8 +110,4 @@ export function watchDamage(
   }
   const timers = [setTimeout(look, first).unref(), setInterval(look, every).unref()]
   return { note, detail: () => known, stop: () => timers.forEach(clearTimeout) }
-}
-
-function isDamage(error: unknown): boolean {
-  return /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))
 }

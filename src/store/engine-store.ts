@@ -51,7 +51,6 @@ export function createEngineStore(db: Db) {
     },
     faultOf: (error: unknown): 'busy' | 'full' | 'disk' | 'store' | null => {
       if (isBusy(error)) return 'busy'
-      // If SQLite cannot extend the log index, the disk is full, but has not failed.
       if (isFull(error)) return 'full'
       if (/^SQLITE_(IOERR|CORRUPT)/.test(errorCode(error))) return 'disk'
       return isStoreFailure(error) ? 'store' : null

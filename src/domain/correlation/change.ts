@@ -4,6 +4,7 @@
  */
 import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
 import { rolloutOf } from '../event/reason.ts'
+import { earliest } from '../instant.ts'
 import { isDeploy, isOwnTrouble } from './pipeline.ts'
 
 /** Times in ms UTC. `service` is the UUID of the changed service. */
@@ -74,7 +75,7 @@ export function absorbNotification(
     ...newest,
     rule,
     sha: newest.sha ?? before.sha ?? told.sha,
-    createdAt: least(before.createdAt, told.createdAt),
+    createdAt: earliest([before.createdAt, told.createdAt]),
     finishedAt: newest.finishedAt ?? before.finishedAt ?? told.finishedAt,
     mergeRequest: before.mergeRequest || told.mergeRequest,
     commit: newest.commit ?? before.commit ?? told.commit,
@@ -234,9 +235,4 @@ export function rolloutsOf(
       },
     ]
   })
-}
-
-function least(a: number | null, b: number | null): number | null {
-  if (a === null || b === null) return a ?? b
-  return Math.min(a, b)
 }

@@ -5,6 +5,7 @@ import { withoutAlike } from '../health/alike.ts'
 import { DECAY, type Health, healthOf } from '../health/health.ts'
 import { explainedByNodes, type NodeTrouble } from '../health/node-trouble.ts'
 import { decide } from '../incident/incident.ts'
+import { earliest } from '../instant.ts'
 import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
@@ -157,8 +158,4 @@ function troublesOf({ state }: Context, service: LiveService, conditions: readon
 /** Returns when a problem of a node may no longer explain alerts; null if no problem is current. */
 function recheckAt(troubles: readonly NodeTrouble[], now: number): number | null {
   return earliest(troubles.map(({ endsAt }) => (endsAt === null ? now + NODE_CHECK : endsAt + LINGERS)))
-}
-
-function earliest(times: readonly (number | null)[]): number | null {
-  return times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
 }

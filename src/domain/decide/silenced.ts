@@ -14,14 +14,18 @@ export function hasActiveSilence({ state }: Context, now: number): boolean {
   return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
 }
 
-/** Returns the silences that are active and may match alerts of a service. `key` changes if their result may change. */
+/** Returns the labels of a service, and the silences that are active and may match its alerts. */
 function silencingOf({ state }: Context, { name, namespace, cluster }: LiveService, now: number) {
   const labels = { service: name, namespace, cluster }
-  const found = [...state.silences.values()].filter(
+  const active = [...state.silences.values()].filter(
     ({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(labels),
   )
-  const key = JSON.stringify([labels, found.map(({ silence: { rowId, revision } }) => [rowId, revision])])
-  return { labels, active: found.map(({ compiled }) => compiled), key }
+  return { labels, active }
+}
+
+/** Returns a key that changes if the silences may match other alerts of the service. */
+function keyOf({ labels, active }: Silencing): string {
+  return JSON.stringify([labels, active.map(({ silence: { rowId, revision } }) => [rowId, revision])])
 }
 
 /**
@@ -39,9 +43,10 @@ export function requireLabels(ctx: Context, serviceIds: readonly number[], now: 
   const needed = serviceIds.filter((serviceId) => {
     const service = state.services.get(serviceId)
     if (!service) return false
-    const { active, key } = silencingOf(ctx, service, now)
-    const isOpen = isUncompared(ctx, serviceId, key)
-    return active.length > 0 && alertsOf(state, serviceId).some((live) => isOpen(live) && isSaved(ctx, live))
+    const silencing = silencingOf(ctx, service, now)
+    if (silencing.active.length === 0) return false
+    const isOpen = isUncompared(ctx, serviceId, keyOf(silencing))
+    return alertsOf(state, serviceId).some((live) => isOpen(live) && isSaved(ctx, live))
   })
   ctx.requireFacts(
     'labels',
@@ -64,10 +69,10 @@ export function withoutSilenced(
   now: number,
 ): { readonly conditions: readonly Condition[]; readonly resilenced: readonly Resilenced[] } {
   const resilenced: Resilenced[] = []
-  const { labels, active, key } = silencingOf(ctx, service, now)
-  if (active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
+  const silencing = silencingOf(ctx, service, now)
+  if (silencing.active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
     return { conditions, resilenced }
-  const after = compare(ctx, service.rowId, { labels, active, key }, conditions)
+  const after = compare(ctx, service.rowId, silencing, conditions)
   const unsilenced = conditions.filter(({ live }) => {
     const silencedBy = after.get(live.rowId) ?? live.silencedBy
     if (silencedBy.join() !== live.silencedBy.join()) {
@@ -86,10 +91,12 @@ type Silencing = ReturnType<typeof silencingOf>
 function compare(
   ctx: Context,
   serviceId: number,
-  { labels: own, active, key }: Silencing,
+  silencing: Silencing,
   conditions: readonly Condition[],
 ): ReadonlyMap<number, readonly number[]> {
   const { state } = ctx
+  const key = keyOf(silencing)
+  const active = silencing.active.map(({ compiled }) => compiled)
   const isOpen = isUncompared(ctx, serviceId, key)
   const open = conditions.filter(({ live }) => isOpen(live))
   const needsSaved = active.length > 0 && open.some(({ live }) => isSaved(ctx, live))
@@ -98,7 +105,10 @@ function compare(
   for (const { live, source, severity, status, name } of open) {
     const { rowId, silencedBy } = live
     const labels = state.unsavedLabels.get(rowId) ?? saved?.get(rowId) ?? {}
-    found.set(rowId, silencesOf({ ...own, source, severity, alertname: name, labels, status, silencedBy }, active))
+    found.set(
+      rowId,
+      silencesOf({ ...silencing.labels, source, severity, alertname: name, labels, status, silencedBy }, active),
+    )
   }
   ctx.addWork((open.length * active.length) / SILENCES_PER_EFFECT)
   const last = open.reduce((most, { live }) => Math.max(most, live.rowId), state.compared.get(serviceId)?.last ?? 0)

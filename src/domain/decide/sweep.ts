@@ -2,6 +2,7 @@
 
 import { repeatTimeoutOf } from '../alert/delivery-interval.ts'
 import { settle } from '../alert/ending.ts'
+import { earliest } from '../instant.ts'
 import { apply } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveGroup } from '../state/live.ts'
@@ -32,13 +33,11 @@ export function findDue(state: OrganizationState, now: number, limit: number): D
 
 /** Returns the time of the next due record, in milliseconds UTC; null if nothing is due. */
 export function nextDue(state: OrganizationState): number | null {
-  const times = [
+  return earliest([
     ...earliestOf(state.dueAlerts).map((rowId) => state.alerts.get(rowId)?.dueAt ?? null),
     ...earliestOf(state.dueServices).map((rowId) => state.services.get(rowId)?.evaluateAt ?? null),
     ...otherTimes(state),
-  ]
-  // A storm may have more alerts than Math.min accepts arguments.
-  return times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
+  ])
 }
 
 /** Returns whether any record is due. */

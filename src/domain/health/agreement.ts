@@ -33,5 +33,10 @@ function isAgreement(condition: HealthCondition, alert: HealthCondition): boolea
   if (rank(condition.severity) < rank('error') || rank(alert.severity) < rank('warning')) return false
   // A warning without a known failure, for example missing data, confirms nothing.
   if (alert.severity === 'warning' && alert.failure === null) return false
-  return isSameFailure((condition.failure ?? 'other') as Failure, { name: alert.name, severity: alert.severity })
+  return isSameFailure(failureOf(condition), { name: alert.name, severity: alert.severity })
+}
+
+/** Returns the failure that a Kubernetes event reports. */
+export function failureOf({ failure }: HealthCondition): Failure {
+  return (failure ?? 'other') as Failure
 }

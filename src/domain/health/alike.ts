@@ -4,21 +4,18 @@
 
 import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank } from '../severity.ts'
-import { TOGETHER } from './agreement.ts'
+import { failureOf, TOGETHER } from './agreement.ts'
 import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
+import type { ConditionOnNode } from './node-trouble.ts'
 
-/** An alert with its node, or null if unknown. */
-type ConditionOnNode = HealthCondition & { readonly node: string | null }
+type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'>
 
 /**
  * Returns the alerts that can change the health, its causes or the first cause. Of the firing alerts in one class,
  * keeps only the earliest. Of many names with the same results, keeps only the earliest 100. Keeps all ended alerts,
  * all alerts from Kubernetes events, and all alerts on `nodes`, the nodes with problems. The order does not change.
  */
-export function withoutAlike<One extends ConditionOnNode>(
-  alerts: readonly One[],
-  nodes: ReadonlySet<string>,
-): readonly One[] {
+export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: ReadonlySet<string>): readonly One[] {
   const times = turningPoints(alerts)
   const classes = new Map<string, Class<One>[]>()
   const kept: One[] = []
@@ -37,10 +34,7 @@ type Class<One> = { readonly interval: number; earliest: One }
 const SPECIAL = new Set(['NodeNotSchedulable', 'NodeNotReady (pod)'])
 
 /** Returns the earliest alert of each class. Of many names with the same results, only 100 can have penalties. */
-function ofManyNames<One extends ConditionOnNode>(
-  classes: readonly Class<One>[],
-  failures: readonly Failure[],
-): readonly One[] {
+function ofManyNames<One extends OnNode>(classes: readonly Class<One>[], failures: readonly Failure[]): readonly One[] {
   const groups: { readonly agrees: string; readonly interval: number; readonly alerts: [One, ...One[]] }[] = []
   if (classes.length <= MAX_PENALTIES) return classes.map(({ earliest }) => earliest)
   for (const { interval, earliest: alert } of classes) {
@@ -60,16 +54,16 @@ function ofManyNames<One extends ConditionOnNode>(
 
 function failuresOf(alerts: readonly HealthCondition[]): readonly Failure[] {
   const events = alerts.filter(({ source, status }) => source === 'cluster' && status === 'firing')
-  return [...new Set(events.map(({ failure }) => (failure ?? 'other') as Failure))]
+  return [...new Set(events.map(failureOf))]
 }
 
-function isReducible({ status, source, evidence, node }: ConditionOnNode, nodes: ReadonlySet<string>): boolean {
+function isReducible({ status, source, evidence, node }: OnNode, nodes: ReadonlySet<string>): boolean {
   return (
     status === 'firing' && source !== 'cluster' && evidence.helped.length === 0 && (node === null || !nodes.has(node))
   )
 }
 
-function count<One extends ConditionOnNode>(classes: Map<string, Class<One>[]>, alert: One, interval: number): void {
+function count<One extends OnNode>(classes: Map<string, Class<One>[]>, alert: One, interval: number): void {
   const known = classes.get(alert.name)
   const alike = known?.find((one) => one.interval === interval && isAlike(one.earliest, alert))
   if (!known) classes.set(alert.name, [{ interval, earliest: alert }])
@@ -78,7 +72,7 @@ function count<One extends ConditionOnNode>(classes: Map<string, Class<One>[]>, 
 }
 
 /** Returns whether two alerts with the same name have the same result in every rule that does not compare times. */
-function isAlike(a: ConditionOnNode, b: ConditionOnNode): boolean {
+function isAlike(a: OnNode, b: OnNode): boolean {
   return (
     a.source === b.source &&
     a.severity === b.severity &&

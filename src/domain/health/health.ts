@@ -8,6 +8,7 @@ import {
   type Unavailable,
   unavailable,
 } from '../alert/unavailable.ts'
+import { earliest } from '../instant.ts'
 import { rank, type Severity } from '../severity.ts'
 import { isWitnessed, splitBySource, type Witnesses } from './agreement.ts'
 
@@ -211,11 +212,10 @@ function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
 /** Returns the next time at which an ended or a continuing alert changes the score; null for never. */
 function changesAt(alerts: readonly HealthCondition[], planned: boolean, now: number): number | null {
   const decaying = alerts.filter((alert) => alert.status === 'resolved' && decayed(alert, now) > 0)
-  const times = decaying.map((alert) => nextPoint(alert, now))
-  for (const alert of alerts)
-    times.push(nextPeriodChange(alert, now, circumstancesOf(alert, planned)) ?? Number.POSITIVE_INFINITY)
-  const first = times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
-  return first === Number.POSITIVE_INFINITY ? null : first
+  return earliest([
+    ...decaying.map((alert) => nextPoint(alert, now)),
+    ...alerts.map((alert) => nextPeriodChange(alert, now, circumstancesOf(alert, planned))),
+  ])
 }
 
 /** Returns the time in ms at which the rounded penalty loses its next point. */

@@ -73,11 +73,13 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const verdict = best.verdict === 'confirmed' ? 'a person confirmed it' : 'nobody has confirmed it yet'
   const name = told ? `${changePlace(told)} (${outcomeText(told)})` : changeName(best)
   const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
-  const score = suspect
-    ? `Its score as a suspect is ${formatScore(suspect.score)} (${likelihoodOf({ score: suspect.score, onlyTime: isOnlyTime(suspect.reasons) })}); `
-    : ''
-  const text = `The most likely trigger is ${name}, which began ${lag}. ${score}${score === '' ? 'A person confirmed it' : verdict}.`
-  return { text, refs: best.sentence.refs }
+  const judged = suspect ? `${scoreText(suspect)}; ${verdict}` : 'A person confirmed it'
+  return { text: `The most likely trigger is ${name}, which began ${lag}. ${judged}.`, refs: best.sentence.refs }
+}
+
+/** Returns `Its score as a suspect is 0.97 (very likely)`. */
+function scoreText({ score, reasons }: SuspectFact): string {
+  return `Its score as a suspect is ${formatScore(score)} (${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })})`
 }
 
 /** Returns the seconds from the start of a change to the first symptom; without alerts, to the start of the incident. */

@@ -35,6 +35,11 @@ export function isBusy(error: unknown): boolean {
   return errorCode(error).startsWith('SQLITE_BUSY')
 }
 
+/** Returns whether pages of the database are damaged, or its header is. */
+export function isDamage(error: unknown): boolean {
+  return remedyOf(errorCode(error)) === DAMAGED
+}
+
 /** Returns whether the disk of the database is full. */
 export function isFull(error: unknown): boolean {
   return remedyOf(errorCode(error)) === FULL

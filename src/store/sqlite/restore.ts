@@ -3,7 +3,7 @@ import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
-import { errorCode, isBusy } from './fault.ts'
+import { isBusy, isDamage } from './fault.ts'
 import { APPLICATION_ID, applicationIn, applicationOf, copyOwner, HEADER, sizeIn } from './file.ts'
 import { findSchemaFaults } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
@@ -139,7 +139,7 @@ function holdAlone(file: string, kept: string): SQLite.Database | null {
     return sqlite
   } catch (error) {
     sqlite.close()
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))) return null
+    if (isDamage(error)) return null
     removeLogs(kept)
     throw isBusy(error) ? inUse(file) : error
   }

@@ -1,6 +1,6 @@
 /** Checks a copied file: its pages, its tables and its references. */
 import { openSqlite, StoreError } from './driver.ts'
-import { errorCode } from './fault.ts'
+import { errorCode, isDamage } from './fault.ts'
 import type { Db } from './open.ts'
 import { SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 
@@ -19,8 +19,7 @@ export function faultIn(copy: string): string | null {
     const found = String(sqlite.pragma('integrity_check(1)', { simple: true }))
     return found === 'ok' ? null : found
   } catch (error) {
-    const code = errorCode(error)
-    if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return code
+    if (isDamage(error)) return errorCode(error)
     throw error
   } finally {
     sqlite.close()

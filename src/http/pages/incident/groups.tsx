@@ -51,7 +51,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
         ) : null}
         <span class="group-time second">
-          {group.firing > 0 ? firingText(group, reader) : endedText(group)} <br />
+          {group.firing > 0 ? ongoingText(group, reader) : endedText(group)} <br />
           <span class="quiet">{group.source}</span>
         </span>
       </li>
@@ -87,7 +87,7 @@ function seenText({ seen, count }: GroupView): string {
 }
 
 /** Returns `firing for 10 min`, or `330 of 440 still firing after 10 min` if some have ended. */
-function firingText({ firing, count, firstStartsAt }: GroupView, { now }: Reader): string {
+function ongoingText({ firing, count, firstStartsAt }: GroupView, { now }: Reader): string {
   const duration = formatDuration(now - firstStartsAt)
   if (firing === count) return `firing for ${duration}`
   return `${formatCount(firing)} of ${formatCount(count)} still firing after ${duration}`

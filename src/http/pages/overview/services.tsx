@@ -130,18 +130,20 @@ const MAX_CELLS = 600
 /** Shows each service as one cell, grouped by namespace, worst first. `listOf` returns the address of a namespace's list. */
 export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace: string) => string }> = (props) => {
   const { services, listOf } = props
-  const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({ namespace, of }))
+  const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({
+    ...{ namespace, of, cells: cellsOf(of, services.length) },
+  }))
   const worst = ({ of }: (typeof groups)[number]) => Math.min(...of.map(({ status }) => ORDER.indexOf(status)))
   const order = ordered(groups, (group) => [worst(group), -group.of.length, group.namespace])
   return (
     <div class="card wall">
-      {order.map(({ namespace, of }) => (
+      {order.map(({ namespace, of, cells }) => (
         <section class="wall-group" aria-label={namespace || 'no namespace'}>
           <p class="wall-head">
             <b class="break">{namespace || 'no namespace'}</b> <span class="quiet">{countsText(of)}</span>
           </p>
           <ul class="wall-cells">
-            {cellsOf(of, services.length).map((one) => (
+            {cells.map((one) => (
               <li>
                 <a
                   class={`cell cell-${one.status}${one.silenced ? ' cell-silenced' : ''}`}
@@ -152,7 +154,7 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
                 </a>
               </li>
             ))}
-            <Hidden count={of.length - cellsOf(of, services.length).length} href={listOf(namespace)} />
+            <Hidden count={of.length - cells.length} href={listOf(namespace)} />
           </ul>
         </section>
       ))}
