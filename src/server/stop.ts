@@ -2,8 +2,8 @@
 
 import { forTerminal } from '../domain/terminal.ts'
 import type { Running } from '../serve.ts'
+import { truncateWal } from '../store/sqlite/checkpoint.ts'
 import type { Db } from '../store/sqlite/open.ts'
-import { truncateWal } from '../store/sqlite/vacuum.ts'
 import type { Log } from './log.ts'
 
 /** A terminal and npm both forward Ctrl-C. Signals within this many milliseconds count as one. */

@@ -26,7 +26,7 @@ import {
 } from './service/services.ts'
 import { listAllStates, listStates } from './service/states.ts'
 import type { Db } from './sqlite/open.ts'
-import { findSizes, type Sizes } from './sqlite/vacuum.ts'
+import { findSizes, type Sizes } from './sqlite/sizes.ts'
 
 type TimeSpan = { readonly from: number; readonly to: number }
 

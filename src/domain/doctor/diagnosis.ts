@@ -1,10 +1,10 @@
 /** Diagnosis: turns facts about an installation into findings with remedies. Start here. */
 import { diagnoseCertificate } from './certificate.ts'
+import { diagnoseChannels } from './channels.ts'
 import { diagnoseContent } from './content.ts'
 import { diagnoseDatabaseFile } from './database-file.ts'
 import { type DoctorFacts, type Finding, fail, ok } from './facts.ts'
 import { diagnoseServer } from './server.ts'
-import { diagnoseChannels } from './tokens.ts'
 
 /** Returns all findings in the order in which a person would check. */
 export function diagnose(facts: DoctorFacts): Finding[] {

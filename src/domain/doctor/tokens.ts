@@ -1,6 +1,6 @@
-/** Checks whether a token in use expires soon, whether channels fail, and whether messages have links. */
+/** Checks whether a token in use has expired or expires soon. */
 import { formatInstant } from '../instant.ts'
-import { type ChannelFact, type DoctorFacts, type Finding, ok, since, type TokenFact, warn } from './facts.ts'
+import { type Finding, ok, since, type TokenFact, warn } from './facts.ts'
 
 const WEEK = 7 * 86_400_000
 const MAKE_ONE =
@@ -34,24 +34,4 @@ function remedyFor({ id, scopes, cluster }: TokenFact): string {
   const like = [`scopes ${scopes.join(',')}`, cluster && `cluster ${cluster}`].filter(Boolean).join(', ')
   const user = scopes.includes('ingest') ? 'sender' : 'caller'
   return `create another with "incmon token create" (${like}), put it into the ${user}'s configuration, then "incmon token revoke ${id}"`
-}
-
-/** Returns nothing if there are no channels. */
-export function diagnoseChannels({ content, publicUrl }: DoctorFacts): Finding[] {
-  const channels = content?.state === 'read' ? (content.history?.channels ?? []) : []
-  if (channels.length === 0) return []
-  const troubles = channels.flatMap(diagnoseChannel)
-  if (publicUrl === '') {
-    const text = 'messages have no links, not even one to acknowledge an incident'
-    troubles.push(warn('channel', text, 'set public-url to the address at which people reach this server'))
-  }
-  return troubles.length > 0 ? troubles : [ok('channel', 'no channel fails, and messages have links')]
-}
-
-function diagnoseChannel({ organization, name, enabled, failing }: ChannelFact): Finding[] {
-  if (failing === null) return []
-  const test = `correct its address, then run "incmon channel test ${name}"`
-  if (enabled) return [warn('channel', `${name} of ${organization} fails: ${failing}`, test)]
-  const text = `${name} of ${organization} was disabled, because its receiver no longer exists: ${failing}`
-  return [warn('channel', text, `run "incmon channel set ${name} --enable" with a new --url, or remove it`)]
 }

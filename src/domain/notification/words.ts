@@ -4,7 +4,8 @@ import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
 import type { Suspect } from '../suspect/suspect.ts'
-import { isSender, type MessageKind, shortened, shownName } from './kind.ts'
+import type { MessageKind } from './kind.ts'
+import { isSender, shortened, shownName } from './names.ts'
 
 /** A notification, with the state of its incident at the time of sending. Times in milliseconds UTC. */
 export type MessageItem = {

@@ -59,38 +59,3 @@ export function letShrink(db: Db): string | null {
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1e6)} MB`
 }
-
-/** How long to wait for readers in other processes, in milliseconds. */
-const BUSY_TIMEOUT_MS = 1_000
-
-/**
- * Truncates the write-ahead log, so that the database file is complete and can be copied.
- * @returns false if a reader in another process prevents that; nothing is lost in that case
- */
-export function truncateWal(db: Db): boolean {
-  db.guardLog()
-  db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  return db.checkpoint('TRUNCATE').isDone
-}
-
-/** In bytes. `wal` is the size of the write-ahead log, 0 if there is none. */
-export type Sizes = { readonly database: number; readonly wal: number; readonly free: number }
-
-/** Returns the sizes. A disk that does not answer has 0 bytes free. */
-export function findSizes(db: Db): Sizes {
-  return { database: sizeOf(db.file), wal: sizeOf(`${db.file}-wal`), free: findFreeDisk(db) ?? 0 }
-}
-
-/** Returns the free bytes for a user without special rights, or null if the disk does not answer. */
-export function findFreeDisk({ file }: Db): number | null {
-  try {
-    const { bavail, bsize } = statfsSync(dirname(file))
-    return bavail * bsize
-  } catch {
-    return null
-  }
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
-}

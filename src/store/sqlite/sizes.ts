@@ -1,0 +1,26 @@
+/** Sizes of the database and of its disk. */
+import { statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Db } from './open.ts'
+
+/** In bytes. `wal` is the size of the write-ahead log, 0 if there is none. */
+export type Sizes = { readonly database: number; readonly wal: number; readonly free: number }
+
+/** Returns the sizes. A disk that does not answer has 0 bytes free. */
+export function findSizes(db: Db): Sizes {
+  return { database: sizeOf(db.file), wal: sizeOf(`${db.file}-wal`), free: findFreeDisk(db) ?? 0 }
+}
+
+/** Returns the free bytes for a user without special rights, or null if the disk does not answer. */
+export function findFreeDisk({ file }: Db): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file))
+    return bavail * bsize
+  } catch {
+    return null
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
