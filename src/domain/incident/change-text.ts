@@ -56,3 +56,8 @@ export function changeSentences(change: ChangeFact, more = ''): string {
 function periodText({ kind, startsAt, endsAt }: ChangeFact): string {
   return kind === 'pipeline' && endsAt > startsAt ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
 }
+
+/** Returns `#4702` for `shop/checkout#4702`. */
+export function pipelineNumber(ref: string): string {
+  return ref.slice(ref.indexOf('#'))
+}

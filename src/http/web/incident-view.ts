@@ -5,6 +5,7 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
+import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { formatClock, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
@@ -218,11 +219,6 @@ export function deployView({ ref, facts, endsAt }: PipelineChange) {
 function gitlabLink({ ref, facts }: PipelineChange): SuspectView['external'] {
   const href = pipelineUrl(facts)
   return href === null ? null : { text: `Open ${pipelineNumber(ref)} in GitLab`, href }
-}
-
-/** Returns `#4702` for `shop/checkout#4702`. */
-export function pipelineNumber(ref: string): string {
-  return ref.slice(ref.indexOf('#'))
 }
 
 /** Returns the page of a pipeline in GitLab; null if the address is unknown or not a web address. */

@@ -1,9 +1,11 @@
 /** /: all services, worst first, and the open incidents. */
+
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
+import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { countOf } from '../../domain/postmortem/words.ts'
 import { rank } from '../../domain/severity.ts'
@@ -153,7 +155,7 @@ function rowOf(
   const good = known.lastGoodDeploys.get(id)
   const last = recent ?? (good ? { ref: good.ref, at: good.startsAt, linked: false } : null)
   const lastDeploy = last && {
-    text: last.ref.slice(last.ref.indexOf('#')),
+    text: pipelineNumber(last.ref),
     href: null,
     at: last.at,
     linked: last.linked,
@@ -177,16 +179,14 @@ async function recentDeploys(
   return pipelines.flatMap((pipeline) => deployOf(pipeline, links.get(pipeline.ref)?.length ?? 0))
 }
 
-function deployOf({ ref, facts, startsAt, service }: LivePipeline, links: number): RecentDeploy[] {
+function deployOf({ ref, facts, startsAt: at, service }: LivePipeline, links: number): RecentDeploy[] {
   const outcome = outcomeOf(facts)
   if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
   const branch = isolated(facts.branch)
   const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
   const followed = links === 0 ? 'nothing followed' : `linked to ${countOf(links, 'alert')}`
   const href = `/services/${service}`
-  return [
-    { kind: 'pipeline', ref, outcome, detail, followed, href, at: startsAt, serviceId: service, linked: links > 0 },
-  ]
+  return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
 }
 
 /** Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. */

@@ -1,8 +1,10 @@
 /** Builds the lane picture of an incident from its alerts, their links and the changes near it. */
+
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupKey } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
+import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { timesOf } from '../../domain/postmortem/words.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
 import type { LaneLink, LanePicture } from '../pages/drawing/lane-model.ts'
@@ -95,7 +97,7 @@ function changeBar(change: Change, serviceId: string): LaneBar {
   const [word, level] = OUTCOME_TEXTS[outcome]
   const title = `Pipeline ${ref} on ${change.facts.branch}: ${outcome}`
   const running = outcome === 'under way'
-  const label = `${service === serviceId ? ref.slice(ref.indexOf('#')) : shortRef(ref)} ${word}`
+  const label = `${service === serviceId ? pipelineNumber(ref) : shortRef(ref)} ${word}`
   return { ...common, lane: 'ci', endsAt: running ? null : endsAt, level, shape: 'bar', label, title }
 }
 

@@ -1,7 +1,9 @@
 /** /services/:id: one service with its history in a span. */
+
 import { groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
+import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { countOf, formatScore } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
@@ -18,15 +20,7 @@ import type { Span } from '../pages/drawing/scale.ts'
 import { isolated } from '../pages/kit/bidi.ts'
 import { ServicePage, serviceTitle } from '../pages/service/service.tsx'
 import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/service/view.ts'
-import {
-  deployView,
-  firstAlertOf,
-  groupViewOf,
-  headOf,
-  incidentViewOf,
-  pipelineNumber,
-  pipelineUrl,
-} from './incident-view.ts'
+import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from './incident-view.ts'
 import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
 import { OUTCOME_TEXTS, pictureOf } from './picture.ts'
 import { silencedOf, silenceEndsOf } from './silenced.ts'

@@ -55,12 +55,7 @@ export const signInRoutes: readonly PageRoute[] = [
     path: '/setup',
     handle: async (visit) => {
       const secret = visit.query('key')
-      if (!(await visit.store.run(isSetupLink, secret)))
-        return show(visit, {
-          title: 'Setup link',
-          content: <SpentLinkPage program={visit.server.web.program} />,
-          status: 403,
-        })
+      if (!(await visit.store.run(isSetupLink, secret))) return showSpentLink(visit)
       return show(visit, { title: 'Set up', content: <SetupPage secret={secret} person="" /> })
     },
   }),
@@ -73,11 +68,7 @@ export const signInRoutes: readonly PageRoute[] = [
         return await enter(visit, await store.run(signInWithSetupLink, form.text('key'), wantedOf(c, visit)), '/')
       } catch (error) {
         if (!(error instanceof IncmonError) || error.code !== 'unauthorized') throw error
-        return show(visit, {
-          title: 'Setup link',
-          content: <SpentLinkPage program={visit.server.web.program} />,
-          status: 403,
-        })
+        return showSpentLink(visit)
       }
     },
   }),
@@ -120,6 +111,11 @@ function askToken(
 }
 
 /** Sets the cookie and redirects to the requested page, or shows the form that was submitted before. */
+function showSpentLink(visit: AnyVisit): Promise<Reply> {
+  const content = <SpentLinkPage program={visit.server.web.program} />
+  return show(visit, { title: 'Setup link', content, status: 403 })
+}
+
 async function enter(visit: AnyVisit, opened: NewSession, to: string): Promise<Reply> {
   const { c, form } = visit
   const stay = form.text('stay') === '1'
