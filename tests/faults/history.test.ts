@@ -25,7 +25,7 @@ import { sized } from './size.ts'
 const ALERTS = sized(1_050_000, 250_000)
 const DAY = 86_400_000
 /** Of 400 days: a little more than half of the events, so that the pruning waits for no confirmation. */
-const KEPT_DAYS = 208
+const KEPT_DAYS = 204
 const WEBHOOKS = 200
 const READS = 50
 const STREAMS = 100
