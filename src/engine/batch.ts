@@ -1,4 +1,4 @@
-/** A batch: decides about its inputs one by one in memory, and saves the effects in one transaction. */
+/** A batch makes the decisions for its inputs one by one in memory, then saves all effects in one transaction. */
 import { evaluateOrPostpone, MAX_EVALUATION_WORK } from '../domain/decide/evaluate.ts'
 import type { Notice } from '../domain/notice.ts'
 import { settleBatch } from '../domain/state/apply.ts'
@@ -9,16 +9,16 @@ import type { EngineEnvironment } from './environment.ts'
 import { noticesOf } from './notices.ts'
 import type { EngineStore } from './store.ts'
 
-/** An input of the engine: a webhook request, a person's change, or a step of the sweep. */
+/** An input to the engine: a webhook request, a user's change, or a step of the sweep. */
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
   /**
-   * Called again after missing facts were loaded. The effects of the first call are undone before the second
-   * call. `now` is the time of the first call, in milliseconds UTC.
+   * Makes the decisions. The engine calls it again after it has loaded missing facts and undone the effects of the
+   * first call. `now` is the time of the first call in both cases, in milliseconds UTC.
    */
   readonly decide: (ctx: Context, now: number) => Decided<Outcome>
 }
-/** `serviceIds`: the services to evaluate once the batch is decided. */
+/** `serviceIds`: the services to evaluate at the end of the batch. */
 export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds: readonly number[] }
 
 export type BatchDeps = {
@@ -28,10 +28,10 @@ export type BatchDeps = {
   readonly now: () => number
 }
 
-/** Thrown if an evaluation fails in a batch of several inputs. The engine then decides about each input separately. */
+/** Thrown when an evaluation fails in a batch with several inputs. The engine then runs each input in its own batch. */
 export class SplitBatch extends Error {}
 
-/** The outcomes of a batch's inputs, in order, and its effects, which are announced once they are on disk. */
+/** The outcomes of a batch, in input order, and its effects. Notices are published only after the sync. */
 export type Batch = {
   readonly outcomes: readonly ({ readonly outcome: unknown } | { readonly error: unknown })[]
   readonly effects: readonly Effect[]
@@ -39,9 +39,9 @@ export type Batch = {
 }
 
 /**
- * Decides about the inputs until `isEnough` returns true, and saves. An input that fails does not affect the others.
- * @returns the outcomes of the first inputs, as many as were decided
- * @throws the error of `save`; in this case nothing has changed
+ * Processes inputs until `isEnough` returns true, then saves the effects. A failing input does not affect the others.
+ * @returns one outcome for each input that was processed; the remaining inputs have none
+ * @throws the error from `save`, after rolling everything back
  * @throws SplitBatch if a service cannot be evaluated and there is more than one input
  */
 export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isEnough: () => boolean): Promise<Batch> {
@@ -77,7 +77,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   }
 }
 
-/** Loads the live state of an organization, unless it is loaded or the organization does not exist. */
+/** Loads the live state of an organization. Does nothing if it is already loaded or the organization does not exist. */
 export async function loadOrganization(
   { store, state, now }: Pick<BatchDeps, 'store' | 'state' | 'now'>,
   organizationId: number,
@@ -88,7 +88,7 @@ export async function loadOrganization(
   state.journal.clear()
 }
 
-/** Decides about one input, rolls it back, and returns its outcome. `complete` adds details from the effects. */
+/** Processes one input, rolls it back, and returns its outcome. `complete` adds details taken from the effects. */
 export async function tryInput<Outcome>(
   deps: BatchDeps,
   input: Input<Outcome>,
@@ -108,7 +108,6 @@ export async function tryInput<Outcome>(
   }
 }
 
-/** A batch in progress: its effects so far, its loaded facts, and one context per organization. */
 type Deciding = BatchDeps & {
   readonly effects: Effect[]
   readonly loaded: Loaded
@@ -119,7 +118,7 @@ function startDeciding(deps: BatchDeps): Deciding {
   return { ...deps, effects: [], loaded: new Map(), contexts: new Map() }
 }
 
-/** Returns a function that undoes all decisions since the call. */
+/** Returns a function that undoes everything since this call. */
 function savepoint({ state, environment, effects }: Deciding): () => void {
   const [undo, restore] = [undoFrom(state.journal, effects), environment.mark()]
   return () => {
@@ -128,7 +127,7 @@ function savepoint({ state, environment, effects }: Deciding): () => void {
   }
 }
 
-/** Returns whether the effects contain a merge. A merge moves rows, so later facts must be read after it is saved. */
+/** Returns whether the effects contain a merge. Facts that a merge changes must be read after it is saved. */
 function isMergedSince(effects: readonly Effect[], from: number): boolean {
   for (let index = from; index < effects.length; index += 1) {
     const kind = effects[index]?.kind
@@ -137,7 +136,7 @@ function isMergedSince(effects: readonly Effect[], from: number): boolean {
   return false
 }
 
-/** Decides about one input, and loads missing facts. Most inputs need no facts. */
+/** Processes one input, and loads any facts that it turns out to need. Most inputs need none. */
 async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unknown> | { readonly error: unknown }> {
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }
@@ -147,7 +146,7 @@ async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unkn
     try {
       return input.decide(ctx, now)
     } catch (error) {
-      // Restores the row ids, because the facts are loaded for records with these row ids.
+      // Also restores the row ids: the loaded facts refer to records by the row ids of the first attempt.
       undo()
       if (!(error instanceof MissingFact)) return { error }
       for (const asked of error.asked) {

@@ -1,6 +1,6 @@
 /**
- * The engine: the only writer of a running server. Read this file first, then `queue.ts` (when an input is decided, and
- * what happens if the disk fails) and `batch.ts` (how it is decided and saved).
+ * The engine is the only writer in a running server. Start with this file. `queue.ts` decides when an input is
+ * processed and handles disk errors; `batch.ts` processes and saves inputs.
  */
 import { type Delivery, type Receipt, type Received, receive } from '../domain/decide/delivery.ts'
 import { nextDue } from '../domain/decide/sweep.ts'
@@ -18,14 +18,14 @@ import { createQueue, type Queued } from './queue.ts'
 import type { EngineStore } from './store.ts'
 import { sweep } from './sweep.ts'
 
-/** A batch that is on disk, without dry runs. */
+/** Statistics of a batch that is on disk. Dry runs are not counted. */
 export type Committed = {
   readonly deliveries: number
   readonly items: number
   readonly rejected: number
-  /** The number of deliveries that were answered from their Idempotency-Key. */
+  /** The number of deliveries answered from a stored Idempotency-Key. */
   readonly repeated: number
-  /** The time from the first decision to the end of the sync. */
+  /** From the first decision to the end of the sync. */
   readonly milliseconds: number
 }
 
@@ -36,55 +36,53 @@ export type EngineDeps = {
   readonly newId: () => string
   /** Returns an integer hash of a payload. */
   readonly hashOf: (payload: string) => number
-  /** The engine calls this function with each notice after the commit. It must not throw. */
+  /** Called for each notice after the commit. Must not throw. */
   readonly announce: (notice: Notice) => void
-  /** The engine calls this function after each batch is committed. It must be fast and must not throw. */
+  /** Called after each commit. Must be fast and must not throw. */
   readonly observe: (batch: Committed) => void
 }
 
 export type Engine = {
-  /** Throws 'unavailable' if deliveries of this source are rejected now. Called before a body is parsed. */
+  /** Throws 'unavailable' if the queue is full for this source. Called before the body is parsed. */
   readonly admit: (source: Source) => void
-  /** Resolves once the delivery is on disk; rejects with 'unavailable' if it cannot be stored. */
+  /** Resolves once the delivery is on disk. Rejects with 'unavailable' if it cannot be stored. */
   readonly submit: (delivery: Delivery) => Promise<Receipt>
   /**
-   * Decides about a change, and resolves with the outcome once it is on disk. Rejects with the error of `decide`.
-   * `now` stays the same if `decide` is called again after facts were loaded.
+   * Makes a change and resolves with its outcome once it is on disk. Rejects with any error that `decide` throws.
+   * `decide` is called again, with the same `now`, if facts had to be loaded first.
    */
   readonly run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome) => Promise<Outcome>
   /**
-   * Processes up to one step of due work in every organization. Resolves with true if more work is due.
+   * Processes one step of due work in each organization. Resolves with true if more work is due.
    * @throws AggregateError after the commit, with the errors of the records that failed and were postponed
    */
   readonly sweep: () => Promise<boolean>
-  /** Returns the time of the next due work, in milliseconds UTC; null if nothing is due. */
+  /** Returns when the next work is due, in milliseconds UTC, or null. */
   readonly nextDue: () => number | null
   /** Reads the live state of an organization. `look` must not change it. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
-  /** Loads all organizations, so that the first requests do not wait for it. */
+  /** Loads all organizations at startup, so that the first requests do not have to. */
   readonly load: () => Promise<void>
-  /** Runs `change` on the store while no other work runs, and drops the live state. The next input loads it again. */
+  /** Runs `change` while the engine is idle, then drops the live state. The next input loads it again. */
   readonly reload: (change?: () => void) => Promise<void>
-  /** Returns the number of inputs in the queue. */
   readonly pending: () => number
-  /** Rejects new inputs, and resolves once all queued inputs are stored. */
+  /** Rejects new inputs. Resolves once all queued inputs are stored. */
   readonly close: () => Promise<void>
 }
 
-/** The default maximum number of queued requests. Alertmanager and Grafana retry rejected requests. */
+/** The default limit on queued requests. Alertmanager and Grafana retry a rejected request. */
 const MAX_QUEUED = 2_000
-/**
- * The maximum number of queued items. They are stored in one to two seconds, so accepted requests do not wait longer.
- */
+/** The limit on queued items. Storing this many takes one to two seconds. */
 const MAX_ITEMS_QUEUED = 10_000
-/** Kubernetes exporters and GitLab do not retry rejected requests, so their limit is this many times higher. */
+/** Kubernetes exporters and GitLab never retry, so their limits are this many times higher. */
 const LONGER = 4
-/** A delivery with more items is stored in chunks, so that the requests behind it do not wait long. */
+/** Larger deliveries are stored in chunks so that they do not block other requests. */
 const MAX_ITEMS = 1_000
 
 /**
- * @param mostWaiting returns the maximum queue length; called for each delivery, because the limit may change
- * @param largest the maximum number of items that are stored in one transaction
+ * Creates the engine.
+ * @param mostWaiting returns the current limit on queued requests; called for each delivery
+ * @param largest the maximum number of items in one transaction
  */
 export function createEngine(
   deps: EngineDeps,
@@ -96,7 +94,7 @@ export function createEngine(
   let state = createState()
   let isAllLoaded = false
   let isClosed = false
-  /** The number of pending items in deliveries that are not stored in chunks. */
+  /** The number of pending items, not counting deliveries stored in chunks. */
   let pendingItems = 0
 
   const batchDeps = () => ({ store, state, environment, now })
@@ -172,7 +170,7 @@ export function createEngine(
     },
     sweep: async () => {
       if (!isAllLoaded) await queue.between(load)
-      // If the store refused records, they all stay due, and none is postponed.
+      // When the store itself fails, every record stays due and none is postponed.
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
       return sweep({ state, now, push, isOfStore })
     },
@@ -202,7 +200,7 @@ export function createEngine(
   }
 }
 
-/** Adds links to the decisions of a dry run: the links that the alerts would have. */
+/** Adds the links that each alert would have to the decisions of a dry run. */
 async function withLinks(
   { store, newId }: Pick<EngineDeps, 'store' | 'newId'>,
   receipt: Receipt,
@@ -221,7 +219,7 @@ async function withLinks(
   return { ...receipt, decisions }
 }
 
-/** Counts the deliveries and items that a batch stored. A delivery in chunks counts once, with its last chunk. */
+/** Counts stored deliveries and items. A chunked delivery is counted once, with its last chunk. */
 function count(inputs: readonly Queued[], { outcomes }: Batch): Omit<Committed, 'milliseconds'> {
   const sum = { deliveries: 0, items: 0, rejected: 0, repeated: 0 }
   outcomes.forEach((result, index) => {

@@ -1,10 +1,10 @@
-/** Gives decisions new row ids and cached conclusions about drafts. */
+/** Assigns row ids to new records, and caches the results of analyzing drafts. */
 import type { Environment, IdTable } from '../domain/state/context.ts'
 
 export type EngineEnvironment = Environment & {
-  /** Loads the highest row ids, unless they are loaded. */
+  /** Loads the highest row ids on the first call. */
   readonly loadRowIds: (last: () => Promise<Record<IdTable, number>>) => Promise<void>
-  /** Returns a function that restores the current row ids and clears the cache of drafts. */
+  /** Returns a function that restores the current row ids and clears the draft cache. */
   readonly mark: () => () => void
   readonly reset: () => void
 }

@@ -1,23 +1,21 @@
-/** Stores large deliveries in chunks, so that other requests wait for one chunk at most. */
+/** Stores large deliveries in chunks so that other requests wait for at most one chunk. */
 import type { Chunk, Delivery, Receipt, Received } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
 
-/** The maximum number of items in a chunk. One chunk is stored in a few dozen milliseconds. */
+/** The maximum number of items in a chunk. Storing a full chunk takes a few dozen milliseconds. */
 const CHUNK_ITEMS = 250
 const CHUNK_BYTES = 1_048_576
 
 /**
- * Returns whether a delivery is stored in chunks. A dry run is never stored in chunks, because it is one transaction
- * that is rolled back.
+ * Returns whether a delivery must be split into chunks. A dry run never is: it is a single transaction that is rolled
+ * back.
  */
 export function isLarge({ intake: { accepted, rejected }, bytes = 0, dryRun }: Delivery, mostItems: number): boolean {
   const items = accepted.length + rejected.length
   return (items > mostItems || (bytes > CHUNK_BYTES && items > 1)) && !dryRun
 }
 
-/**
- * Returns the error for a rejected delivery. A retry is safe, because stored items are recognised and not stored twice.
- */
+/** Returns the error for a rejected delivery. The sender can safely retry because stored items are deduplicated. */
 export function unavailable(why: string, delivery?: Delivery): IncmonError {
   const stored = delivery?.part?.before
     ? 'only a part of this request was stored'
@@ -26,19 +24,23 @@ export function unavailable(why: string, delivery?: Delivery): IncmonError {
 }
 
 export type LargeQueue = {
-  /** Resolves once all chunks are on disk. If a chunk fails, earlier chunks stay stored and later ones are skipped. */
+  /**
+   * Resolves once all chunks are on disk. If a chunk fails, earlier chunks remain stored and later ones are not
+   * attempted.
+   */
   readonly store: (delivery: Delivery) => Promise<Receipt>
-  /** Returns the number of deliveries without a stored chunk. */
+  /** Returns the number of deliveries that have not stored any chunk yet. */
   readonly pending: () => number
-  /** Finishes the current chunk, and rejects the remaining chunks and all new deliveries. */
+  /** Finishes the current chunk and rejects everything else. */
   readonly close: () => Promise<void>
 }
 
-/** Stores a chunk. `since`: when the chunk was queued, in milliseconds UTC. */
+/** Stores a chunk that was queued at `since`, in milliseconds UTC. */
 type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 
 /**
- * Creates a queue that stores one large delivery at a time, so that a duplicate finds the items of the first delivery.
+ * Creates a queue that stores one large delivery at a time. A duplicate therefore always finds the items of the
+ * original.
  */
 export function createLargeQueue(storeChunk: StoreChunk, now: () => number): LargeQueue {
   let last = Promise.resolve()
@@ -50,8 +52,8 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
   return {
     store: (delivery) => {
       pending += 1
-      // The time for retries starts here, while the delivery is queued. If it started later and the database was
-      // locked, each delivery in the queue would wait as long as the first.
+      // The retry timeout starts while the delivery is still queued. Otherwise, if the database is locked, each queued
+      // delivery would wait for a full timeout in turn.
       const since = now()
       const stored = last.then(() => {
         pending -= 1
@@ -68,7 +70,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
   }
 }
 
-/** Stores the chunks of a delivery one after another. Returns one receipt for all chunks. */
+/** Stores the chunks in order. Returns a single receipt for the whole delivery. */
 async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Promise<Received>): Promise<Receipt> {
   const { intake, bytes = 0 } = delivery
   const { accepted, rejected, group } = intake
@@ -80,7 +82,7 @@ async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Pro
     const own = { accepted: accepted.slice(from, to), rejected: rejected.slice(from, to), group }
     const isLast = to >= items
     const received = await store({ ...delivery, intake: own, part: { whole: intake, before, isLast } })
-    // A delivery that is answered from its Idempotency-Key is not stored again.
+    // A delivery answered from its Idempotency-Key has nothing left to store.
     if (isLast || received.kind === 'repeated') return received.receipt
     before = received
   }

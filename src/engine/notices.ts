@@ -1,4 +1,4 @@
-/** Derives notices for clients from a committed batch. */
+/** Derives client notices from a committed batch. */
 import type { Notice } from '../domain/notice.ts'
 import type { Effect } from '../domain/state/effect.ts'
 
@@ -9,7 +9,7 @@ export function noticesOf(effects: readonly Effect[]): Notice[] {
   for (const effect of effects) {
     const notice = noticeOf(effect)
     if (!notice) continue
-    // Events need no check, because each event appears in only one effect.
+    // An event appears in only one effect, so there is nothing to deduplicate.
     if (notice.kind !== 'event') {
       if (told.has(notice.id)) continue
       told.add(notice.id)
@@ -19,7 +19,7 @@ export function noticesOf(effects: readonly Effect[]): Notice[] {
   return notices
 }
 
-/** The visible fields of an incident. */
+/** The fields of an incident that clients can see. */
 const INCIDENT_FIELDS = [
   ...(['alertCount', 'status', 'severity', 'title', 'serviceId', 'startedAt'] as const),
   ...(['acknowledgedAt', 'resolvedAt', 'touchedAt'] as const),

@@ -1,4 +1,6 @@
-/** The queue: inputs wait while a batch is decided. The next batch stores them with one transaction and one sync. */
+/**
+ * The queue collects inputs while a batch is in progress. The next batch stores them with one transaction and one sync.
+ */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Delivery } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -6,7 +8,7 @@ import { type Batch, type Input, SplitBatch } from './batch.ts'
 import { unavailable } from './large.ts'
 import type { EngineStore } from './store.ts'
 
-/** A queued input. `delivery` is set for a webhook request or a chunk of a request; otherwise it is null. */
+/** A queued input. `delivery` is null unless the input is a webhook request or one of its chunks. */
 export type Queued = Input & {
   readonly delivery: Delivery | null
   readonly resolve: (outcome: never) => void
@@ -17,54 +19,54 @@ export type Queued = Input & {
 
 export type Queue = {
   readonly add: (input: Queued) => void
-  /** Runs other work between two batches. Each batch waits for at most one such call. */
+  /** Runs other work between two batches. At most one such call runs before each batch. */
   readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>
-  /** Returns the number of undecided inputs. */
+  /** Returns the number of inputs that have not been processed yet. */
   readonly size: () => number
-  /** Resolves once every queued input is answered. */
+  /** Resolves once every queued input has been answered. */
   readonly drained: () => Promise<void>
 }
 
 export type QueueDeps = {
   readonly store: Pick<EngineStore, 'sync' | 'faultOf'>
   readonly now: () => number
-  /** Decides about the inputs in order until `isEnough` returns true, and saves the effects. */
+  /** Processes inputs in order until `isEnough` returns true, and saves the effects. */
   readonly decide: (inputs: readonly Input[], isEnough: () => boolean) => Promise<Batch>
-  /** Called once a batch is on disk and answered. `milliseconds`: the time since its first decision. */
+  /** Called once a batch is on disk and answered. `milliseconds` counts from the start of the batch. */
   readonly committed: (inputs: readonly Queued[], batch: Batch, milliseconds: number) => void
 }
 
 /**
- * Limits of a batch: its estimated duration in milliseconds, and its number of inputs. In a storm, each batch writes
- * the same index pages of every service, so a longer batch writes fewer pages per alert. Readers wait for one batch.
+ * Limits on a batch: its estimated duration in milliseconds, and its number of inputs. In an alert storm, every batch
+ * rewrites the same index pages, so a longer batch writes fewer pages per alert. Readers wait for at most one batch.
  */
 const BATCH_MS = 40
 const BATCH_INPUTS = 512
-/** The time for retries while another process locks the database, in milliseconds. Some senders never retry. */
+/** How long to retry, in milliseconds, while another process holds the database lock. Some senders never retry. */
 const RETRY_MS = 5_000
 const PAUSE_MS = 25
 const FULL = 'the disk of the database is full, "incmon doctor" shows how much is free'
 /**
- * The maximum time for which the queue gathers inputs: a number of milliseconds or a share of the last batch's
- * duration, whichever is longer. Node accepts one connection per turn of its event loop. Without this wait, many new
+ * How long to gather inputs before a batch: at most this many milliseconds, or this share of the last batch's duration
+ * if that is longer. Node accepts one connection per turn of its event loop, so without this wait a burst of new
  * connections would need many batches.
  */
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
-/** The maximum number of turns for new connections: one for each millisecond of the last batch. */
+/** The maximum number of event loop turns to wait. One turn is allowed per millisecond of the last batch. */
 const GATHER_TURNS = 50
-/** The estimate assumes that a whole batch takes at most this many times as long as its decisions. */
+/** The upper bound for the estimated ratio of a batch's total duration to the duration of its decisions. */
 const MAX_SAVING = 8
 
 export function createQueue({ store, now, decide, committed }: QueueDeps): Queue {
   let inputs: Queued[] = []
   const works: (() => Promise<void>)[] = []
   let running: Promise<void> | null = null
-  /** Resolves once all saved batches have been answered. */
+  /** Resolves once every saved batch has been answered. */
   let answered = Promise.resolve()
   let diskError: unknown = null
   let lastMs = 0
-  /** The duration of the last batch divided by the duration of its decisions. */
+  /** The ratio of the last batch's total duration to the duration of its decisions. */
   let wholeByDecided = 1
 
   const start = () => {
@@ -82,9 +84,8 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   }
 
   /**
-   * Waits while each turn of the event loop adds inputs, because inputs of one commit share the written pages. Under
-   * load, the wait is longer. Otherwise new connections would wait for seconds behind senders that are already
-   * connected.
+   * Waits as long as each turn of the event loop adds inputs, because inputs in the same commit share written pages.
+   * The wait grows with the load. Without it, new connections would wait for seconds behind existing ones.
    */
   const gather = async () => {
     const least = Math.min(GATHER_TURNS, lastMs)
@@ -106,7 +107,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     if (retry.length > 0) await sleep(PAUSE_MS)
   }
 
-  /** Decides about the first inputs and saves. Returns the number of decided inputs, and the inputs to retry. */
+  /** Processes and saves the first inputs. Returns how many were processed, and which to retry. */
   const commit = async (taken: readonly Queued[]): Promise<Progress> => {
     const began = performance.now()
     let decidedMs = 0
@@ -118,7 +119,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
       const batch = await decide(taken, isEnough)
       lastMs = performance.now() - began
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
-      // While a batch is being synced, only one further batch is decided and saved.
+      // Only one batch can be decided and saved while the previous one is being synced.
       await answered
       answered = answer(taken, batch, began)
       return { count: batch.outcomes.length, retry: [] }
@@ -160,7 +161,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     return { count, retry: [] }
   }
 
-  /** After a disk error, the stored state is unknown. Rejects all inputs and ends the process. */
+  /** Rejects all inputs and ends the process. After a disk error, there is no way to know what was stored. */
   const stopAfter = (error: unknown, taken: readonly Queued[]) => {
     diskError ??= error
     const message = 'the disk failed, and this request may be stored or not: send it again'
@@ -170,7 +171,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
 
   return {
     add: (input) => {
-      // The next chunk of a large request goes first.
+      // The next chunk of a large request goes to the front of the queue.
       if (input.delivery?.part?.before) inputs.unshift(input)
       else inputs.push(input)
       start()
@@ -188,7 +189,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   }
 }
 
-/** The number of processed inputs, and the inputs to retry. */
+/** `count`: the number of processed inputs. */
 type Progress = { readonly count: number; readonly retry: readonly Queued[] }
 
 function refuse({ delivery, reject }: Queued, why: string, cause: unknown): void {
@@ -198,7 +199,7 @@ function refuse({ delivery, reject }: Queued, why: string, cause: unknown): void
   reject(Object.assign(error, { cause }))
 }
 
-/** Ends the process with an uncaught error after the answers are sent. The supervisor restarts the process. */
+/** Throws an uncaught error once the responses have been sent. The supervisor restarts the process. */
 function endSoon(error: unknown): void {
   setTimeout(() => {
     throw error

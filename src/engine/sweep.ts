@@ -1,4 +1,4 @@
-/** The sweep: processes due work in small steps. */
+/** The sweep processes due work in small steps. */
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, makeDue, splitServices } from '../domain/decide/evaluate.ts'
 import { requireLabels } from '../domain/decide/silenced.ts'
 import { applyDueSilences } from '../domain/decide/silences.ts'
@@ -16,16 +16,16 @@ import type { Context } from '../domain/state/context.ts'
 import type { State } from '../domain/state/state.ts'
 import type { Decided, Input } from './batch.ts'
 
-/** The maximum number of records per step, so that requests wait a few milliseconds at most. */
+/** The maximum number of records per step. Requests then wait only a few milliseconds. */
 const STEP = 100
 const POSTPONED_MS = 10 * 60_000
 
 export type SweepDeps = {
   readonly state: State
   readonly now: () => number
-  /** Queues a decision. Resolves with the outcome once it is on disk. */
+  /** Queues a decision. Resolves with its outcome once it is on disk. */
   readonly push: <Outcome>(organizationId: number, decide: Input<Outcome>['decide']) => Promise<Outcome>
-  /** Returns whether the store caused the error. Then the whole step stays due. */
+  /** Returns whether the store caused the error. If so, the whole step stays due. */
   readonly isOfStore: (error: unknown) => boolean
 }
 
@@ -55,12 +55,12 @@ export async function sweep(deps: SweepDeps): Promise<boolean> {
 type Swept = {
   readonly more: boolean
   readonly faults: readonly unknown[]
-  /** Row ids of services whose alerts ended. */
+  /** Row ids of services with alerts that ended. */
   readonly touched: readonly number[]
 }
 const NOTHING_DUE: Due = { alerts: [], services: [], senders: [] }
 
-/** Processes due work, and evaluates the affected services. Those that are too many for one step stay due. */
+/** Processes due work and evaluates the affected services. Services beyond the limit for one step stay due. */
 function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   const first = sweepStep(ctx, { ...due, services: [] }, now).outcome
   const affected = [...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now)])]
@@ -73,7 +73,7 @@ function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   return { outcome: { more, faults: [...first.faults, ...second.faults], touched: [] }, serviceIds: [] }
 }
 
-/** Processes due records. A record that fails is postponed and does not affect the others. */
+/** Processes due records. A record that fails is postponed, and the others continue. */
 function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number): Decided<Swept> {
   const faults: unknown[] = []
   const touched: number[] = []
@@ -98,7 +98,7 @@ function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number
   return { outcome: { more, faults, touched }, serviceIds: [] }
 }
 
-/** Processes each due record in its own input, so that one record that cannot be stored does not stop the others. */
+/** Processes each due record as a separate input, so that a record that cannot be stored does not block the others. */
 async function sweepOneByOne({ now, push }: SweepDeps, organizationId: number, due: Due): Promise<Swept> {
   const faults: unknown[] = []
   const services = new Set(due.services)

@@ -1,4 +1,4 @@
-/** Changes alerts, adds the changes to the timeline of the incident, and resolves alerts manually. */
+/** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
 import type { Alert } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import { IncmonError } from '../error.ts'
@@ -6,7 +6,7 @@ import type { Context } from '../state/context.ts'
 import type { AlertTexts, LiveAlert } from '../state/live.ts'
 import { evaluate } from './evaluate.ts'
 
-/** Replaces an alert. `actor`: the person who made the change. `texts`: null if the texts stay the same. */
+/** Replaces an alert. `actor`: the user who made the change. `texts`: null if the texts are unchanged. */
 export function changeAlert(
   ctx: Context,
   before: LiveAlert,
@@ -30,7 +30,8 @@ function changeOf(before: Alert, after: Alert): { readonly text: string; readonl
 }
 
 /**
- * Resolves an alert manually. A resolved alert stays unchanged. A repeat of the same problem does not reopen the alert.
+ * Resolves an alert manually. Does nothing if the alert is already resolved. Later reports of the same problem do not
+ * reopen it.
  * @throws IncmonError `not-found` if the organization has no such alert
  */
 export function resolveAlert(ctx: Context, id: string, actor: string, now: number): void {

@@ -1,4 +1,4 @@
-/** Attribution: finds or creates the service of an item. */
+/** Attribution: finds or creates the service that an item belongs to. */
 
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import { isUnattributed } from '../alert/signal.ts'
@@ -20,21 +20,21 @@ import type { LiveService } from '../state/live.ts'
 import { aliasKey, awaitedName, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
 import { addOwnFingerprints, moveAll } from './services.ts'
 
-/** The maximum number of images per service in memory. */
+/** The maximum number of images to keep in memory per service. */
 const IMAGES_KEPT = 100
 
 export type ServiceKey = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
 export type ServiceMatch = {
-  /** Null if the service does not exist. */
+  /** Null if the service has yet to be created. */
   readonly service: LiveService | null
   readonly key: ServiceKey
   readonly attribution: Attribution
-  /** The new cluster of a service that had none; null if the cluster stays the same. */
+  /** The cluster to assign to a service that has none; null to leave the service unchanged. */
   readonly adoptedBy: string | null
 }
 
-/** Finds the service of a draft, first by alias, then by the rules of `domain/service`. */
+/** Finds the service for a draft: first by alias, then by the rules in `domain/service`. */
 export function matchService(state: OrganizationState, tokenCluster: string, draft: Draft): ServiceMatch {
   const cluster = tokenCluster || realCluster(clusterOf(draft))
   const known = namesToFind(draft).flatMap((asked) => servicesNamed(state, cluster, asked))
@@ -59,11 +59,11 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
   return { service, key: service, attribution: explained, adoptedBy }
 }
 
-/** Finds the service by its key. A key or a service without a cluster may match any cluster. */
+/** Finds a service by its key. An empty cluster, in the key or in the service, can match any cluster. */
 export function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
   const exact = findService(state, key)
   if (exact) return { service: exact, rule: null }
-  // These names are not workloads of a cluster.
+  // These names do not refer to workloads in a cluster.
   if (isUnattributed(key) || key.name.startsWith('source/')) return null
   const sameName = servicesIn(state, state.servicesByName.get(key.name))
   return matchCluster(
@@ -72,7 +72,7 @@ export function findSharedService(state: OrganizationState, key: ServiceKey): Ma
   )
 }
 
-/** Sets the cluster of a service that has none. */
+/** Assigns a cluster to a service that has none. */
 export function adopt(ctx: Context, { service, adoptedBy }: ServiceMatch): void {
   const before = service && ctx.state.services.get(service.rowId)
   if (!before || adoptedBy === null || before.cluster !== '') return
@@ -86,7 +86,7 @@ export function findService(state: OrganizationState, key: ServiceKey): LiveServ
   return rowId === undefined ? null : (state.services.get(rowId) ?? null)
 }
 
-/** Returns the service of the first alias that exists, or null. */
+/** Returns the service for the first alias that exists, or null. */
 export function findAlias(
   state: OrganizationState,
   refs: readonly AliasRef[],
@@ -99,7 +99,7 @@ export function findAlias(
   return null
 }
 
-/** The maximum number of services that one name pattern may match. */
+/** The maximum number of services that a name pattern can match. */
 const MAX_NAMED = 50
 
 function servicesNamed(state: OrganizationState, cluster: string, asked: Name): LiveService[] {
@@ -120,19 +120,22 @@ function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): Live
 }
 
 /**
- * Returns a filter for the services to which items of this cluster can belong. The example has its own services,
- * because the removal of the example deletes all records of its services.
+ * Returns a filter for the services that items from this cluster can belong to. The example data has separate services
+ * because removing the example deletes everything that belongs to them.
  */
 function canMatch(cluster: string): (service: LiveService) => boolean {
   return (service) => (service.cluster === EXAMPLE_CLUSTER) === (cluster === EXAMPLE_CLUSTER)
 }
 
-/** Returns the cluster that a sender names, or ''. Only the example may use the cluster of the example. */
+/**
+ * Returns the cluster that the sender reported, or ''. Senders cannot use the cluster name reserved for the example
+ * data.
+ */
 function realCluster(cluster: string): string {
   return cluster === EXAMPLE_CLUSTER ? '' : cluster
 }
 
-/** Returns the services that pulled an image of the project. `project`: the path in lower case. */
+/** Returns the services that pulled an image built by the project. `project`: the path in lower case. */
 function servicesOfProject(state: OrganizationState, project: string): LiveService[] {
   return servicesIn(state, state.projects.get(project))
 }
@@ -151,7 +154,7 @@ function nameOf({ namespace, name }: LiveService): Name {
   return { namespace, name }
 }
 
-/** Creates a service. A new service is healthy until its first evaluation. */
+/** Creates a service. A service starts out healthy. */
 export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {
   const { cluster, namespace, name } = key
   const service: LiveService = {
@@ -166,14 +169,14 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
     lastEventAt: null,
     createdAt: now,
     evaluateAt: null,
-    // Earlier events may belong to this service. They are loaded when needed.
+    // Null means not loaded yet. Earlier events may belong to this service.
     ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   }
   ctx.emit({ kind: 'service-created', service })
   return service
 }
 
-/** Stores the image that the service pulls. Returns whether the image is new. */
+/** Records the image that a service pulled. Returns whether it is new. */
 export function learnImage(ctx: Context, service: LiveService, draft: Draft, now: number): boolean {
   const image = imageOf(draft)
   if (!image) return false
@@ -197,8 +200,8 @@ export function learnImage(ctx: Context, service: LiveService, draft: Draft, now
 }
 
 /**
- * Merges the project's own service into the only service that pulls its image. If several services pull the image, the
- * pipeline decides.
+ * Merges the project's own service into the service that pulls its image. If several services pull the image, nothing
+ * is merged until a pipeline shows which service it deploys.
  */
 function joinPulled(ctx: Context, service: LiveService, project: string, now: number): void {
   if (ctx.state.projects.get(project).size !== 1) return
@@ -211,8 +214,8 @@ function joinPulled(ctx: Context, service: LiveService, project: string, now: nu
 }
 
 /**
- * Merges the project's own service into the service that a rule has found. No alias is needed, because the rule finds
- * the service again. A workload that only has the same name as the project is not merged.
+ * Merges the project's own service into the service that a rule found. No alias is needed, because the rule will find
+ * that service again. A workload that merely has the same name as the project is not merged.
  */
 export function joinProject(ctx: Context, tokenCluster: string, draft: Draft, found: LiveService, now: number): void {
   if (draft.source !== 'ci' || !draft.project) return

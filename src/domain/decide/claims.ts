@@ -1,4 +1,4 @@
-/** Claims: assigns a volume claim to the workload that uses it, so that the claim is not a separate service. */
+/** Merges a persistent volume claim into the workload that uses it, so that the claim is not a separate service. */
 import type { Draft } from '../event/event.ts'
 import { claimNamesOf } from '../service/pod-name.ts'
 import type { Context } from '../state/context.ts'
@@ -9,12 +9,12 @@ import { alertsOf } from './conditions.ts'
 import { mergeServices, moveAll } from './services.ts'
 
 const CLAIM = 'PersistentVolumeClaim'
-/** The scheduler and the kubelet name the claim that a pod waits for. */
+/** Matches scheduler and kubelet messages that name the claim a pod is waiting for. */
 const NAMED = /\bpersistentvolumeclaim "([a-z0-9.-]+)"/i
 
 /**
- * Merges services of volume claims into the workload of an item: claims whose names match a new workload, and the claim
- * that the pod of the item uses.
+ * Merges volume claims into the workload of an item: claims whose names match a new workload, and the claim that the
+ * item's pod uses.
  */
 export function joinClaims(ctx: Context, draft: Draft, service: LiveService, isNew: boolean, now: number): void {
   if (draft.source === 'cluster' && draft.object.kind === CLAIM) return
@@ -27,11 +27,10 @@ export function joinClaims(ctx: Context, draft: Draft, service: LiveService, isN
   }
   const name = draft.source === 'cluster' && draft.object.kind === 'Pod' ? NAMED.exec(draft.message)?.[1] : undefined
   const used = name === undefined ? null : findService(ctx.state, { cluster, namespace, name })
-  // The name does not lead to the workload, so the merge adds an alias.
+  // The workload cannot be found from the claim's name, so this merge adds an alias.
   if (used && used.rowId !== service.rowId && isClaim(ctx.state, used)) mergeServices(ctx, used.id, service.id, now)
 }
 
-/** Returns whether a service is only a volume claim. */
 function isClaim(state: OrganizationState, { rowId }: LiveService): boolean {
   const alerts = alertsOf(state, rowId)
   return (

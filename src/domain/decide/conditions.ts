@@ -1,4 +1,4 @@
-/** Reads the live alerts of services and nodes for health and incidents. */
+/** Collects the live alerts of services and nodes as input for health and incident rules. */
 
 import { delayOf } from '../alert/lag.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../alert/unavailable.ts'
@@ -14,7 +14,7 @@ export type Condition = SituationAlert & {
   readonly node: string | null
 }
 
-/** Returns the live alerts of a service, in the order in which they were opened. */
+/** Returns the live alerts of a service in the order in which they were opened. */
 export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert[] {
   const found: LiveAlert[] = []
   for (const rowId of state.alertsOfService.get(serviceId)) {
@@ -24,7 +24,7 @@ export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert
   return found
 }
 
-/** Returns the alerts of a service that fire, or ended after `endedSince`. */
+/** Returns the alerts of a service that are firing or ended after `endedSince`. */
 export function conditionsOf(state: OrganizationState, serviceId: number, endedSince: number): Condition[] {
   const found: Condition[] = []
   for (const live of alertsOf(state, serviceId)) {
@@ -33,7 +33,7 @@ export function conditionsOf(state: OrganizationState, serviceId: number, endedS
   return found
 }
 
-/** Copies only the fields that the rules read, because a service may have thousands of alerts. */
+/** Copies only the fields that the rules use, because a service can have thousands of alerts. */
 function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
   const { alert } = live
   return {
@@ -59,7 +59,7 @@ function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: n
   return endsAt === null || endsAt > endedSince
 }
 
-/** Returns whether the alert's incident is unresolved. Otherwise the alert may join another incident. */
+/** An alert whose incident is resolved can join another incident. */
 function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): boolean {
   if (incidentId === null) return false
   const incident = state.incidents.get(incidentId)
@@ -67,7 +67,7 @@ function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): 
 }
 
 /**
- * Returns the problems of each node: alerts of `node/<name>` with severity error or critical that fire, or ended
+ * Returns the problems of each node: alerts for `node/<name>` with severity error or critical that are firing or ended
  * after `endedSince`.
  */
 export function nodeTroublesOf(
@@ -78,7 +78,7 @@ export function nodeTroublesOf(
 ): NodeTrouble[] {
   return nodes.flatMap((node) => {
     const key = { namespace: '', name: `node/${node}` }
-    // Not every sender names its cluster.
+    // Not every sender reports its cluster.
     const service = findService(state, { cluster, ...key }) ?? findService(state, { cluster: '', ...key })
     const alerts = service ? alertsOf(state, service.rowId) : []
     return alerts
@@ -87,12 +87,12 @@ export function nodeTroublesOf(
   })
 }
 
-/** An Alertmanager rule may see a problem this many milliseconds before its Kubernetes event. */
+/** An Alertmanager rule can fire this many milliseconds before the Kubernetes event for the same problem. */
 const EARLIER = 15 * 60_000
 
 /**
- * Returns whether a metrics alert of the service fires that began at about `startsAt` or later. A warning that has
- * fired for days does not prove that today's condition continues.
+ * Returns whether the service has a firing metrics alert that started around `startsAt` or later. A warning that has
+ * been firing for days does not prove that today's condition persists.
  */
 export function hasFiringMetrics(state: OrganizationState, serviceId: number, startsAt: number): boolean {
   for (const rowId of state.alertsOfService.get(serviceId)) {
@@ -103,7 +103,7 @@ export function hasFiringMetrics(state: OrganizationState, serviceId: number, st
   return false
 }
 
-/** Returns whether another alert with the same name fires with the same or a higher severity. */
+/** Returns whether another alert with the same name is firing at the same or a higher severity. */
 export function hasNamesake(state: OrganizationState, { serviceId, alert }: LiveAlert): boolean {
   return SEVERITIES.some((severity) => {
     if (rank(severity) < rank(alert.severity)) return false
@@ -112,12 +112,12 @@ export function hasNamesake(state: OrganizationState, { serviceId, alert }: Live
   })
 }
 
-/** Returns the firing alerts of a service that come from Kubernetes events. */
+/** Returns the firing alerts of a service that were opened by Kubernetes events. */
 export function firingEventAlerts(state: OrganizationState, service: Pick<LiveService, 'rowId'>): LiveAlert[] {
   return alertsOf(state, service.rowId).filter(({ alert }) => alert.source === 'cluster' && alert.status === 'firing')
 }
 
-/** Returns whether the exporter in the alert's cluster reports repeats, and its delay. */
+/** Returns the delay of the Kubernetes event exporter in the alert's cluster, and whether it reports repeats. */
 export function senderBehaviorOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): SenderBehavior {
   const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
   return { repeats: sender?.reportsRepeats ?? false, lag: delayOf(sender?.lag ?? null) }

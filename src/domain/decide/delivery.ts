@@ -1,4 +1,4 @@
-/** Decides about one webhook request, or one chunk of a large request: its events, its alerts and its answer. */
+/** Processes a webhook request, or one chunk of a large request: its events, its alerts and its response. */
 import type { Alert, Change } from '../alert/alert.ts'
 import type { DraftJudgement } from '../alert/judgement.ts'
 import { corrected } from '../event/clock.ts'
@@ -12,18 +12,18 @@ import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './se
 
 export type Delivery = {
   readonly organizationId: number
-  /** The cluster of the token; '' if the token has none. */
+  /** The cluster assigned to the token, or ''. */
   readonly cluster: string
   readonly source: Source
   readonly intake: Intake
   readonly receivedAt: number
   readonly idempotencyKey: string | null
-  /** Identifies the body: equal bodies have equal values. Absent if the key is computed from the body. */
+  /** A hash of the body. Absent if the key itself is computed from the body. */
   readonly bodyHash?: string
   readonly dryRun: boolean
-  /** Whether the same bytes were received before, so that the parsed intake comes from the cache. */
+  /** Whether the same bytes were received before, so that the intake came from the cache. */
   readonly isFromCache: boolean
-  /** The size of the body, if it is known. A large body is stored in chunks. */
+  /** The size of the body, if known. A large body is stored in chunks. */
   readonly bytes?: number
   /** Set if this delivery is a chunk of a larger delivery. */
   readonly part?: Chunk
@@ -32,44 +32,46 @@ export type Delivery = {
 export type Chunk = {
   /** The intake of the whole request. */
   readonly whole: Intake
-  /** The outcome of the earlier chunks; null for the first chunk. */
+  /** The result of the earlier chunks; null for the first chunk. */
   readonly before: Pick<Received, 'receipt' | 'sent'> | null
   readonly isLast: boolean
 }
 
-/** The outcome of a delivery. The receipt of a chunk covers all chunks up to it. */
+/** The result of a delivery. The receipt of a chunk also includes the earlier chunks. */
 export type Received = {
   readonly receipt: Receipt
   readonly sent: SenderFacts
-  /** Row ids of the services whose health may have changed. */
+  /** Row ids of services whose health may have changed. */
   readonly serviceIds: readonly number[]
-  /** `part`: more chunks follow. `repeated`: the Idempotency-Key was used before, so the stored answer is returned. */
+  /**
+   * `part`: more chunks follow. `repeated`: the Idempotency-Key was already used, so the stored response is returned.
+   */
   readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
 }
 
 export type Receipt = {
-  /** The UUIDs of the events, one for each accepted item, in order. */
+  /** One event UUID per accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
-  /** Ignored errors in accepted items. Absent if there are none. */
+  /** Problems in accepted items that were ignored. Absent if there are none. */
   readonly warnings?: readonly Warning[]
-  /** Whether every item only repeated the last event of its alert. */
+  /** Whether every item merely repeats the last event of its alert. */
   readonly isRepeat: boolean
-  /** Whether the Idempotency-Key was sent with another body in the last 24 hours. */
+  /** Whether the same Idempotency-Key was sent with a different body in the last 24 hours. */
   readonly isKeyReused?: boolean
-  /** Only for a dry run: the decisions about each accepted item, with their rules. */
+  /** Dry runs only: the decisions for each accepted item, with the rules behind them. */
   readonly decisions?: ItemDecision[]
 }
 
 export type Warning = { readonly index: number; readonly warning: string }
 
-/** The decisions about an item in a dry run, with the rule behind each decision. */
+/** The decisions for one item in a dry run, with the rule behind each decision. */
 export type ItemDecision = {
   readonly index: number
-  /** Used by the engine to add the links of the alert. */
+  /** The engine needs this to add the links of the alert. */
   readonly alertRowId?: number
   readonly event: DraftJudgement['event']
-  /** The correction of the sender's clock, in milliseconds. Positive if the clock is ahead, negative if behind. */
+  /** The correction for the sender's clock, in milliseconds. Positive if the sender's clock is ahead. */
   readonly clockOffset: number
   readonly service: {
     readonly cluster: string
@@ -90,7 +92,7 @@ export type ItemDecision = {
   readonly correlations: readonly LinkSummary[]
 }
 
-/** One link of a condition with a change. */
+/** A link between a condition and a change. */
 export type LinkSummary = {
   readonly change: string
   readonly score: number
@@ -99,12 +101,12 @@ export type LinkSummary = {
 }
 
 const REMEMBERED = 24 * 3_600_000
-/** The maximum number of warnings about one request. */
+/** The maximum number of warnings in a response. */
 const MAX_WARNINGS = 100
-/** The maximum number of penalties in a dry run, heaviest first. */
+/** The maximum number of penalties in a dry run. The largest ones are kept. */
 const MAX_PENALTIES = 10
 
-/** Decides about a delivery or a chunk. The first chunk updates the sender, and the last chunk stores the answer. */
+/** Processes a delivery or a chunk. The first chunk updates the sender, and the last one stores the response. */
 export function receive(ctx: Context, delivery: Delivery): Received {
   const { intake, part } = delivery
   const before = part?.before ?? null
@@ -160,13 +162,14 @@ function joined(before: Receipt, own: Receipt): Receipt {
 }
 
 /**
- * Returns the key of a stored answer. It contains the cluster, because two clusters may send the same Idempotency-Key.
+ * Returns the key under which the response is stored. It includes the cluster because two clusters can send the same
+ * Idempotency-Key.
  */
 function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
 }
 
-/** Returns whether the Idempotency-Key was used in the last 24 hours, with the same body or another body. */
+/** Returns whether the Idempotency-Key was used in the last 24 hours, and if so, whether the body was the same. */
 export function keyUseOf(ctx: Context, delivery: Delivery): KeyUse<Receipt> {
   const { receivedAt, bodyHash = '', dryRun } = delivery
   const key = answerKey(delivery)
@@ -181,14 +184,14 @@ function storedAnswer(ctx: Context, { source, receivedAt }: Delivery, key: strin
 
 function rememberAnswer(ctx: Context, delivery: Delivery, receipt: Receipt): void {
   const key = answerKey(delivery)
-  // A request without any usable item is refused. The sender may correct it and send it again.
+  // A request without any usable item can be corrected and sent again under the same key.
   if (key === null || receipt.eventIds.length === 0) return
   const { organizationId, source, receivedAt, bodyHash = '' } = delivery
   const answer = withAnswer(storedAnswer(ctx, delivery, key), bodyHash, receipt, receivedAt)
   ctx.emit({ kind: 'answer-stored', answer: { organizationId, source, key, answer, receivedAt } })
 }
 
-/** Returns the receipt of a dry run. The engine rolls the effects back and adds the links. */
+/** Builds the receipt for a dry run. The engine then adds the links and rolls the effects back. */
 function dryRunReceipt(
   ctx: Context,
   { intake, receivedAt }: Delivery,
@@ -205,7 +208,7 @@ function dryRunReceipt(
     const decision = explain(intake.accepted[position]?.index ?? position, item, sent)
     if (!found) return decision
     const { status, score } = found
-    // With all penalties for every item, the response would be too large.
+    // Listing every penalty for every item would make the response too large.
     return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MAX_PENALTIES) } }
   })
   return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }

@@ -1,4 +1,4 @@
-/** Silences for deploys: if the setting is on, a running deploy silences its own service. */
+/** Silences a service while it is being deployed, if the organization has enabled this. */
 import { isDeploying, type PipelineFacts } from '../correlation/change.ts'
 import { formatMatchers } from '../silence/matcher.ts'
 import { statusOf } from '../silence/silence.ts'
@@ -7,15 +7,15 @@ import type { LivePipeline, LiveService } from '../state/live.ts'
 import { createSilence, expireSilence } from './silences.ts'
 
 const MINUTE = 60_000
-/** The author that timelines and lists show. */
+/** The author shown in timelines and lists. */
 const AUTHOR = 'incmon'
 
-/** Rules that compare only names. A project of another team may have the same name or environment. */
+/** Rules that compare only names. Another team's project can have the same name or environment. */
 const WEAK_RULES: ReadonlySet<string> = new Set(['environment', 'slug'])
 
 /**
- * Creates a silence when a deploy of the service begins, and ends it with the deploy. The setting 0 turns this off.
- * @param rule the rule that matched the pipeline to the service; a weak rule creates no silence
+ * Creates a silence when a deploy of the service starts, and ends it with the deploy. A duration of 0 disables this.
+ * @param rule the rule that matched the pipeline to the service; weak rules do not create silences
  */
 export function silenceDeploy(
   ctx: Context,
@@ -34,13 +34,13 @@ export function silenceDeploy(
   }
   const minutes = ctx.state.settings.get('settings')?.['deploy-silence-minutes'] ?? 0
   const endsAt = startsAt + minutes * MINUTE
-  // A late notification creates no silence.
+  // A notification that arrives late creates no silence.
   if (minutes === 0 || endsAt <= now || WEAK_RULES.has(rule)) return
   const { name, namespace, cluster } = service
   const matchers = Object.entries({ service: name, namespace, cluster }).map(([label, value]) => {
     return { name: label, op: '=' as const, value }
   })
-  // Allows one silence at a time, so that the silences of many pipelines of one service do not add up.
+  // Only one deploy silence at a time, so that several pipelines cannot extend it.
   if (activeSilences(ctx, now).some((silence) => formatMatchers(silence.matchers) === formatMatchers(matchers))) return
   createSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
 }

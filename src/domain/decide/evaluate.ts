@@ -14,22 +14,22 @@ import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
 import { applyStep, lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident } from './incidents.ts'
 import { noteSilences, withoutSilenced } from './silenced.ts'
 
-/** Kubernetes sends no event when a pod recovers with its node, so its alerts may fire for this long afterwards. */
+/** Kubernetes sends no event when a pod recovers together with its node. Its alerts may stay firing for this long. */
 const LINGERS = 60 * 60_000
 
-/** While a failed node explains critical alerts of a service, the service is evaluated at this interval. */
+/** How often a service is evaluated while a failed node explains its critical alerts. */
 const NODE_CHECK = 10 * 60_000
 
-/** The maximum workload of the evaluations in one batch, not counting the last service. */
+/** The workload limit for the evaluations in one batch. The last evaluation can exceed it. */
 export const MAX_EVALUATION_WORK = 1_000
 
 /** Evaluating this many alerts takes as long as saving one effect. */
 const ALERTS_PER_EFFECT = 50
 
-/** The maximum numbers of services, and of their alerts without those of the last service, whose labels are read at once. */
+/** Limits for loading labels in one step: the number of services, and the number of alerts before the last service. */
 const AT_ONCE = { services: 100, alerts: 3_000 }
 
-/** Splits services into the first ones, whose alerts are evaluated in one step, and the rest. */
+/** Splits services into those to evaluate in this step and the rest. */
 export function splitServices(
   { alertsOfService }: Pick<OrganizationState, 'alertsOfService'>,
   serviceIds: readonly number[],
@@ -43,22 +43,22 @@ export function splitServices(
 }
 
 /**
- * Evaluates a service if the workload of the batch is below `most`. Otherwise the service becomes due, and the sweep
- * evaluates it in one of its next batches. This limits the batch if incidents of many services open or end at once.
+ * Evaluates a service if the workload of the batch is still below `most`. Otherwise marks the service as due, and the
+ * sweep evaluates it later. This keeps batches short when many incidents open or end at once.
  */
 export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number, most: number): void {
   if (ctx.workload() < most) evaluate(ctx, serviceId, now)
   else makeDue(ctx, serviceId, now)
 }
 
-/** Schedules the evaluation of a service, unless it is already due. */
+/** Schedules the evaluation of a service unless it is already due. */
 export function makeDue(ctx: Context, serviceId: number, now: number): void {
   const before = ctx.state.services.get(serviceId)
   if (!before || (before.evaluateAt !== null && before.evaluateAt <= now)) return
   ctx.emit({ kind: 'service-changed', before, after: { ...before, evaluateAt: now } })
 }
 
-/** Evaluates the health and the incidents of a service at `now`. Returns null if a merge has removed the service. */
+/** Evaluates the health and the incidents of a service at `now`. Returns null if the service was removed by a merge. */
 export function evaluate(ctx: Context, serviceId: number, now: number): Health | null {
   const { state } = ctx
   const service = state.services.get(serviceId)
@@ -114,8 +114,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
 }
 
 /**
- * Returns when the last condition of a service ended, at most `now`; null while a condition fires. The recovery does
- * not wait until ended conditions no longer lower the score.
+ * Returns when the last condition of a service ended, at most `now`, or null while a condition is firing. Recovery
+ * counts from this time, even while ended conditions still lower the score.
  */
 function recoveredAt(service: LiveService, conditions: readonly Condition[], now: number): number | null {
   if (conditions.some(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))) return null
@@ -137,7 +137,6 @@ function settingsOf({ state }: Context) {
 
 type Evaluation = Pick<LiveService, 'health' | 'healthySince' | 'suppressed' | 'evaluateAt'>
 
-/** Stores an evaluation, if it changed. */
 function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): void {
   const same =
     before.healthySince === found.healthySince &&
@@ -147,7 +146,7 @@ function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): 
   if (!same) ctx.emit({ kind: 'service-changed', before, after: { ...before, ...found } })
 }
 
-/** Returns the problems of the nodes of a service's alerts. A node does not explain its own alerts. */
+/** Returns the problems of the nodes on which a service's alerts run. A node does not explain its own alerts. */
 function troublesOf({ state }: Context, service: LiveService, conditions: readonly Condition[], now: number) {
   if (service.name.startsWith('node/')) return []
   const nodes = new Set<string>()
@@ -155,7 +154,7 @@ function troublesOf({ state }: Context, service: LiveService, conditions: readon
   return nodeTroublesOf(state, service.cluster, [...nodes], now - LINGERS)
 }
 
-/** Returns when a problem of a node may no longer explain alerts; null if no problem is current. */
+/** Returns when to check again whether node problems still explain the alerts; null if no node has a problem. */
 function recheckAt(troubles: readonly NodeTrouble[], now: number): number | null {
   return earliest(troubles.map(({ endsAt }) => (endsAt === null ? now + NODE_CHECK : endsAt + LINGERS)))
 }

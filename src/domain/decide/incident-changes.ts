@@ -1,4 +1,4 @@
-/** Manual changes of incidents: open, edit, add a note, merge. */
+/** Manual incident changes: open, edit, add a note, merge. */
 import { IncmonError } from '../error.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
 import { mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
@@ -11,7 +11,7 @@ import { evaluate } from './evaluate.ts'
 import { addEntry, moveIncident, openIncident } from './incidents.ts'
 
 /**
- * Opens an incident manually. The firing alerts of its service join the incident.
+ * Opens an incident manually. Firing alerts of the service join it.
  * @returns the UUID of the incident
  * @throws IncmonError `unprocessable` if the organization has no such service
  */
@@ -46,8 +46,8 @@ export type IncidentChange = {
 }
 
 /**
- * Changes the given fields of an incident. Returns whether any value changed. A resolved incident can be reopened.
- * @throws IncmonError `not-found`; `invalid` if the start is in the future
+ * Updates the given fields of an incident. Returns whether anything changed. A resolved incident can be reopened.
+ * @throws IncmonError `not-found`; `invalid` if the start time is in the future
  */
 export function changeIncident(ctx: Context, id: string, change: IncidentChange, actor: string, now: number): boolean {
   const before = requireIncident(ctx, id)
@@ -62,14 +62,14 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
     now,
   })
   if (after.status === before.status) return true
-  // If a person resolves an incident while its condition fires, no new incident opens until the condition has ended
-  // once.
+  // When a user resolves an incident while its condition is still firing, no new incident opens until the condition has
+  // ended once.
   if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true
 }
 
-/** Returns `3 alerts still fired` for the timeline; null if all alerts of the incident have ended. */
+/** Returns text such as `3 alerts still fired` for the timeline, or null if every alert has ended. */
 function stillFiringText({ state }: Context, { rowId }: LiveIncident): string | null {
   let count = 0
   for (const { incidentId, alert } of state.alerts.values()) {
@@ -100,7 +100,7 @@ function changed(before: LiveIncident, change: IncidentChange, now: number): Liv
   }
   return {
     ...wanted,
-    // If the clock was ahead when the incident opened, its start is in the future.
+    // The stored start can be in the future if the clock was ahead when the incident opened.
     startedAt: Math.min(wanted.startedAt, now),
     acknowledgedAt: before.acknowledgedAt ?? (status === before.status || status === 'open' ? null : now),
     resolvedAt: status === 'resolved' ? (before.resolvedAt ?? now) : null,
@@ -117,7 +117,7 @@ function edits(before: LiveIncident, after: LiveIncident): string[] {
 }
 
 /**
- * Adds a person's note to the timeline.
+ * Adds a note to the timeline.
  * @throws IncmonError `not-found`
  */
 export function addNote(ctx: Context, id: string, text: string, actor: string, now: number): void {
@@ -141,10 +141,9 @@ function findIncident(ctx: Context, id: string): LiveIncident | null {
 }
 
 /**
- * Moves the alerts, links and timeline of an incident to another incident of the organization, and resolves the first
- * one.
- * @throws IncmonError `not-found`; `unprocessable` if there is no incident `into`; `conflict` if the two cannot be
- * merged
+ * Moves the alerts, links and timeline of one incident into another, and resolves the first.
+ * @throws IncmonError `not-found`; `unprocessable` if the incident `into` does not exist; `conflict` if the two cannot
+ * be merged
  */
 export function mergeIncidents(
   ctx: Context,
@@ -159,7 +158,7 @@ export function mergeIncidents(
   if (refusal !== null) throw new IncmonError('conflict', refusal)
   const { severity, startedAt, took, why } = mergeOf(from, into)
   const wasOpen = from.status !== 'resolved'
-  // Writes the postmortem before the alerts are moved, because the postmortem describes them.
+  // The postmortem must be written before the alerts move, because it describes them.
   const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
   const merged = { at: now, kind: 'merged', actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
@@ -175,7 +174,7 @@ export function mergeIncidents(
   ctx.emit({ kind: 'incident-changed', before: left, after: { ...left, alertCount: 0 } })
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
   if (left.serviceId !== into.serviceId && wasOpen) {
-    // The other incident continues the problem, so no new incident opens until the condition has ended once.
+    // The target incident covers the problem now, so no new incident opens until the condition has ended once.
     suppress(ctx, left.serviceId)
     evaluate(ctx, left.serviceId, now)
   }

@@ -1,4 +1,4 @@
-/** Incidents: opens and changes incidents by the rules. `incident-changes.ts` contains manual changes. */
+/** Opens and updates incidents automatically. `incident-changes.ts` has the manual changes. */
 import { byStartAndName } from '../health/alike.ts'
 import type { Step } from '../incident/incident.ts'
 import { notificationKindOf } from '../notification/kind.ts'
@@ -9,11 +9,11 @@ import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
 import type { OrganizationState } from '../state/state.ts'
 import type { Condition } from './conditions.ts'
 
-/** The maximum age of an incident's start. A sender whose clock is set to 1970 does not know when the problem began. */
+/** The earliest allowed start of an incident, relative to now. A sender may have its clock set to 1970. */
 const OLDEST_START = 400 * 24 * 3_600_000
 const MAX_TITLE = 200
 
-/** Returns the oldest unresolved incident of a service. Later alerts join it. */
+/** Returns the oldest unresolved incident of a service. New alerts join it. */
 export function oldestOpenIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
   return best(
     state,
@@ -23,13 +23,13 @@ export function oldestOpenIncident(state: OrganizationState, serviceId: number):
   )
 }
 
-/** Returns the unresolved incidents of a service, except incidents about missing heartbeats. */
+/** Returns the unresolved incidents of a service, except those for missing heartbeats. */
 export function openIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
   const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
   return incidents.filter(({ status, cause }) => status !== 'resolved' && cause === 'service')
 }
 
-/** Returns the last resolved incident of a service. Ignores incidents about missing heartbeats. */
+/** Returns the most recently resolved incident of a service. Ignores incidents for missing heartbeats. */
 export function lastResolvedIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
   const isCandidate = ({ status, cause }: LiveIncident) => status === 'resolved' && cause === 'service'
   return best(state, serviceId, isCandidate, (a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)
@@ -51,7 +51,7 @@ export type Opening = Pick<LiveIncident, 'title' | 'severity' | 'origin' | 'caus
   readonly actor: string | null
 }
 
-/** Opens an incident, with the first entry of its timeline. */
+/** Opens an incident and adds the first timeline entry. */
 export function openIncident(ctx: Context, { text, actor, ...opening }: Opening, now: number): LiveIncident {
   const incident: LiveIncident = {
     ...opening,
@@ -71,7 +71,7 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
   return incident
 }
 
-/** Adds an entry to the timeline of an incident. */
+/** Adds a timeline entry to an incident. */
 export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineEntry): void {
   ctx.emit({ kind: 'timeline-added', incidentId: rowId, entry })
 }
@@ -79,14 +79,14 @@ export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineE
 export type Move = {
   readonly before: LiveIncident
   readonly after: LiveIncident
-  /** The text after the new status in the timeline. */
+  /** Text to append to the new status in the timeline. */
   readonly why: string | null
-  /** The token's name, or `the command line`; null for incmon itself. */
+  /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null
   readonly now: number
 }
 
-/** Changes an incident. If it becomes resolved, its postmortem is written in the same commit. */
+/** Updates an incident. If it becomes resolved, its postmortem is written in the same commit. */
 export function moveIncident(ctx: Context, { before, after, why, actor, now }: Move): LiveIncident {
   ctx.emit({ kind: 'incident-changed', before, after })
   queueNotifications(ctx, before, after, actor, now)
@@ -98,7 +98,7 @@ export function moveIncident(ctx: Context, { before, after, why, actor, now }: M
   return after
 }
 
-/** Queues notifications for the channels of the organization, unless nobody needs to know about the change. */
+/** Queues notifications for the organization's channels, if the change is worth notifying. */
 function queueNotifications(
   ctx: Context,
   before: LiveIncident | null,
@@ -113,7 +113,7 @@ function queueNotifications(
   ctx.emit({ kind: 'notification-due', change, incident, service, severityBefore, actor, at: now })
 }
 
-/** Stores the lowest score of the service during the incident. */
+/** Records the lowest score of the service during the incident. */
 export function noteScore(ctx: Context, incident: LiveIncident, score: number): LiveIncident {
   if (incident.lowestScore !== null && incident.lowestScore <= score) return incident
   const after = { ...incident, lowestScore: score }
@@ -129,7 +129,7 @@ export type StepInput = {
   readonly now: number
 }
 
-/** Applies one step of the rules. Returns the incident after the step. */
+/** Applies one step of the incident rules. Returns the updated incident. */
 export function applyStep(ctx: Context, service: LiveService, taking: StepInput): LiveIncident | null {
   const { step, now } = taking
   if (step.do === 'reopen') return reopen(ctx, service, taking, step.alertIds)
@@ -190,8 +190,8 @@ function named({ conditions }: StepInput, alertIds: readonly string[]): LiveAler
 }
 
 /**
- * Updates the start and the title from the earliest critical alert, because an event that arrives late may have begun
- * first. After a person has changed the incident, the start and the title stay unchanged.
+ * Updates the start and the title from the earliest critical alert, because an event can arrive late. Does nothing once
+ * a user has edited the incident.
  */
 export function nameAfterFirst(
   ctx: Context,
@@ -218,7 +218,7 @@ export function nameAfterFirst(
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }
 
-/** Adds an alert to the open incident of its service, although it does not change the health of the service. */
+/** Adds an alert that does not change the service's health to the open incident, if there is one. */
 export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
   const incident =
     rank(active.alert.severity) >= rank('warning') ? oldestOpenIncident(ctx.state, active.serviceId) : null
@@ -226,8 +226,8 @@ export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
 }
 
 /**
- * Adds alerts to an incident. The alerts of a reopened incident already belong to it. Stores no timeline entries,
- * because the timeline shows the alerts themselves.
+ * Adds alerts to an incident, skipping alerts that already belong to it. Adds no timeline entries, because the timeline
+ * lists alerts anyway.
  */
 function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)

@@ -1,4 +1,4 @@
-/** Opens or updates the alert of an item. */
+/** Opens or updates the alert for an item. */
 import { absorb, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import type { Fingerprint } from '../alert/fingerprints.ts'
@@ -15,11 +15,11 @@ import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
 import type { SenderFacts } from './senders.ts'
 
 export type Item = SenderFacts & {
-  /** The cluster of the token; '' if the token has none. */
+  /** The cluster assigned to the token, or ''. */
   readonly cluster: string
   readonly draft: Draft
   readonly receivedAt: number
-  /** Whether the same bytes were received before, so that the decisions about names are cached. */
+  /** Whether the same bytes were received before, so that the service lookup is cached. */
   readonly isFromCache: boolean
 }
 
@@ -27,13 +27,13 @@ type Condition = {
   readonly service: LiveService
   readonly known: LiveAlert | null
   readonly signal: Signal
-  /** The new event. It is not stored if the item repeats the last event. */
+  /** Stores the event on the first call. Not called if the item repeats the last event. */
   readonly stored: () => LastEvent
   readonly hash: number
 }
 export type Decided = { readonly live: LiveAlert; readonly change: Change; readonly repeats: boolean }
 
-/** Opens or changes the alert of a condition. Returns null if the signal opens no alert. */
+/** Opens or updates the alert for a condition. Returns null if the signal does not open an alert. */
 export function decideAlert(ctx: Context, item: Item, condition: Condition): Decided | null {
   if (condition.known) return changeKnown(ctx, item, condition, condition.known)
   return makesAlert(condition.signal) ? openAlert(ctx, item, condition) : null
@@ -45,7 +45,7 @@ const shareRules = shareEqual(
   ({ service, severity, identity }: Signal['rules']) => `${service}\0${severity}\0${identity}`,
 )
 
-/** Shares equal texts and rules, because alerts stay in memory. */
+/** Shares equal strings between alerts to save memory. */
 function withShared(signal: Signal): Signal {
   const { name, summary, rules } = signal
   return { ...signal, name: shareText(name), summary: shareText(summary), rules: shareRules(rules) }
@@ -63,7 +63,7 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condit
     incidentId: null,
     groupId: item.groupId,
     cluster: item.cluster,
-    // Written one by one, because V8 would store fields of a spread in a second object.
+    // The fields are listed one by one because V8 would allocate a second object for a spread.
     dueAt,
     alert,
     fingerprints: [first],
@@ -95,7 +95,8 @@ function changeKnown(
     ...known,
     serviceId: service.rowId,
     groupId: item.groupId ?? known.groupId,
-    // The sweep may check too early and then checks again. Saving a later time for each repeat is not worthwhile.
+    // The sweep may check too early, in which case it checks again. Saving a later time for every repeat is not worth
+    // it.
     dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
     ...{ alert, fingerprints },
     lastEvent: repeats ? known.lastEvent : stored(),
@@ -109,7 +110,7 @@ function textsOf({ labels, annotations, links }: Signal): AlertTexts {
   return { labels, annotations, links }
 }
 
-/** Settles an alert. If the signal arrived late, stored events may already end the alert. */
+/** Settles an alert. If the signal arrived late, stored events may already have ended its condition. */
 function settleWithin(ctx: Context, service: LiveService, item: Item, alert: LiveAlert['alert'], signal: Signal) {
   const isEvent = signal.source === 'cluster' || signal.source === 'ci'
   const endings = isEvent && signal.status === 'firing' ? endingEventsSince(ctx, service, signal.at) : []
@@ -121,7 +122,7 @@ function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Liv
   )
 }
 
-/** Returns the events of a service since a time that may end a condition. There are usually none. */
+/** Returns the service's events since `from` that can end a condition. Usually there are none. */
 function endingEventsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
   const unsaved = (ctx.state.unsavedEndings.get(service.rowId) ?? []).filter(({ at }) => at >= from)
   if (newestOf(ctx, service).endingEventAt < from) return unsaved

@@ -1,4 +1,4 @@
-/** Decides about one accepted item: finds its service, stores its event, and opens, repeats or ends an alert. */
+/** Processes one accepted item: finds its service, stores its event, and opens, updates or ends an alert. */
 import { belongsTo, type Change, type Signal } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import type { DraftJudgement } from '../alert/judgement.ts'
@@ -21,16 +21,16 @@ import { hasActiveSilence } from './silenced.ts'
 
 export type ItemResult = {
   readonly eventId: string
-  /** Whether the item only repeats the last event of its alert. */
+  /** Whether the item merely repeats the last event of its alert. */
   readonly isRepeat: boolean
-  /** Row ids of the services whose health may have changed. */
+  /** Row ids of services whose health may have changed. */
   readonly serviceIds: readonly number[]
   readonly match: ServiceMatch
   readonly event: DraftJudgement['event']
   readonly result: { readonly live: LiveAlert; readonly change: Change } | null
 }
 
-/** Decides about one item. */
+/** Processes one item. */
 export function decideItem(ctx: Context, item: Item): ItemResult {
   const { draft, receivedAt, cluster } = item
   const { match, judged, hash } = understand(ctx, item)
@@ -57,7 +57,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
 }
 
-/** Returns a function that calls `make` once and returns the same value each time. */
+/** Returns a function that calls `make` once and caches the value. */
 function once<Value>(make: () => Value): () => Value {
   let made: Value | undefined
   return () => {
@@ -66,10 +66,10 @@ function once<Value>(make: () => Value): () => Value {
   }
 }
 
-/** `hash`: the hash of a notification's payload, which identifies a repeat; 0 for an event. */
+/** `hash`: the hash of a notification's payload, used to detect repeats; 0 for an event. */
 type Understood = { readonly match: ServiceMatch; readonly judged: DraftJudgement; readonly hash: number }
 
-/** Finds the service of an item, and judges the item. */
+/** Finds the service for an item and classifies its signal. */
 function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Understood {
   const find = () => {
     const match = matchService(ctx.state, cluster, draft)
@@ -80,12 +80,12 @@ function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Unders
   return isFromCache ? ctx.cached(draft, find) : find()
 }
 
-/** Returns the current state of a service. The cached match may be older. */
+/** The cached match may be outdated, so this returns the service's current state. */
 function current(ctx: Context, service: LiveService | null): LiveService | null {
   return service && (ctx.state.services.get(service.rowId) ?? service)
 }
 
-/** Returns the service whose history includes the event. Heartbeats and tests belong to no service. */
+/** Returns the service whose history includes the event, or null. Heartbeats and tests have no service. */
 function historyOf({ service }: ServiceMatch, { event }: DraftJudgement): LiveService | null {
   return event.kind === 'heartbeat' || event.kind === 'test' ? null : service
 }
@@ -126,7 +126,7 @@ function storeEvent(
       alertId: found.alertId ?? pipelineAlert ?? null,
       source: draft.source,
       count: draft.source === 'cluster' ? draft.count : 1,
-      // An item without a name cannot wait for a service.
+      // An unattributed item has no name under which to wait for its service.
       awaited: service || isUnattributed(match.key) ? null : awaitedName(match.key),
       firstSeenAt: firstSeenOf(draft),
       at: draft.at,
@@ -136,7 +136,7 @@ function storeEvent(
   })
 }
 
-/** Kubernetes counts repeats in one event; every other sender sends an item for each occurrence. */
+/** Kubernetes counts repeats within one event. Every other sender sends one item per occurrence. */
 function firstSeenOf(draft: Draft): number {
   return draft.source === 'cluster' ? draft.startsAt : draft.at
 }
@@ -147,7 +147,7 @@ type Followed = Omit<Understood, 'hash'> & {
   readonly event: { readonly rowId: number; readonly id: string }
 }
 
-/** Updates the service, its conditions and its links after an item. Returns whether a condition changed. */
+/** Updates the service, its conditions and its links after an item. Returns whether any condition changed. */
 function follow(ctx: Context, item: Item, found: Followed): boolean {
   const { draft, receivedAt } = item
   const { service, match, judged, result, event } = found
@@ -168,7 +168,7 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
   return ended
 }
 
-/** Updates the times of the service's newest event and newest alert. Older times have no effect. */
+/** Updates the times of the service's newest event and newest alert. Never moves them back. */
 function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, alertAt: number | null): void {
   const before = ctx.state.services.get(rowId)
   if (!before) return
@@ -178,16 +178,13 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
   ctx.emit({ kind: 'service-changed', before, after: { ...before, lastEventAt, lastAlertAt } })
 }
 
-/**
- * Returns whether an item is new evidence for links. A repeated event is new evidence, but a repeated notification is
- * not.
- */
+/** Returns whether an item is new evidence for links. A repeated event is; a repeated notification is not. */
 function isEvidence({ live, change }: Decided, kind: DraftJudgement['event']['kind']): boolean {
   const isNew = live.alert.source === 'cluster' || change !== 'repeated'
   return kind === 'firing' && isNew && live.alert.severity !== 'info'
 }
 
-/** Applies an event to every firing Kubernetes condition of its service. Returns whether a condition changed. */
+/** Applies an event to each firing Kubernetes condition of its service. Returns whether any condition changed. */
 function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent, now: number): boolean {
   let changed = false
   for (const live of firingEventAlerts(ctx.state, service)) {
@@ -204,17 +201,17 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
 }
 
 /**
- * Returns whether the service must be evaluated. If an alert with the same name already fires with the same severity or
- * a higher one, the new alert only joins the open incident. So an alert storm is evaluated once.
+ * Returns whether the service must be evaluated. If an alert with the same name is already firing at the same or a
+ * higher severity, the new alert just joins the open incident. An alert storm is therefore evaluated only once.
  */
 function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
   if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
   if (live.alert.severity === 'info') return false
-  // An active silence may apply to only one of the two alerts, so the service is evaluated.
+  // A silence may cover only one of the two alerts, so the service has to be evaluated.
   const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)
   if (isOwn || !hasNamesake(ctx.state, live)) return true
   joinOpenIncident(ctx, live)
-  // A lasting warning weighs more than a new one. The sweep evaluates a storm of such warnings once.
+  // A long-lasting warning weighs more than a new one. The sweep evaluates the service once for the whole storm.
   if (live.alert.severity === 'warning' && lasts(live.alert)) makeDue(ctx, live.serviceId, now)
   return false
 }

@@ -1,4 +1,4 @@
-/** Pipelines: adds a notification to its pipeline. The store computes the links in the same commit. */
+/** Updates a pipeline from a notification. The store recomputes its links in the same commit. */
 import { absorbNotification, intervalOf } from '../correlation/change.ts'
 import { AFTER } from '../correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../event/event.ts'
@@ -10,7 +10,7 @@ import { silenceDeploy } from './deploy-silences.ts'
 const DAY = 24 * 3_600_000
 const TEN_MINUTES = 600_000
 
-/** Adds a notification of a pipeline or job to its pipeline. `event`: the stored event of the notification. */
+/** Adds a pipeline or job notification to its pipeline. `event`: the stored event. */
 export function learnPipeline(
   ctx: Context,
   service: LiveService,
@@ -35,22 +35,22 @@ export function learnPipeline(
   ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
   silenceDeploy(ctx, service, pipeline, before?.facts ?? null, rule, now)
   const left = before && before.serviceId !== service.rowId ? ctx.state.services.get(before.serviceId) : null
-  // A pipeline that a better rule matched to another service loses its links with the conditions of the old service.
+  // If a better rule moved the pipeline here from another service, its links to that service's conditions are removed.
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
   linkChanges(ctx, service, pipeline.startsAt, pipeline.startsAt, now)
 }
 
-/** Schedules a new computation of the links of changes that began in a period. */
+/** Schedules recomputing the links of all changes that started within a period. */
 export function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
   ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'changes', from, to }, now } })
 }
 
-/** Schedules new links after the service pulled a new image, because a pipeline may have built the image. */
+/** Schedules recomputing links after the service pulled a new image, because a pipeline may have built it. */
 export function linkImage(ctx: Context, service: LiveService, at: number, now: number): void {
   linkChanges(ctx, service, at - DAY, at + AFTER, now)
 }
 
-/** Schedules links between a condition and the changes of its service at about the same time. */
+/** Schedules linking a condition to the service's changes around the same time. */
 export function linkCondition(
   ctx: Context,
   service: LiveService,
@@ -67,8 +67,8 @@ function findPipeline(ctx: Context, ref: string): LivePipeline | null {
 }
 
 /**
- * The minimal payload has no id. Notifications with the same ref, status and duration within ten minutes are one
- * pipeline.
+ * Returns the pipeline's reference. The minimal payload has no id, so notifications with the same ref, status and
+ * duration within ten minutes are treated as one pipeline.
  */
 function refOf(ctx: Context, draft: PipelineDraft | JobDraft): string {
   if (draft.pipelineId !== null) return `${draft.project.path}#${draft.pipelineId}`

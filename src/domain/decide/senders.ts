@@ -1,4 +1,4 @@
-/** Learns about senders from their deliveries, and opens an incident if a heartbeat is missing. */
+/** Learns how senders behave from their deliveries, and opens an incident when a heartbeat is missing. */
 import { repeatTimeoutOf, withDelivery, withReceiverInterval } from '../alert/delivery-interval.ts'
 import { withLag } from '../alert/lag.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../event/clock.ts'
@@ -12,31 +12,31 @@ import { clusterOf, createLiveService, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 
 /**
- * The sender's data for each item. `repeatTimeout`: the time in ms without repeats after which an alert of the sender
- * ends; null if the sender reports ends.
+ * What an item needs to know about its sender. `repeatTimeout`: alerts end after this many ms without a repeat; null if
+ * the sender reports when alerts end.
  */
 export type SenderFacts = {
   readonly groupId: number | null
   readonly repeatTimeout: number | null
-  /** How far the sender's clock is ahead of ours, in milliseconds. */
+  /** How far the sender's clock is ahead of the server's, in milliseconds. */
   readonly clockOffset: number
 }
 
-/** The facts for a delivery without a sender. */
+/** For deliveries without a sender. */
 export const NO_SENDER: SenderFacts = { groupId: null, repeatTimeout: null, clockOffset: 0 }
 
 export type SenderInput = {
   readonly source: Source
-  /** The cluster of the token; '' if the token has none. */
+  /** The cluster assigned to the token, or ''. */
   readonly cluster: string
-  /** The items of this request, or of this chunk of a large one. */
+  /** The items of this request, or of this chunk if the request is large. */
   readonly intake: Intake
-  /** All items of a large request. */
+  /** All items of the request. */
   readonly whole: Intake
   readonly receivedAt: number
 }
 
-/** Counts the items of a sender, learns the delivery interval of their group, and records a heartbeat. */
+/** Updates item counts, the group's delivery interval, and the heartbeat of a sender. */
 export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const { receivedAt, whole } = sending
   const { sender: before, isNew } = findSender(ctx, sending)
@@ -62,7 +62,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   }
 }
 
-/** Counts the items of a later chunk. The first chunk has updated everything else. */
+/** Adds the items of a later chunk to the counts. The first chunk has already updated everything else. */
 export function countLaterChunk(ctx: Context, sending: SenderInput): void {
   const { sender, isNew } = findSender(ctx, sending)
   ctx.emit({ kind: 'sender-changed', sender: count(sender, sending.intake, sending.receivedAt), isNew })
@@ -89,7 +89,7 @@ function isReportedEnd(draft: Draft): boolean {
   return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
 }
 
-/** Learns whether a sender names a cluster and reports repeats, and the delay of its events and its clock. */
+/** Learns the sender's event delay and clock offset, and whether it names a cluster and reports repeats. */
 function withLearnedBehavior(
   before: LiveSender,
   drafts: readonly Draft[],
@@ -105,13 +105,13 @@ function withLearnedBehavior(
   const offset = offsetIn(clock, sender.source, reading)
   for (const draft of drafts) {
     lag = withLag(lag, { at: corrected(draft, offset, receivedAt).at, receivedAt })
-    // The sender forwards repeated counts from Kubernetes.
+    // This sender forwards the repeat counts from Kubernetes.
     reportsRepeats ||= draft.source === 'cluster' && draft.count > 1
   }
   return { ...sender, lag, reportsRepeats }
 }
 
-/** Schedules a check of a sender's conditions, because missing repeats now show that a condition has ended. */
+/** Rechecks the sender's conditions, because a missing repeat now means that a condition has ended. */
 function recheckConditions(ctx: Context, { cluster }: LiveSender, now: number): void {
   for (const before of [...ctx.state.alerts.values()]) {
     const isOwn = before.alert.source === 'cluster' && before.cluster === cluster
@@ -120,7 +120,10 @@ function recheckConditions(ctx: Context, { cluster }: LiveSender, now: number): 
   }
 }
 
-/** Returns whether a draft is a heartbeat: a firing Watchdog. InfoInhibitor does not fire all the time. */
+/**
+ * Returns whether a draft is a heartbeat, that is, a firing Watchdog. InfoInhibitor is not a heartbeat because it does
+ * not always fire.
+ */
 function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat' && draft.name === 'Watchdog' && draft.status === 'firing'
 }
@@ -131,7 +134,7 @@ function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): 
     events: sender.events + accepted.length,
     hours: withEvents(sender.hours, at, accepted.length),
     rejections: sender.rejections + rejected.length,
-    // Imported items and chunks may have been received earlier.
+    // Imported items and chunks may arrive out of order.
     lastEventAt: accepted.length > 0 ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
     lastRejectionAt: rejected.length > 0 ? Math.max(sender.lastRejectionAt ?? at, at) : sender.lastRejectionAt,
   }
@@ -148,19 +151,19 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   ctx.emit({ kind: 'group-changed', group: after, isNew: before === null })
   const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
-  // This delivery confirms its members. Only a missing member may now be due earlier.
+  // Members in this delivery were just confirmed. Only missing members may now be due earlier.
   const timeout = repeatTimeoutOf(group, interval)
   if (!sender.reportsEnds && timeout < repeatTimeoutOf(before, sender.deliveryInterval))
     hastenGroup(ctx, groupId, timeout)
   return { sender: { ...sender, deliveryInterval: interval }, groupId, interval: group }
 }
 
-/** Brings the due times of a group's alerts forward after its delivery interval became shorter. */
+/** Moves the due times of a group's alerts earlier after its delivery interval became shorter. */
 function hastenGroup(ctx: Context, groupId: number, timeout: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt, dueAt: Math.min(dueAt, receivedAt + timeout) }))
 }
 
-/** Postpones the due times of a group's firing alerts, including alerts that the delivery omitted. */
+/** Postpones the due times of a group's firing alerts, including alerts omitted from the delivery. */
 function postponeGroup(ctx: Context, groupId: number, at: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt: at, dueAt: dueAt + at - receivedAt }))
 }
@@ -178,7 +181,7 @@ function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: numbe
   }
 }
 
-/** Opens an incident about a missing heartbeat, because such a sender may not report problems either. */
+/** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
 export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
   ctx.emit({ kind: 'sender-changed', sender: { ...sender, heartbeatDueAt: null }, isNew: false })
   if (!ctx.state.settings.get('settings')?.heartbeats) return
@@ -202,7 +205,7 @@ export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: num
   )
 }
 
-/** Resolves the incident about a missing heartbeat after the heartbeat returned. */
+/** Resolves the incident for a missing heartbeat when the heartbeat returns. */
 function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
   const service = findService(ctx.state, serviceKeyOf(sender))
   const incident = service && oldestOpenIncident(ctx.state, service.rowId)

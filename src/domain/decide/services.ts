@@ -1,4 +1,4 @@
-/** Manual changes of services: create, rename, set aliases, merge. */
+/** Manual service changes: create, rename, set aliases, merge. */
 
 import { withFingerprint } from '../alert/fingerprints.ts'
 import { eventFingerprint } from '../alert/signal.ts'
@@ -17,9 +17,8 @@ import { oldestOpenIncident, openIncidents } from './incidents.ts'
 const NO_SERVICE = 'no such service'
 
 /**
- * Creates a service.
- * @returns the UUID of the service
- * @throws IncmonError `conflict` if its key is taken, or an alias belongs to another service
+ * Creates a service and returns its UUID.
+ * @throws IncmonError `conflict` if its key is taken or an alias belongs to another service
  */
 export function createService(
   ctx: Context,
@@ -40,8 +39,8 @@ export function createService(
 }
 
 /**
- * Renames a service. `aliases` replaces all of its aliases.
- * @throws IncmonError `not-found`; `conflict` as for `createService`
+ * Renames a service. `aliases`, if given, replaces all of its aliases.
+ * @throws IncmonError `not-found`; `conflict` as in `createService`
  */
 export function updateService(
   ctx: Context,
@@ -57,19 +56,20 @@ export function updateService(
       throw taken(`a service ${service.namespace}/${name} already exists: merge the two instead`)
     }
     ctx.emit({ kind: 'service-changed', before: service, after })
-    // Items under the old name still belong to this service.
+    // Items that still use the old name belong to this service.
     if (!aliases) addAlias(ctx, after, { kind: 'workload', value: `${service.namespace}/${service.name}` })
   }
   if (aliases) setAliases(ctx, requireService(ctx, id), aliases)
-  // Silences may match the new name, and not the old one.
+  // The silences that match the service may change with its name.
   evaluate(ctx, service.rowId, now)
 }
 
 /**
- * Moves the history, aliases and incidents of one service to another service. Later items with the name of the first
- * service belong to the other service too. Open incidents of both services become one incident. `actor`: the name of
- * the token; null for incmon.
- * @throws IncmonError `not-found`; `unprocessable` if the other does not exist; `conflict` if they are the same
+ * Moves the history, aliases and incidents of one service into another. Later items with the first service's name go to
+ * the other service, and their open incidents are merged into one. `actor`: the token's name; null for automatic
+ * merges.
+ * @throws IncmonError `not-found`; `unprocessable` if the target does not exist; `conflict` if both are the same
+ * service
  */
 export function mergeServices(
   ctx: Context,
@@ -86,7 +86,7 @@ export function mergeServices(
   moveAll(ctx, from, into, now, actor)
 }
 
-/** Moves all records of one service to another service, and merges their open incidents. */
+/** Moves all records of one service to another, and merges their open incidents. */
 export function moveAll(
   ctx: Context,
   { rowId: fromId }: LiveService,
@@ -94,7 +94,7 @@ export function moveAll(
   now: number,
   actor: string | null = null,
 ): void {
-  // The same item may already have changed these services.
+  // An earlier step for the same item may have changed these services.
   const [from, into] = [ctx.state.services.get(fromId), ctx.state.services.get(intoId)]
   if (!from || !into) return
   const incidents = incidentsToMerge(ctx, from, into)
@@ -105,7 +105,9 @@ export function moveAll(
   evaluate(ctx, into.rowId, now)
 }
 
-/** Returns the incidents to merge. Incidents of one service join the oldest one if it belongs to the other service. */
+/**
+ * Returns the incidents to merge. All incidents of one service join the oldest incident, if that belongs to the other.
+ */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
   const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))
   const [first, second] = oldest
@@ -116,7 +118,7 @@ function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): {
   return joining.map(({ id }) => ({ from: id, into: first.id }))
 }
 
-/** Adds fingerprints with the new name and cluster of a service, so that later events find its alerts. */
+/** Adds fingerprints with the new name and cluster, so that later events find the service's alerts. */
 export function addOwnFingerprints(ctx: Context, service: LiveService): void {
   for (const live of firingEventAlerts(ctx.state, service)) {
     if (!live.part) continue
@@ -150,7 +152,7 @@ function addAlias(ctx: Context, service: LiveService, alias: AliasRef): void {
   if (!findAlias(ctx.state, [alias])) setAliases(ctx, service, [...aliasesOf(ctx, service), alias])
 }
 
-/** Adds an alias to a service. Throws if another service has the alias. */
+/** Adds an alias to a service. Throws if the alias belongs to another service. */
 export function assignAlias(ctx: Context, serviceId: string, alias: AliasRef, conflict: string): void {
   const service = requireService(ctx, serviceId)
   const owner = findAlias(ctx.state, [alias])

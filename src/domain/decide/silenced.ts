@@ -6,15 +6,15 @@ import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
 import { alertsOf, type Condition } from './conditions.ts'
 import { addEntry } from './incidents.ts'
 
-/** Comparing an alert with this many silences takes as long as saving one effect. */
+/** Matching one alert against this many silences takes as long as saving one effect. */
 const SILENCES_PER_EFFECT = 50
 
-/** Returns whether any silence of the organization is active. */
+/** Returns whether the organization has an active silence. */
 export function hasActiveSilence({ state }: Context, now: number): boolean {
   return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
 }
 
-/** Returns the labels of a service, and the silences that are active and may match its alerts. */
+/** Returns the labels of a service, and the active silences that may match its alerts. */
 function silencingOf({ state }: Context, { name, namespace, cluster }: LiveService, now: number) {
   const labels = { service: name, namespace, cluster }
   const active = [...state.silences.values()].filter(
@@ -23,21 +23,21 @@ function silencingOf({ state }: Context, { name, namespace, cluster }: LiveServi
   return { labels, active }
 }
 
-/** Returns a key that changes if the silences may match other alerts of the service. */
+/** Returns a key that changes whenever different silences may match the service's alerts. */
 function keyOf({ labels, active }: Silencing): string {
   return JSON.stringify([labels, active.map(({ silence: { rowId, revision } }) => [rowId, revision])])
 }
 
 /**
- * Returns a test whether an alert must be compared with the silences. Otherwise its `silencedBy` is still right: an
- * evaluation with the same silences has compared it.
+ * Returns a predicate for alerts that have to be matched against the silences. For all other alerts, `silencedBy` is
+ * still correct from an earlier evaluation with the same silences.
  */
 function isUncompared({ state }: Context, serviceId: number, key: string): (live: LiveAlert) => boolean {
   const compared = state.compared.get(serviceId)
   return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
 }
 
-/** Loads the labels that the evaluations of these services need all at once. @throws MissingFact if any is not loaded */
+/** Loads all labels that evaluating these services requires, in one go. @throws MissingFact if any are not loaded */
 export function requireLabels(ctx: Context, serviceIds: readonly number[], now: number): void {
   const { state } = ctx
   const needed = serviceIds.filter((serviceId) => {
@@ -58,10 +58,10 @@ function isSaved({ state }: Context, { rowId }: LiveAlert): boolean {
   return state.unsavedLabels.get(rowId) === undefined
 }
 
-/** An alert before and after the silences that apply to it changed. */
+/** An alert before and after its silences changed. */
 export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
 
-/** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and what changed. */
+/** Updates which alerts of a service are silenced. Returns the alerts that are not, and the changes. */
 export function withoutSilenced(
   ctx: Context,
   service: LiveService,
@@ -87,7 +87,7 @@ export function withoutSilenced(
 
 type Silencing = ReturnType<typeof silencingOf>
 
-/** Returns the silences of each alert that must be compared with the active ones, by row id. */
+/** Returns the matching silences for each alert that has to be checked, keyed by the alert's row id. */
 function compare(
   ctx: Context,
   serviceId: number,
@@ -116,10 +116,10 @@ function compare(
   return found
 }
 
-/** The maximum number of characters of a silence's comment in a timeline. */
+/** The maximum length of a silence's comment in a timeline, in characters. */
 const NAMED = 100
 
-/** Notes in the timeline of an incident which of its alerts are silenced now, and which are no longer silenced. */
+/** Records in the incident timeline which alerts became silenced and which are no longer silenced. */
 export function noteSilences(
   ctx: Context,
   incident: LiveIncident,
@@ -128,7 +128,7 @@ export function noteSilences(
 ): void {
   const incidentOf = ({ rowId }: LiveAlert) => ctx.state.alerts.get(rowId)?.incidentId ?? null
   const firing = resilenced.filter(({ after: { alert } }) => alert.status === 'firing' && alert.severity !== 'info')
-  // If there are many alerts, some join the incident only in the next batch.
+  // With many alerts, some join the incident only in the next batch.
   const freed = firing.filter(
     ({ after }) => after.silencedBy.length === 0 && [null, incident.rowId].includes(incidentOf(after)),
   )

@@ -1,4 +1,4 @@
-/** Silences: created, changed and ended by people, and begun and ended by time. */
+/** Silences: created, changed and ended by users, and started and ended by time. */
 import { IncmonError } from '../error.ts'
 import { formatInstant } from '../instant.ts'
 import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
@@ -16,12 +16,12 @@ export type WantedSilence = {
   readonly comment: string
 }
 
-/** The maximum number of characters of a value in an error message. */
+/** The maximum length of a value in an error message, in characters. */
 const SHOWN = 200
 
 /**
  * Creates a silence and returns its UUID.
- * @throws IncmonError `invalid` if a matcher, the period or the schedule cannot be used
+ * @throws IncmonError `invalid` if a matcher, the period or the schedule is invalid
  */
 export function createSilence(ctx: Context, wanted: WantedSilence, actor: string, now: number): string {
   const silence = newSilence(ctx, wanted, actor, now)
@@ -45,13 +45,13 @@ function newSilence(ctx: Context, wanted: WantedSilence, createdBy: string, now:
 }
 
 export type SilenceChange = { readonly [Name in keyof WantedSilence]?: WantedSilence[Name] | undefined } & {
-  /** The revision that the caller has read. Without a revision, the change is applied unconditionally. */
+  /** The revision on which the change is based. Without it, the change always applies. */
   readonly revision?: number | undefined
 }
 
 /**
  * Changes a silence that has not expired.
- * @throws IncmonError `not-found`; `conflict` if it has expired or somebody else has changed it; `invalid`
+ * @throws IncmonError `not-found`; `conflict` if it has expired or someone else has changed it; `invalid`
  */
 export function changeSilence(ctx: Context, id: string, change: SilenceChange, now: number): void {
   const before = requireSilence(ctx, id)
@@ -73,9 +73,7 @@ export function changeSilence(ctx: Context, id: string, change: SilenceChange, n
   evaluateAffected(ctx, now)
 }
 
-/**
- * Returns the fields that the caller wants to change and that somebody else has changed: ` (comment is now "Upgrade")`.
- */
+/** Describes the fields in `change` that someone else has changed: ` (comment is now "Upgrade")`. */
 function differencesOf(before: LiveSilence, { matchers, comment, startsAt, endsAt }: SilenceChange): string {
   const isOther = (wanted: unknown, is: unknown) =>
     wanted !== undefined && JSON.stringify(wanted) !== JSON.stringify(is)
@@ -88,7 +86,7 @@ function differencesOf(before: LiveSilence, { matchers, comment, startsAt, endsA
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`
 }
 
-/** Ends a silence now. A silence that has ended stays unchanged. @throws IncmonError `not-found` */
+/** Ends a silence now. Does nothing if it has already expired. @throws IncmonError `not-found` */
 export function expireSilence(ctx: Context, id: string, now: number): void {
   const before = requireSilence(ctx, id)
   if (statusOf(before, now) === 'expired') return
@@ -100,7 +98,7 @@ function replace(ctx: Context, silence: LiveSilence): void {
   ctx.emit({ kind: 'silence-saved', silence: { ...silence, revision: silence.revision + 1 }, isNew: false })
 }
 
-/** Creates missing silences. Returns the number of created silences, and of silences that exist or have expired. */
+/** Creates the silences that do not exist yet. Silences that exist or have expired are skipped. */
 export function importSilences(
   ctx: Context,
   silences: readonly (WantedSilence & { readonly createdBy: string })[],
@@ -116,7 +114,7 @@ export function importSilences(
   return { created, skipped: silences.length - created }
 }
 
-/** Returns whether a silence with the same matchers, period and comment exists, so that an import can be repeated. */
+/** Returns whether an equal silence exists, so that an import can be repeated safely. */
 function hasEqual({ state }: Context, wanted: WantedSilence): boolean {
   const textOf = ({ matchers, startsAt, endsAt, comment }: WantedSilence) =>
     JSON.stringify([matchers, startsAt, endsAt, comment])
@@ -124,7 +122,7 @@ function hasEqual({ state }: Context, wanted: WantedSilence): boolean {
   return [...state.silences.values()].some(({ silence }) => textOf(silence) === text)
 }
 
-/** Updates the silences that begin or end now. Returns the row ids of the services to evaluate. */
+/** Starts and ends due silences. Returns the row ids of the services to evaluate. */
 export function applyDueSilences(ctx: Context, now: number): readonly number[] {
   const due = [...ctx.state.silences.values()].filter(
     ({ silence: { changesAt } }) => changesAt !== null && changesAt <= now,
@@ -135,7 +133,7 @@ export function applyDueSilences(ctx: Context, now: number): readonly number[] {
   return due.length > 0 ? makeServicesDue(ctx, now) : []
 }
 
-/** Evaluates the first services with live alerts. The sweep evaluates the rest. */
+/** Evaluates as many affected services as fit in a batch. The sweep evaluates the rest. */
 function evaluateAffected(ctx: Context, now: number): void {
   const most = ctx.workload() + MAX_EVALUATION_WORK
   const { first } = splitServices(ctx.state, makeServicesDue(ctx, now))
@@ -143,7 +141,7 @@ function evaluateAffected(ctx: Context, now: number): void {
   for (const serviceId of first) evaluateOrPostpone(ctx, serviceId, now, most)
 }
 
-/** Schedules the evaluation of every service with live alerts. Sorted, so that a restart does not change the order. */
+/** Schedules the evaluation of every service with live alerts. Sorted so that the order survives a restart. */
 function makeServicesDue(ctx: Context, now: number): number[] {
   const serviceIds = [...ctx.state.alertsOfService.keys()]
     .filter((id) => ctx.state.services.get(id) !== undefined)

@@ -1,4 +1,4 @@
-/** The sweep: applies changes that become due without any input. */
+/** The sweep applies changes that become due without any input. */
 
 import { repeatTimeoutOf } from '../alert/delivery-interval.ts'
 import { settle } from '../alert/ending.ts'
@@ -11,11 +11,10 @@ import { changeAlert } from './alerts.ts'
 import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
 import { openHeartbeatIncident } from './senders.ts'
 
-/** The due records of an organization. */
 export type Due = {
   readonly alerts: readonly number[]
   readonly services: readonly number[]
-  /** Keys of senders whose heartbeat is overdue. */
+  /** Keys of senders with an overdue heartbeat. */
   readonly senders: readonly string[]
 }
 
@@ -31,7 +30,7 @@ export function findDue(state: OrganizationState, now: number, limit: number): D
   }
 }
 
-/** Returns the time of the next due record, in milliseconds UTC; null if nothing is due. */
+/** Returns when the next record is due, in milliseconds UTC, or null. */
 export function nextDue(state: OrganizationState): number | null {
   return earliest([
     ...earliestOf(state.dueAlerts).map((rowId) => state.alerts.get(rowId)?.dueAt ?? null),
@@ -51,7 +50,7 @@ export function isDue(state: OrganizationState, now: number): boolean {
   )
 }
 
-/** Returns the times at which heartbeats are overdue and silences begin or end. */
+/** Returns the due times of heartbeats, and the start and end times of silences. */
 function otherTimes(state: OrganizationState): (number | null)[] {
   return [
     ...[...state.senders.values()].map(({ heartbeatDueAt }) => heartbeatDueAt),
@@ -63,8 +62,8 @@ type DueIndex = OrganizationState['dueAlerts']
 type DueAt = (rowId: number) => number | null
 
 /**
- * Returns due row ids, earliest ten-second slot first. Does not sort the records of a slot, because a whole alert storm
- * may be due at once.
+ * Returns due row ids, earliest ten-second slot first. Does not sort within a slot, because a whole alert storm may be
+ * due at once.
  */
 function dueOf(index: DueIndex, now: number, limit: number, dueAt: DueAt): number[] {
   const last = dueStep(now) ?? Number.POSITIVE_INFINITY
@@ -85,13 +84,13 @@ function earliestOf(index: DueIndex): number[] {
   return steps.length === 0 ? [] : [...index.get(steps.reduce((a, b) => Math.min(a, b)))]
 }
 
-/** Processes a due alert. Returns the row id of its service if the alert ended, so that the service is evaluated. */
+/** Processes a due alert. If the alert ended, returns the row id of its service, which has to be evaluated. */
 export function sweepAlert(ctx: Context, rowId: number, now: number): number | null {
   const live = ctx.state.alerts.get(rowId)
   if (!live) return null
   if (live.alert.status === 'resolved') {
     const { startsAt, lastSeenAt, endsAt } = live.alert
-    // The retention of the alert is counted from `at`, which must not be earlier than any time of the alert.
+    // The alert's retention period starts at `at`, which must not be before any of the alert's times.
     ctx.emit({ kind: 'alert-settled', alert: live, at: Math.max(now, startsAt, lastSeenAt, endsAt ?? now) })
     return null
   }
@@ -106,7 +105,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   return alert.status === 'resolved' ? live.serviceId : null
 }
 
-/** Returns the time without repeats after which an alert ends, in ms; null if its sender reports ends. */
+/** Returns after how many ms without a repeat an alert ends; null if its sender reports when alerts end. */
 function repeatTimeoutFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? undefined : state.groups.get(key)
@@ -116,7 +115,7 @@ function repeatTimeoutFor(state: OrganizationState, { groupId }: Pick<LiveAlert,
   return sender.reportsEnds ? null : repeatTimeoutOf(group, sender.deliveryInterval)
 }
 
-/** Returns when an alert that is loaded from the store is due. Senders and their groups must be loaded before. */
+/** Returns when an alert loaded from the store is due. Senders and groups must be loaded first. */
 export function firstDueAt(
   state: OrganizationState,
   one: Pick<LiveAlert, 'alert' | 'cluster' | 'groupId' | 'serviceId'>,
@@ -128,7 +127,7 @@ export function firstDueAt(
 }
 
 /**
- * Computes the due times of Kubernetes conditions again after all alerts are loaded, because other alerts affect them.
+ * Recomputes the due times of Kubernetes conditions. They depend on other alerts, so all alerts must be loaded first.
  */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
@@ -138,13 +137,13 @@ export function scheduleAlerts(state: OrganizationState): void {
   }
 }
 
-/** Opens the incident of an overdue heartbeat. */
+/** Opens an incident for an overdue heartbeat. */
 export function sweepSender(ctx: Context, key: string, now: number): void {
   const sender = ctx.state.senders.get(key)
   if (sender) openHeartbeatIncident(ctx, sender, now)
 }
 
-/** Schedules a retry of a failed record. The retry is only in memory, because the record could not be stored. */
+/** Reschedules a failed record. Kept only in memory, because the record could not be stored. */
 export function postpone(
   ctx: Context,
   { alerts = [], services = [], senders = [] }: Partial<Due>,
@@ -166,7 +165,7 @@ export function postpone(
 
 const DAY = 24 * 3_600_000
 
-/** Deletes groups without an alert and without a delivery during the retention period. */
+/** Deletes groups that have no alerts and had no delivery within the retention period. */
 export function dropSilentGroups(ctx: Context, now: number): void {
   for (const group of silentGroups(ctx.state, now)) ctx.emit({ kind: 'group-dropped', group })
 }
