@@ -1,4 +1,4 @@
-/** Reads notifications in Alertmanager's webhook format. Grafana uses the same format. */
+/** Parses Alertmanager webhook notifications. Grafana uses the same format. */
 
 import { IncmonError } from '../domain/error.ts'
 import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
@@ -25,17 +25,17 @@ import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
 
-/** A real alert has about fifty values. If an item has too many labels, its error is about the labels. */
+/** A real alert has about fifty values. This limit leaves room for the more specific error about too many labels. */
 const MAX_ITEM_VALUES = 5_000
-/** 10 MiB hold fewer real alerts than this. All drafts of one request are in memory at the same time. */
+/** A 10 MiB body of real alerts contains fewer than this. All drafts of a request are in memory at once. */
 const MAX_ALERTS = 20_000
 
 const HEARTBEATS = new Set(['Watchdog', 'InfoInhibitor'])
 const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
 
 /**
- * Reads a notification in Alertmanager's webhook format, version 4 or similar. `receivedAt` is in ms UTC.
- * An item needs `labels`, an object. All other fields have defaults. Unusable items are rejected one by one.
+ * Parses an Alertmanager webhook notification, version 4 or similar. `receivedAt` is in ms UTC. Each item must have a
+ * `labels` object; everything else has a default. Invalid items are rejected individually.
  * @throws IncmonError `invalid` if there is no list of alerts, or more than 20,000 alerts
  */
 export function readNotification(body: unknown, receivedAt: number, source: Source): Intake {
@@ -43,10 +43,10 @@ export function readNotification(body: unknown, receivedAt: number, source: Sour
   return finish(readItems(alerts, read, 0, MAX_ITEM_VALUES))
 }
 
-/** Reading this many items takes a few dozen milliseconds. */
+/** Parsing this many items takes a few dozen milliseconds. */
 const ITEMS_PER_STEP = 500
 
-/** Reads a notification in at least `steps` steps. The caller may do other work at each `yield`. */
+/** Parses a notification in at least `steps` steps. The caller can do other work at each `yield`. */
 export function* readNotificationInSteps(
   body: unknown,
   receivedAt: number,
@@ -65,7 +65,7 @@ export function* readNotificationInSteps(
   return finish(items)
 }
 
-/** Returns the alerts of a notification, a function that reads one of them, and a function that builds the result. */
+/** Returns the alerts in a notification, a function that parses one alert, and a function that builds the result. */
 function openNotification(body: unknown, receivedAt: number, source: Source) {
   const notification = requireNotification(body)
   const { alerts } = notification
@@ -85,8 +85,8 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
 }
 
 /**
- * Returns the identity of a member of the group. It includes the start, because an alert that returns after quiet days
- * is a new member.
+ * Identifies a member of the group. The start time is included because an alert that fires again after days is a new
+ * member.
  */
 function memberOf(draft: Draft): string {
   return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status} ${draft.startsAt}` : ''
@@ -114,7 +114,7 @@ function invalid(path: string, message: string): IncmonError {
   return new IncmonError('invalid', message, [{ path, message: message.slice(message.indexOf(': ') + 2) }])
 }
 
-/** Reads one alert. `sharedLinks` are the links that all alerts of the notification share. */
+/** Parses one alert. `sharedLinks`: the links that apply to every alert in the notification. */
 function readAlert(
   item: Fields,
   notification: Fields,
@@ -123,10 +123,10 @@ function readAlert(
   source: Source,
 ): AlertDraft {
   const { receivedAt, warn } = receipt
-  // Reads the labels before the search for secrets, which is slow for an item with very many labels.
+  // The labels are validated before the search for secrets, which is slow when there are very many.
   const sent = rawLabels(item.labels, 'labels', warn)
   const clean = redact(item)
-  // If the whole item contains no secret, its parts need no second search.
+  // If the item as a whole contains no secrets, there is no need to search its parts again.
   const textOf = clean === item ? cleanText : draftText
   const labels = draftLabels(sent, textOf)
   const annotations = draftLabels(annotationsOf(item.annotations), textOf)
@@ -153,9 +153,7 @@ function readAlert(
   }
 }
 
-/**
- * Returns annotations as text. Nested values are stored as JSON. If the value is not an object, returns no annotations.
- */
+/** Returns annotations as text, with nested values as JSON. Returns no annotations if the value is not an object. */
 function annotationsOf(value: unknown): Labels {
   const annotations = newLabels()
   const fields = fieldsOf(value) ?? {}
@@ -167,7 +165,7 @@ function annotationsOf(value: unknown): Labels {
   return annotations
 }
 
-/** Returns the status of the item, or of the group if the item has none. An unknown status counts as firing. */
+/** Returns the item's status, or the group's status if the item has none. An unknown status is treated as firing. */
 function statusOf(item: Fields, notification: Fields, warn: Warn): AlertDraft['status'] {
   const status = isUnset(item.status) ? notification.status : item.status
   const word = typeof status === 'string' ? status.trim().toLowerCase() : ''
@@ -177,8 +175,8 @@ function statusOf(item: Fields, notification: Fields, warn: Warn): AlertDraft['s
 }
 
 /**
- * Returns the sender's fingerprint. Grafana's fingerprint also covers hidden labels. If it is missing, computes a
- * fingerprint from the labels.
+ * Returns the fingerprint that the sender provided. It cannot be recomputed for Grafana, which also hashes hidden
+ * labels. If there is none, computes a fingerprint from the labels.
  */
 function fingerprintOf(item: Fields, sent: Labels): string {
   const fingerprint = optionalText(item, 'fingerprint')
@@ -216,8 +214,8 @@ function readLinks(item: Fields, annotations: Labels, textOf: typeof draftText):
 }
 
 /**
- * Returns the group to whose delivery interval this notification belongs. A key that is too long is replaced by its
- * digest.
+ * Returns the group whose delivery interval this notification belongs to. A key that is too long is replaced by its
+ * hash.
  */
 function groupOf(notification: Fields): { receiver: string; key: string; truncated: boolean } {
   const { groupKey } = notification

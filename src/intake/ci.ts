@@ -1,4 +1,4 @@
-/** Reads GitLab's pipeline and job hooks, and all other hooks that GitLab sends to the same URL. */
+/** Parses GitLab pipeline and job hooks. Also accepts any other hook that GitLab sends to the same URL. */
 
 import type { Commit, Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
 import {
@@ -17,22 +17,21 @@ import {
 import { readItems } from './items.ts'
 import { redact } from './redact.ts'
 
-/** Every GitLab plan allows fewer jobs per pipeline. */
+/** No GitLab plan allows this many jobs in a pipeline. */
 const MAX_JOBS = 5000
-/** A longer commit title is cut off. */
+/** Longer commit titles are truncated. */
 const MAX_TITLE = 200
 
 /**
- * A pipeline or job with one of these statuses has ended. For any other status, `finished_at` may be left over from an
- * earlier run.
+ * The final statuses of a pipeline or job. With any other status, `finished_at` may be left over from an earlier run.
  */
 const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
- * Reads one notification of GitLab by its `object_kind`: `pipeline`, `build` (a job), or another kind.
- * Other kinds, and job hooks without status or project, become an event without any effect.
- * A pipeline needs the strings `object_attributes.status` and `project.path_with_namespace`.
- * Times after `receivedAt` (ms UTC) are set to `receivedAt`.
+ * Parses a GitLab hook according to its `object_kind`: `pipeline`, `build` (a job), or another kind. Other kinds, and
+ * job hooks without a status or a project, become an event that has no effect. A pipeline must have the strings
+ * `object_attributes.status` and `project.path_with_namespace`. Times later than `receivedAt` (ms UTC) are replaced by
+ * `receivedAt`.
  */
 export function readCi(body: unknown, receivedAt: number): Intake {
   return { ...readItems([body], (hook, warn) => readHook(hook, { receivedAt, warn })), group: null }
@@ -94,7 +93,7 @@ function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
 
 function readJobHook(hook: Fields, project: Project, status: string, receipt: Receipt): JobDraft {
   const createdAt = instantAt(hook, receipt, 'build_created_at', 'build_created_at_iso')
-  // The `commit.id` of a job is the ID of its pipeline. The ID of the commit is `sha`.
+  // In a job hook, `commit.id` is the pipeline's ID. The commit's own ID is in `sha`.
   const pipelineId = optionalText(hook, 'pipeline_id', 'commit.id')
   const job = readJob(hook, receipt, 'build_', status)
   return {
@@ -117,7 +116,7 @@ function readJobHook(hook: Fields, project: Project, status: string, receipt: Re
   }
 }
 
-/** Returns the first line of the commit message and the author's name. GitLab sends `title` only with newer versions. */
+/** Returns the first line of the commit message, and the author's name. Only recent GitLab versions send `title`. */
 function commitOf(hook: Fields): Commit | null {
   const [title = ''] = (optionalText(hook, 'commit.title', 'commit.message') ?? '').trim().split(/[\r\n]/)
   if (title === '') return null
@@ -140,7 +139,8 @@ function requireWord(hook: Fields, path: string): string {
 }
 
 /**
- * Returns the project. Job hooks of older GitLab versions have no `project`, so the path comes from the repository URL.
+ * Returns the project. Job hooks from older GitLab versions have no `project`, so the path is taken from the repository
+ * URL.
  */
 function projectOf(hook: Fields): Project | null {
   const path = trimSlashes(optionalText(hook, 'project.path_with_namespace') ?? pathOfRepository(hook))
@@ -170,7 +170,7 @@ function readJobs(value: unknown, receipt: Receipt): Job[] {
   })
 }
 
-/** Reads a job in a pipeline's `builds`. With the prefix `build_`, reads the fields of a job hook. */
+/** Parses a job from a pipeline's `builds`. With the prefix `build_`, parses the fields of a job hook. */
 function readJob(build: Fields, receipt: Receipt, prefix: '' | 'build_', status: string): Job {
   const startedAt = instantAt(build, receipt, `${prefix}started_at`, `${prefix}started_at_iso`)
   const finishedAt = instantAt(build, receipt, `${prefix}finished_at`, `${prefix}finished_at_iso`)
@@ -189,7 +189,7 @@ function readJob(build: Fields, receipt: Receipt, prefix: '' | 'build_', status:
   }
 }
 
-/** Returns the latest time in a running pipeline. GitLab does not send the time of the status change. */
+/** Returns the latest time found in a running pipeline, because GitLab does not send the time of the status change. */
 function latest(createdAt: number | null, jobs: readonly Job[]): number | null {
   let last = createdAt
   for (const { startedAt, finishedAt } of jobs) {

@@ -1,4 +1,4 @@
-/** Reads Kubernetes events from kubernetes-event-exporter (with and without a layout) and from kwatch. */
+/** Parses Kubernetes events sent by kubernetes-event-exporter (with and without a layout) and kwatch. */
 
 import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, newLabels } from '../domain/event/event.ts'
 import { clusterInLabels } from '../domain/service/cluster.ts'
@@ -22,13 +22,13 @@ import { readItems } from './items.ts'
 import { cleanText } from './json.ts'
 import { redact, redactAndCut } from './redact.ts'
 
-/** A layout has about a dozen keys. */
+/** A typical layout has about a dozen keys. */
 const MAX_FLAT_KEYS = 200
 
-/** Kubernetes counts events in an int32. */
+/** Kubernetes stores the count in an int32. */
 const MAX_COUNT = 2 ** 31 - 1
 
-/** Kinds without a namespace. Their events have the namespace `default`, which a layout may pass on. */
+/** Kinds that are not namespaced. Their events are in the `default` namespace, which a layout may include. */
 const CLUSTER_WIDE = new Set(['Node', 'PersistentVolume', 'Namespace'])
 
 const WELL_KNOWN = new Set([
@@ -38,7 +38,7 @@ const WELL_KNOWN = new Set([
 
 const CONTAINER_NAME = '([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)'
 
-/** Messages of the kubelet that name a container. Source: pkg/kubelet/container and pkg/kubelet/kuberuntime. */
+/** Kubelet messages that name a container. Source: pkg/kubelet/container and pkg/kubelet/kuberuntime. */
 const CONTAINER_SENTENCES: readonly RegExp[] = [
   new RegExp(`\\bfailed container[ =]"?${CONTAINER_NAME}"?(?= in pod\\b| pod=)`),
   new RegExp(`^(?:Created|Started|Stopping) container:? "?${CONTAINER_NAME}"?$`),
@@ -47,10 +47,10 @@ const CONTAINER_SENTENCES: readonly RegExp[] = [
 ]
 
 /**
- * Reads one Kubernetes event in one of three formats: the flat format (a layout may render every value as a string, and
- * unknown keys count as labels), the whole event of the exporter, or the format of kwatch. An event needs a reason or a
- * message, and the name of an object. The time of the event is its last time, otherwise its first time, otherwise
- * `receivedAt` (ms UTC).
+ * Parses a Kubernetes event in one of three formats: flat, the exporter's full event, or kwatch. In the flat format, a
+ * layout may render every value as a string, and unknown keys are treated as labels. An event must have an object name,
+ * and a reason or a message. The event's time is its last time, its first time or `receivedAt` (ms UTC), whichever is
+ * present first.
  */
 export function readCluster(body: unknown, receivedAt: number): Intake {
   return { ...readItems([body], (event, warn) => readEvent(event, { receivedAt, warn })), group: null }
@@ -96,7 +96,7 @@ function readObject(event: Fields, warn: Warn): Omit<KubernetesObject, 'containe
   }
 }
 
-/** Returns the labels of the object. Unknown keys of a flat event are labels too. */
+/** Returns the object's labels. In a flat event, unknown keys are labels as well. */
 function readLabels(event: Fields, warn: Warn): Labels {
   const labels = newLabels()
   if (!fieldsOf(event.involvedObject) && event.Name === undefined) {
@@ -111,7 +111,7 @@ function readLabels(event: Fields, warn: Warn): Labels {
   return labels
 }
 
-/** Returns labels, or none if the value is not a set of labels. The payload keeps the original value. */
+/** Returns the labels, or none if the value is not a valid set of labels. The payload still contains the original. */
 function usableLabels(value: unknown, warn: Warn): Labels {
   try {
     return rawLabels(typeof value === 'string' ? JSON.parse(value) : value, 'labels', warn)
@@ -149,7 +149,7 @@ function readContainer(event: Fields, message: string): string | null {
   return inPath ?? containerInMessage(message)
 }
 
-/** Uses only unambiguous messages, because a wrong container would split one condition into two conditions. */
+/** Matches only unambiguous messages, because a wrong container would split a condition in two. */
 function containerInMessage(message: string): string | null {
   const sentence = redactAndCut(cleanText(message), 1024).replace(/^\(combined from similar events\): /, '')
   for (const pattern of CONTAINER_SENTENCES) {

@@ -1,9 +1,12 @@
-/** Reads notifications of Grafana's unified alerting. */
+/** Parses notifications from Grafana's unified alerting. */
 
 import type { Intake } from '../domain/event/event.ts'
 import { readNotification } from './alertmanager.ts'
 
-/** Reads a notification of Grafana; see `readNotification`. `TestAlert` comes from the Test button and is a test. */
+/**
+ * Parses a Grafana notification; see `readNotification`. `TestAlert` is sent by Grafana's Test button and becomes a
+ * test.
+ */
 export function readDashboard(body: unknown, receivedAt: number): Intake {
   return readNotification(body, receivedAt, 'dashboard')
 }

@@ -1,4 +1,4 @@
-/** Reads values of unknown type from JSON of senders and returns clean text, numbers and times. */
+/** Extracts clean text, numbers and times from untrusted JSON. */
 
 import { IncmonError } from '../domain/error.ts'
 import { type Labels, type Links, newLabels } from '../domain/event/event.ts'
@@ -8,18 +8,18 @@ import { isSecretKey, REDACTED, redactAndCut, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Longer names and references are refused. Known senders do not send them, and every list would show them. */
+/** Longer names and references are rejected. No known sender sends them, and they would fill every list. */
 const NAME_LIMIT = 1024
 
 /** Real alerts have about thirty labels. A hundred thousand labels are an attack. */
 export const LABEL_LIMIT = 1000
 
-/** Returns an object that is not an array, else null. */
+/** Returns the value if it is an object and not an array; otherwise null. */
 export function fieldsOf(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
 }
 
-/** Returns the value at a dotted path of own properties. Returns undefined if a step is missing. */
+/** Returns the value at a dotted path, looking only at own properties. Returns undefined if any step is missing. */
 export function at(fields: Fields, path: string): unknown {
   let value: unknown = fields
   for (const key of path.split('.')) {
@@ -29,7 +29,7 @@ export function at(fields: Fields, path: string): unknown {
   return value
 }
 
-/** Returns whether a value is missing: absent, null, blank, or the `<no value>` of a Go template. */
+/** Returns whether a value is absent, null, blank, or a Go template's `<no value>`. */
 export function isUnset(value: unknown): boolean {
   if (value === undefined || value === null) return true
   if (typeof value !== 'string') return false
@@ -38,8 +38,8 @@ export function isUnset(value: unknown): boolean {
 }
 
 /**
- * Returns the text at the first of `paths` that has a value: cleaned, redacted and trimmed. Returns '' if no path has a
- * value.
+ * Returns the text at the first of `paths` that has a value, or '' if none has. The text is cleaned, redacted and
+ * trimmed.
  * @throws IncmonError `invalid`, `path: expected string`, if the value is not a string
  */
 export function requireText(fields: Fields, paths: readonly string[], limit = NAME_LIMIT): string {
@@ -51,7 +51,9 @@ export function requireText(fields: Fields, paths: readonly string[], limit = NA
   return draftText(value).trim()
 }
 
-/** Returns the first string, number or boolean of at most 1,024 characters at one of `paths` as text, else null. */
+/**
+ * Returns the first string, number or boolean at one of `paths` as text, if at most 1,024 characters; otherwise null.
+ */
 export function optionalText(fields: Fields, ...paths: string[]): string | null {
   for (const path of paths) {
     const value = at(fields, path)
@@ -62,24 +64,24 @@ export function optionalText(fields: Fields, ...paths: string[]): string | null 
   return null
 }
 
-/** Adds a warning to the response about an accepted item. */
+/** Adds a warning about an accepted item to the response. */
 export type Warn = (text: string) => void
 
-/** The time of receipt in ms UTC, and a function for warnings about times. */
+/** When the request was received, in ms UTC, and a function that reports problems with times. */
 export type Receipt = { readonly receivedAt: number; readonly warn: Warn }
 
-/** Programs in Go send the zero time if a time is not set. */
+/** Go programs send the zero time for an unset time. */
 const ZERO_TIME = /^\W*0001-01-01/
-/** Clocks may differ by seconds. */
+/** Tolerance for clock differences. */
 const FUTURE = 120_000
 
-/** Returns the time at the first of `paths` that has a time, in ms UTC and never later than the receipt, else null. */
+/** Returns the time at the first of `paths` that has one, or null. In ms UTC, capped at the time of receipt. */
 export function instantAt(fields: Fields, receipt: Receipt, ...paths: string[]): number | null {
   const sent = sentInstantAt(fields, receipt, ...paths)
   return sent === null ? null : Math.min(sent, receipt.receivedAt)
 }
 
-/** Returns the original time at the first of `paths` that has a time, in ms UTC, else null. */
+/** Returns the time at the first of `paths` that has one, or null. In ms UTC, and possibly in the future. */
 export function sentInstantAt(fields: Fields, { receivedAt, warn }: Receipt, ...paths: string[]): number | null {
   for (const path of paths) {
     const value = at(fields, path)
@@ -102,7 +104,8 @@ export function quoted(value: unknown): string {
 }
 
 /**
- * Returns a number, also from a numeric string. Returns null for any other value and for values that are not finite.
+ * Returns a number or the value of a numeric string. Returns null for anything else, including values that are not
+ * finite.
  */
 export function numberOf(value: unknown): number | null {
   if (typeof value !== 'number' && typeof value !== 'string') return null
@@ -111,15 +114,15 @@ export function numberOf(value: unknown): number | null {
   return Number.isFinite(number) ? number : null
 }
 
-/** Returns true for true and 'true'. Every other value is false. */
+/** Returns true for true and 'true', and false for anything else. */
 export function isTrue(value: unknown): boolean {
   return value === true || (typeof value === 'string' && value.trim().toLowerCase() === 'true')
 }
 
 /**
- * Returns labels as they were sent, with any name. Numbers and booleans become strings, null becomes ''. A label whose
- * value is an object or a list is dropped with a warning.
- * @throws IncmonError `invalid` if the value is not an object, or has more than 1,000 labels
+ * Returns the labels as sent, under any name. Numbers and booleans become strings, and null becomes ''. Labels with an
+ * object or a list as their value are dropped with a warning.
+ * @throws IncmonError `invalid` if the value is not an object or has more than 1,000 labels
  */
 export function rawLabels(value: unknown, path: string, warn: Warn): Labels {
   const fields = fieldsOf(value)
@@ -144,17 +147,16 @@ function printable(name: string): string {
 }
 
 /**
- * The maximum length of a label or annotation in characters. The limit for all values of an item is twice as high. The
- * payload keeps the full text.
+ * The maximum length of a label or annotation in characters. All values of an item together can be twice as long. The
+ * payload still contains the full text.
  */
 const VALUE_LENGTH = 65_536
 const VALUES_LENGTH = 2 * VALUE_LENGTH
 
 /**
- * Returns labels for a draft: names and values cleaned, secrets replaced, no label dropped.
- * If two names become equal, a number is added. Values are truncated to 64 kB each and 128 kB in total, so that a page of
- * alerts has a reasonable size.
- * @param textOf `cleanText` if it is known that no value contains a secret
+ * Returns labels for a draft: names and values cleaned and redacted. If two names become equal, a number is appended.
+ * Values are truncated to 64 kB each and 128 kB in total to keep alert pages small.
+ * @param textOf `cleanText` if the values are known to contain no secrets
  */
 export function draftLabels(raw: Labels, textOf = draftText): Labels {
   const labels = newLabels()
@@ -174,17 +176,17 @@ export function draftLabels(raw: Labels, textOf = draftText): Labels {
   return labels
 }
 
-/** Returns text for a draft, without characters that cannot be stored and without secrets. */
+/** Cleans and redacts text for a draft. */
 export function draftText(text: string): string {
   return redactText(cleanText(text))
 }
 
-/** A URL with a host, and without any character that could end an HTML attribute or a line. */
+/** An http or https URL with a host, and without characters that could end an HTML attribute or a line. */
 const ADDRESS = /^https?:\/\/(?![/?#])[^\s\0-\x1f"<>\\]+$/i
 
 /**
- * Returns the http and https URLs of `candidates`. Any other URL could run a script in the page that shows it.
- * @param textOf as for `draftLabels`
+ * Returns only the http and https URLs in `candidates`. Other URLs could run scripts in the pages that show them.
+ * @param textOf see `draftLabels`
  */
 export function linksOf(candidates: Fields, textOf = draftText): Links {
   const links: Record<string, string> = {}
@@ -197,7 +199,7 @@ export function linksOf(candidates: Fields, textOf = draftText): Links {
   return links
 }
 
-/** Returns the error for an unusable item. The message is one line and starts with the path in the item. */
+/** Returns the error for a rejected item. `message`: one line that starts with the path of the invalid value. */
 export function unusable(message: string): IncmonError {
   return new IncmonError('invalid', message)
 }

@@ -1,4 +1,4 @@
-/** Maps each webhook to the function that reads it. */
+/** Maps each webhook to its parser. */
 
 import type { Intake, Source } from '../domain/event/event.ts'
 import { readNotificationInSteps } from './alertmanager.ts'
@@ -8,10 +8,10 @@ import { readDashboard } from './dashboard.ts'
 import { fieldsOf } from './fields.ts'
 import { readMetrics } from './metrics.ts'
 
-/** Turns the parsed body of a request, received at `receivedAt` (ms UTC), into drafts and rejected items. */
+/** Converts a parsed request body into drafts and rejected items. `receivedAt` is in ms UTC. */
 export type Reader = (body: unknown, receivedAt: number) => Intake
 
-/** The reader of each webhook. To add a sender to a webhook, write a reader in a new file and call it from here. */
+/** The reader for each webhook. To support another sender, write its reader in a new file and call it from here. */
 export const READERS: Readonly<Record<Source, Reader>> = {
   cluster: readCluster,
   metrics: readMetrics,
@@ -19,7 +19,9 @@ export const READERS: Readonly<Record<Source, Reader>> = {
   ci: readCi,
 }
 
-/** Reads a body. A list of alerts is read in at least `steps` steps. The caller may do other work at each `yield`. */
+/**
+ * Parses a body. A list of alerts is parsed in at least `steps` steps. The caller can do other work at each `yield`.
+ */
 export function* readInSteps(
   source: Source,
   body: unknown,

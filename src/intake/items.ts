@@ -1,23 +1,23 @@
-/** Reads the items of a request one by one. */
+/** Parses the items of a request one by one. */
 import { IncmonError } from '../domain/error.ts'
 import type { Draft, Intake } from '../domain/event/event.ts'
 import { type Fields, fieldsOf, unusable, type Warn } from './fields.ts'
 import { redact, redactRaw } from './redact.ts'
 
-/** The results of reading items, in the order of the items. */
+/** The parsed items, in their original order. */
 export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
 
 /** The maximum number of warnings about one item. */
 const MAX_WARNINGS = 10
 
-/** A GitLab pipeline with 1,500 jobs has this many values; an alert has about fifty. */
+/** A GitLab pipeline with 1,500 jobs has about this many values; an alert has about fifty. */
 const MAX_VALUES = 50_000
-/** The stored part of an item that is too large, in characters. */
+/** How many characters of an oversized item are stored. */
 const KEPT_LENGTH = 65_536
 
 /**
- * Reads items one by one. If `read` rejects an item, the other items are not affected. An item with more than `maxValues`
- * values is rejected before its secrets are searched for, which would block all other requests.
+ * Parses items one by one. Rejecting an item does not affect the others. An item with more than `maxValues` values is
+ * rejected up front, because searching it for secrets would block all other requests.
  * @param from the index of the first item in the whole request
  */
 export function readItems(

@@ -1,13 +1,16 @@
-/** Parses the bytes of a request as JSON, with limits that make the value safe to process. */
+/** Parses a request body as JSON, with limits that make the value safe to process. */
 
 import { IncmonError } from '../domain/error.ts'
 
-/** No known sender nests deeper. SQLite's JSON functions stop at 1,000 levels, recursive functions at about 5,000. */
+/**
+ * No known sender nests deeper. SQLite's JSON functions fail beyond 1,000 levels, recursive functions beyond about
+ * 5,000.
+ */
 export const MAX_DEPTH = 64
 
 /**
- * The maximum number of values in a body: twice as many as 10 MiB of real alerts contain. Without this limit, a body of
- * `{},{},…` would use gigabytes.
+ * The maximum number of values in a body: twice as many as in 10 MiB of real alerts. Without this limit, a body such as
+ * `{},{},…` would take gigabytes of memory.
  */
 export const MAX_VALUES = 500_000
 
@@ -22,17 +25,17 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * The maximum number of values to parse at once: a pipeline with 1,500 jobs has this many. V8 parses objects of unknown
- * shapes ten times more slowly, so this can take up to 0.1 s.
+ * The maximum number of values to parse in one go, enough for a pipeline with 1,500 jobs. V8 parses objects of many
+ * different shapes ten times more slowly, so this can take up to 0.1 s.
  */
 const MAX_PART = 50_000
-/** The number of values in a list of alerts to parse at once. */
+/** The number of values to parse per step in a list of alerts. */
 const PART = 20_000
 
 /**
- * Parses a JSON body: strict UTF-8, an optional byte order mark, at most 64 levels and 500,000 values.
- * A key `__proto__` becomes an ordinary own property. 1e400 becomes Infinity.
- * @throws IncmonError `invalid` with one line that says what is wrong and what to do; it never repeats the body
+ * Parses a JSON body: strict UTF-8, an optional byte order mark, at most 64 levels and 500,000 values. A `__proto__`
+ * key becomes an ordinary own property. 1e400 becomes Infinity.
+ * @throws IncmonError `invalid` with a one-line message that says what to do; it never quotes the body
  */
 export function parseBody(bytes: Uint8Array): unknown {
   const text = decode(bytes)
@@ -41,8 +44,8 @@ export function parseBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Parses a body like `parseBody`, but parses a list `alerts` in parts. The caller may do other work at each `yield`.
- * Each alert may have 50,000 values, and so may all other fields together.
+ * Like `parseBody`, but parses the `alerts` list in parts. The caller can do other work at each `yield`. Each alert can
+ * have 50,000 values, and so can all other fields together.
  */
 export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   const text = decode(bytes)
@@ -53,14 +56,14 @@ export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   const body = parsed(text.slice(0, list.from) + text.slice(list.to))
   const alerts = (body as { alerts?: unknown } | null)?.alerts
   if (list.cuts.length === 0) return body
-  // `scan` and JSON.parse used different lists, because the key occurs twice.
+  // The key occurs twice, and `scan` and JSON.parse found different lists.
   if (!Array.isArray(alerts) || alerts.length > 0) {
     throw new IncmonError('invalid', 'body: "alerts" is there twice; send one list of alerts')
   }
   let from = list.from
   for (const { at } of list.cuts) {
     const part = text.slice(from, at)
-    // There is a comma without an alert next to it.
+    // There is a stray comma in the list.
     if (list.cuts.length > 1 && part.trim() === '') throw notJson()
     for (const alert of parsed(`[${part}]`) as unknown[]) alerts.push(alert)
     from = at + 1
@@ -82,8 +85,8 @@ function notJson(): IncmonError {
 }
 
 /**
- * Returns text that SQLite can store and search: NUL and lone surrogates become U+FFFD, all other characters stay.
- * Stored payloads do not need this, because JSON escapes both as `\u`.
+ * Returns text that SQLite can store and search: NUL and lone surrogates become U+FFFD. Stored payloads do not need
+ * this because JSON escapes both as `\u`.
  */
 export function cleanText(text: string): string {
   const whole = text.toWellFormed()
@@ -102,8 +105,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * The content of a list: the positions at which it is split, the number of values in each part, and the number outside
- * of the list.
+ * The contents of a list: where it is split into parts, how many values each part has, and how many are outside the
+ * list.
  */
 type List = {
   from: number
@@ -114,7 +117,7 @@ type List = {
 
 const ALERTS = /[{,]\s*"alerts"\s*:\s*$/
 
-/** Counts brackets outside of strings, before the JSON is parsed, and finds the parts of the list `alerts`. */
+/** Finds the parts of the `alerts` list before the JSON is parsed, by counting brackets outside strings. */
 function scan(text: string): List {
   let list: List = { from: 0, to: 0, cuts: [], valuesAround: 0 }
   let isInList = false
@@ -139,7 +142,7 @@ function scan(text: string): List {
       count()
     } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       if (depth === 1 && unit === OPEN_ARRAY && ALERTS.test(text.slice(Math.max(0, i - 64), i))) {
-        // If the key occurs twice, the last list counts, as in JSON.parse.
+        // If the key occurs twice, the last list wins, as in JSON.parse.
         list = { from: i + 1, to: i + 1, cuts: [], valuesAround: values }
         isInList = true
         counted = values
@@ -161,10 +164,10 @@ function scan(text: string): List {
   return list
 }
 
-/** Returns the index of the closing quote, or the end of the text. */
+/** Returns the index of the closing quote, or the length of the text if there is none. */
 function endOfString(text: string, from: number): number {
   let i = text.indexOf('"', from)
-  // A quote after an odd number of backslashes belongs to the string.
+  // A quote after an odd number of backslashes is part of the string.
   while (i !== -1 && isEscaped(text, i, from)) i = text.indexOf('"', i + 1)
   return i === -1 ? text.length : i
 }

@@ -1,12 +1,11 @@
 /**
- * Finds names in a payload that look like typing errors. Senders may add any field, so the results are only
- * suggestions.
+ * Finds likely typos in the field names of a payload. These are only suggestions, because senders can add any field.
  */
 import { isSeverityWord, SEVERITIES } from '../domain/severity.ts'
 import { misspelled } from '../domain/suggestion.ts'
 import { type Fields, fieldsOf } from './fields.ts'
 
-/** `path`: `alerts[2].lables`. `meant`: the known name. */
+/** `path`: for example `alerts[2].lables`. `meant`: the known name. */
 type Misspelling = { readonly path: string; readonly meant: string }
 
 const BODY = [
@@ -16,12 +15,13 @@ const BODY = [
 ]
 const ALERT = ['status', 'labels', 'annotations', 'startsAt', 'endsAt', 'generatorURL', 'fingerprint']
 const LABELS = ['alertname', 'severity', 'service', 'namespace']
-/** Comparing the names of a large payload would be slow. */
+/** Limits for large payloads, where comparing every name would be slow. */
 const MAX_ALERTS = 100
 const MAX_NAMES = 50
 
 /**
- * Returns the misspelled fields, labels and severities of a payload. Ignores a name if the known name is also present.
+ * Returns the misspelled fields, labels and severities in a payload. Ignores a name if the correct name is also
+ * present.
  */
 export function misspellings(body: unknown): Misspelling[] {
   const whole = fieldsOf(body)

@@ -1,25 +1,25 @@
-/** Caches parsed requests. Senders repeat the same bytes, which then need no second parse. */
+/** Caches parsed requests, because senders often repeat the same bytes. */
 import { crc32 } from 'node:zlib'
 import type { Intake } from '../domain/event/event.ts'
 
 export type Recent = {
-  /** Returns the cached result for these bytes of this sender, or null. */
+  /** Returns the cached result for the same bytes from the same sender, or null. */
   readonly find: (sender: string, bytes: Uint8Array) => Intake | null
-  /** Caches a result, unless it depends on the time of receipt. */
+  /** Caches a result unless it depends on the time of receipt. */
   readonly keep: (sender: string, bytes: Uint8Array, intake: Intake, receivedAt: number) => void
 }
 
 type Entry = { readonly bytes: Uint8Array; readonly intake: Intake }
 
 /**
- * The limits for all cached bodies together, and for one body. The drafts of a body use about five times its size in
- * memory, at most twenty times.
+ * The limits for all cached bodies and for one body. A body's drafts take about five times its size in memory, at most
+ * twenty times.
  */
 const CACHE_LIMIT_BYTES = 2 * 1024 * 1024
 const BODY_LIMIT_BYTES = 128 * 1024
 
 export function createRecent(): Recent {
-  // The key is a checksum, which is fast but not unique. Therefore the bytes are also compared.
+  // The checksum used as the key is fast but not unique, so the bytes are compared as well.
   const bySender = new Map<string, Map<number, Entry>>()
   let length = 0
   return {
@@ -42,7 +42,7 @@ export function createRecent(): Recent {
   }
 }
 
-/** Returns whether no time equals the time of receipt. The time of receipt replaces missing and future times. */
+/** Missing and future times are replaced by the time of receipt, so a result that contains it must not be cached. */
 function isIndependentOfReceipt({ accepted, rejected }: Intake, receivedAt: number): boolean {
   return (
     rejected.length === 0 &&

@@ -1,15 +1,15 @@
 /**
- * Recognizes the sender of a payload that a person tries out. Webhooks do not guess, because their path names the
- * sender.
+ * Guesses which sender produced a payload that a user wants to try out. A webhook never has to guess, because its path
+ * identifies the sender.
  */
 import type { Source } from '../domain/event/event.ts'
 import { fieldsOf } from './fields.ts'
 
-/** Fields that Grafana adds to the format of Alertmanager. */
+/** Fields that Grafana adds to Alertmanager's format. */
 const OF_GRAFANA = ['orgId', 'state', 'ruleId']
 const OF_GRAFANA_ALERT = ['silenceURL', 'dashboardURL', 'panelURL', 'valueString']
 
-/** Returns the webhook for a parsed payload; null if the sender is unknown or ambiguous. */
+/** Returns the webhook for a parsed payload, or null if the sender is unknown or ambiguous. */
 export function recognizeSource(body: unknown): Source | null {
   const fields = fieldsOf(body)
   if (!fields) return null

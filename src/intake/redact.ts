@@ -1,47 +1,47 @@
-/** Replaces secrets in payloads before they are stored, logged or shown. */
+/** Redacts secrets in payloads before they are stored, logged or shown. */
 
 import { cacheByName } from '../domain/memoize.ts'
 import { GITLEAKS_RULES } from './gitleaks/rules.ts'
 
-/** The text that replaces a secret. */
 export const REDACTED = '[redacted]'
 
-/** Longer texts are cut, because searching them would block all other requests. */
+/** Longer texts are truncated, because searching them would block all other requests. */
 const MAX_LENGTH = 1024 * 1024
 const CUT = '… [cut at 1 MiB]'
 /**
- * Longer than any secret with a known format. A secret at the position of the cut is replaced before the text is cut.
+ * Longer than any secret in a known format. The search continues this far beyond the cut so that a secret on the
+ * boundary is recognized.
  */
 const BEYOND_CUT = 4096
 
-/** Endings of key names. `secret` is not included, because alerts and events name Kubernetes Secrets. */
+/** Suffixes of key names. `secret` is not included because alerts and events name Kubernetes Secrets. */
 const SECRET_KEY =
   /(?:password|passwd|passphrase|pwd|token|authorization|(?:api|access|secret|private)[-_]?key|client[-_]?secret)$/i
 
 /**
- * Secrets with a known format. Each pattern runs in linear time: it starts with a literal, a look-behind prevents a
- * second start within one word, and two adjacent repeats never match the same character.
+ * Secrets in known formats. Each pattern runs in linear time: it starts with a literal, a lookbehind prevents another
+ * start within the same word, and adjacent repetitions never match the same character.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  // The end marker may be missing in a truncated log. In this case everything after the begin marker is replaced.
+  // A truncated log may lack the end marker. Everything after the begin marker is then redacted.
   [
     /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,30}KEY(?: BLOCK)?-----|$)/g,
     REDACTED,
   ],
   [/:\/\/[^\s/:@?#"'<>]*:[^\s/?#"'<>]+@/g, `://${REDACTED}@`],
   [/(?<![\w-])eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*/g, REDACTED],
-  // Webhook addresses are secrets, because everybody who knows such an address can post.
+  // Webhook URLs are secrets: anyone who has the URL can post.
   [/(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[\w/+-]+/gi, `$1${REDACTED}`],
   [/(?<!\d)(?:bot)?\d{6,12}:[\w-]{30,}/g, REDACTED],
   [/(?<![\w-])(?:sk-ant-|hv[sbr]\.)[\w-]{16,}/g, REDACTED],
   [/((?:^|[?&])sig=)[\w%+/=-]{8,}/gi, `$1${REDACTED}`],
   [/(?<![A-Za-z0-9])((?:set-)?cookie\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?)[^\r\n"'\\]+/gi, `$1${REDACTED}`],
-  // A sender may have cut the text within a token.
+  // The sender may have truncated the text in the middle of a token.
   [
     /(?<![\w.-])(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat)-|gh[oprsu]_|github_pat_|xox[abeprs]-|[sr]k_(?:live|test)_|sk-ant-|hv[sbr]\.|AIza|A[KS]IA|do[opr]_v1_|npm_|hf_|eyJ)(?=[\w.-]*\d)[\w.-]{4,}(?=(?:…|\.{3})?$)/g,
     REDACTED,
   ],
-  // A digit or a capital distinguishes tokens from metric names such as incmon_http_request_duration_seconds.
+  // A digit or a capital letter tells tokens from metric names such as incmon_http_request_duration_seconds.
   [/(?<![\w-])incmon_(?=[a-z_]*[A-Z0-9-])[\w-]{16,}/g, REDACTED],
   [/(?<![A-Za-z0-9])gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|oas|wt)-[\w.-]{16,}/g, REDACTED],
   [/(?<![A-Za-z0-9])(?:GR1348941[\w-]{16,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|xox[abeprs]-[\w-]{10,})/g, REDACTED],
@@ -56,24 +56,23 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])(--?(?:password|passwd|token|api-key|secret)[ \t]{1,4})[^\s-][^\s]*/gi, `$1${REDACTED}`],
 ]
 
-/** A fast first check. It must match every text that one of the patterns matches. */
+/** A cheap first check. Must match every text that any of the patterns matches. */
 const SUSPICIOUS =
   /hooks\.slack|[sr]k_(?:live|test)_|AIza|do[opr]_v1_|npm_|hf_|\d:[\w-]{30}|sk-ant-|hv[sbr]\.|sig=|cookie|-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|passphrase|pwd|token|key|secret/i
 
-/** The minimum length of a long word. */
 const WORD = 16
 
-/** Tokens with a known prefix, from the rules of gitleaks, and the rest of the word. */
+/** Tokens with a known prefix, from the gitleaks rules, up to the end of the word. */
 const KNOWN_TOKEN = new RegExp(
   `(?:${GITLEAKS_RULES.map(({ pattern, ignoresCase }) => (ignoresCase ? `(?i:${pattern})` : pattern)).join('|')})[\\w+/=~-]*`,
   'g',
 )
 
 /**
- * Returns a JSON value without secrets: values of GitLab pipeline variables, strings and numbers under keys such as
- * `password`, `api_key` or `X-Gitlab-Token`, and secrets that `redactText` finds in other strings.
- * Returns the same value if it contains no secret, else a copy. Numbers that JSON cannot represent (1e400) become null.
- * The value must respect the depth limit of `parseBody`.
+ * Returns a JSON value with all secrets replaced: values of GitLab pipeline variables, strings and numbers under keys
+ * such as `password`, `api_key` or `X-Gitlab-Token`, and anything that `redactText` finds in other strings. Returns the
+ * value itself if it contains no secret; otherwise a copy. Numbers that JSON cannot represent (1e400) become null. The
+ * value must be within the depth limit of `parseBody`.
  */
 export function redact(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value)
@@ -95,7 +94,7 @@ function redactObject(object: Record<string, unknown>): unknown {
   return copy ?? object
 }
 
-/** Returns a copy whose names contain no secret. If names become equal, their position is added. */
+/** Returns a copy with secrets in names replaced. If two names become equal, the position is appended. */
 function withCleanNames(object: Record<string, unknown>): unknown {
   const copy: Record<string, unknown> = {}
   for (const [index, key] of Object.keys(object).entries()) {
@@ -110,20 +109,20 @@ function redactList(list: readonly unknown[], redactOne: (item: unknown) => unkn
   return copy.every((item, index) => item === list[index]) ? list : copy
 }
 
-/** Replaces secrets with a known format in a text: tokens, keys, credentials in URLs. Runs in linear time. */
+/** Replaces secrets in known formats: tokens, keys, and credentials in URLs. Runs in linear time. */
 export function redactText(text: string): string {
   return text.length > MAX_LENGTH ? `${redactAndCut(text, MAX_LENGTH)}${CUT}` : replaceSecrets(text)
 }
 
 /**
- * Replaces secrets, then cuts the text to at most `length` characters, at most 1 MiB. The other order would leave the
- * first half of a secret at the end of the text.
+ * Replaces secrets, then truncates the text to at most `length` characters (1 MiB at most). Truncating first would
+ * leave half a secret at the end of the text.
  */
 export function redactAndCut(text: string, length: number): string {
   if (text.length <= length) return replaceSecrets(text)
   const searched = text.slice(0, length + BEYOND_CUT).toWellFormed()
   const clean = replaceSecrets(searched)
-  // The end of the searched part may also split a secret. Replacements have moved this end towards the cut.
+  // The end of the searched part may split a secret as well. Replacements have moved that end closer to the cut.
   const safe = searched.length < text.length ? clean.length - BEYOND_CUT : clean.length
   return clean.slice(0, Math.max(0, Math.min(length, safe))).toWellFormed()
 }
@@ -135,8 +134,8 @@ function replaceSecrets(text: string): string {
 }
 
 /**
- * Returns whether a text has a word of at least 16 characters, like every token in the rules of gitleaks. Checks every
- * 16th character, and reads the others only next to a character of a word.
+ * Returns whether a text has a word of at least 16 characters, as every token in the gitleaks rules does. Checks every
+ * 16th character, and looks around it only if it is part of a word.
  */
 function hasLongWord(text: string): boolean {
   for (let i = WORD - 1; i < text.length; i += WORD) {
@@ -149,16 +148,16 @@ function hasLongWord(text: string): boolean {
   return false
 }
 
-/** Letters, digits and the signs of tokens: `+ - . / = _`. */
+/** Letters, digits and the punctuation in tokens: `+ - . / = _`. */
 function isOfWord(unit: number): boolean {
   const isLetter = (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90)
   return isLetter || (unit >= 45 && unit <= 57) || unit === 95 || unit === 61 || unit === 43
 }
 
 /**
- * Replaces secrets in a body that is not valid JSON, for example because it is truncated. Cuts the body to at most
- * `length` characters. Does the same as `redactText`, and replaces every string under `value`, because GitLab sends CI
- * variables in this form.
+ * Redacts a body that is not valid JSON, for example because it is truncated. Truncates it to at most `length`
+ * characters. In addition to what `redactText` does, replaces every string under `value`, where GitLab puts CI
+ * variables.
  */
 export function redactRaw(text: string, length = MAX_LENGTH): string {
   return redactAndCut(text.replace(/("value"\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"?/g, `$1"${REDACTED}"`), length)
@@ -169,7 +168,7 @@ function redactChild(key: string, child: unknown, isSecret: boolean): unknown {
   return isSecret ? redactSecret(child) : redact(child)
 }
 
-/** Redacts the value of a CI variable. GitLab sends `{ key, value }` and does not say which variables are secret. */
+/** Redacts a CI variable. GitLab sends `{ key, value }` and does not say which variables are secret. */
 function redactVariable(variable: unknown): unknown {
   const clean = redact(variable)
   if (typeof clean !== 'object' || clean === null) return REDACTED
@@ -182,15 +181,15 @@ function redactSecret(value: unknown): unknown {
   return Array.isArray(value) ? redactList(value, redactSecret) : redact(value)
 }
 
-/** `shown` is the name without secrets. */
+/** `shown`: the name with secrets replaced. */
 const nameOf = cacheByName((name) => ({ isSecret: SECRET_KEY.test(name.slice(-32)), shown: redactText(name) }))
 
-/** Returns whether a value with this key is a secret. */
+/** Returns whether values under this key are secret. */
 export function isSecretKey(key: string): boolean {
   return nameOf(key).isSecret
 }
 
-/** Sets a property with any name. Assigning to `__proto__` would change the prototype and lose the value. */
+/** Sets a property with any name. Assigning to `__proto__` would set the prototype and lose the value. */
 function setOwn(target: object, key: string, value: unknown): void {
   if (key !== '__proto__') (target as Record<string, unknown>)[key] = value
   else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })

@@ -1,9 +1,9 @@
-/** Reads silences in the format of `amtool silence query -o json` and of Alertmanager's /api/v2/silences. */
+/** Parses silences as exported by `amtool silence query -o json` or Alertmanager's /api/v2/silences. */
 import * as v from 'valibot'
 import { parseInstant } from '../domain/instant.ts'
 import type { Matcher } from '../domain/silence/matcher.ts'
 
-/** Times in milliseconds UTC. */
+/** Times are in milliseconds UTC. */
 export type ReadSilence = {
   readonly matchers: readonly Matcher[]
   readonly startsAt: number
@@ -26,7 +26,7 @@ const silence = v.object({
   createdBy: v.optional(v.string(), ''),
 })
 
-/** Reads the silences of a parsed JSON array. @throws SyntaxError with the index of the first invalid silence */
+/** Parses a JSON array of silences. @throws SyntaxError with the index of the first invalid silence */
 export function readSilences(json: unknown): ReadSilence[] {
   if (!Array.isArray(json)) throw new SyntaxError('expected the JSON array that "amtool silence query -o json" prints')
   return json.map((item, index) => {

@@ -1,16 +1,19 @@
-/** Builds the test events of the pages. A test is stored like any event of its sender, and has no other effect. */
+/**
+ * Builds the test events that users send from the web pages. They are stored like any other event and have no other
+ * effect.
+ */
 import type { Draft, Intake, Source } from '../domain/event/event.ts'
 import { READERS } from './index.ts'
 
-/** Returns what a sender of this kind would send as a test. `now`: milliseconds UTC. */
+/** Returns a test event in the format of this sender. `now`: milliseconds UTC. */
 export function testEvent(source: Source, actor: string, now: number): Intake {
   const intake = READERS[source](BODIES[source](`A test event, sent from the pages of incmon by ${actor}`), now)
   return { ...intake, accepted: intake.accepted.map((one) => ({ ...one, draft: asTest(one.draft) })) }
 }
 
 /**
- * These bodies have no other effect: a Kubernetes event about a namespace creates no service, and an unknown GitLab
- * hook only becomes an event.
+ * These bodies have no other effect. A Kubernetes event for a namespace does not create a service, and an unknown
+ * GitLab hook becomes a plain event.
  */
 const BODIES: Readonly<Record<Source, (text: string) => unknown>> = {
   cluster: (message) => ({ reason: 'Test', type: 'Normal', message, involvedObjectKind: 'Namespace', name: 'incmon' }),

@@ -1,8 +1,8 @@
-/** Live alerts and the indexes that find them: by fingerprint, logical key, service, group, name, start, and due time. */
+/** Live alerts and their indexes: by fingerprint, logical key, service, group, name, start, and due time. */
 import type { LiveAlert } from './live.ts'
 import { dueStep, fingerprintScope, namesakeKey, type OrganizationState } from './state.ts'
 
-/** Adds an alert to the table and to all indexes. */
+/** Adds an alert and indexes it. */
 export function putAlert(state: OrganizationState, one: LiveAlert): void {
   const { rowId, alert, serviceId, groupId } = one
   state.alerts.set(rowId, one)
@@ -15,7 +15,9 @@ export function putAlert(state: OrganizationState, one: LiveAlert): void {
   if (step !== null) state.dueAlerts.add(step, rowId)
 }
 
-/** Indexes an alert by its fingerprints, unless another alert with the same fingerprint was received later. */
+/**
+ * Indexes an alert by its fingerprints. If alerts share a fingerprint, lookups return the most recently received alert.
+ */
 function nameAlert(state: OrganizationState, { rowId, cluster, alert, fingerprints }: LiveAlert): void {
   const scope = fingerprintScope(alert.source, cluster)
   for (const { fingerprint } of fingerprints) state.alertByFingerprint.add(scope, fingerprint, rowId)
@@ -38,7 +40,7 @@ function countNamesakes({ namesakes }: OrganizationState, { serviceId, alert }: 
   else namesakes.delete(key)
 }
 
-/** Replaces an alert. Most changes are repeats, for which the indexes stay the same. */
+/** Replaces an alert. Most changes are repeats, which do not affect the indexes. */
 export function replaceAlert(state: OrganizationState, before: LiveAlert, after: LiveAlert): void {
   const { rowId } = after
   const [was, is] = [before.alert, after.alert]
@@ -52,7 +54,7 @@ export function replaceAlert(state: OrganizationState, before: LiveAlert, after:
   if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
     if (was.status === 'firing') dropFiring(state, before)
     if (is.status === 'firing') putFiring(state, after)
-    // Other silences may apply to the alert now.
+    // Different silences may now apply to the alert.
     if (is.status === 'firing') state.compared.delete(after.serviceId)
   }
   if (isMoved) {

@@ -1,4 +1,4 @@
-/** Applies effects. No other code changes the live state. */
+/** Applies effects to the live state. Nothing else changes it. */
 
 import { compileSilence } from '../silence/silence.ts'
 import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
@@ -10,7 +10,7 @@ import { mergeIncident, mergeService } from './merges.ts'
 import { createService, replaceService } from './services.ts'
 import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
 
-/** Applies one effect to the live state of an organization. */
+/** Applies one effect to an organization's live state. */
 export function apply(state: OrganizationState, effect: Effect): void {
   switch (effect.kind) {
     case 'service-created':
@@ -94,7 +94,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
   }
 }
 
-/** Drops the unsaved records of a batch after the batch was saved. */
+/** Clears the list of unsaved records once a batch has been saved. */
 export function settleBatch(state: OrganizationState): void {
   state.unsavedEndings.clear()
   state.unsavedLabels.clear()
@@ -110,7 +110,7 @@ function setAliases(
   for (const alias of aliases) state.aliases.set(aliasKey(alias), serviceId)
 }
 
-/** Keeps an unsaved event for later decisions of the same batch. */
+/** Remembers an unsaved event for later decisions in the same batch. */
 function noteEvent(state: OrganizationState, event: StoredEvent): void {
   const { serviceId, awaited, source, at } = event
   const ending = endingEventOf(event)
@@ -146,14 +146,14 @@ export function putSilence(state: OrganizationState, silence: LiveSilence): void
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Removes old pipelines, expired silences, and incidents resolved long ago from the live state. */
+/** Evicts old pipelines, expired silences, and long-resolved incidents from the live state. */
 export function evict(state: OrganizationState, now: number): void {
   for (const ref of [...state.pipelines.keys()]) {
     if ((state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY) state.pipelines.delete(ref)
   }
   for (const { silence } of [...state.silences.values()]) {
-    // An alert that ended while silenced may be evaluated for half an hour after its end. Its end may still be pending,
-    // because the server was stopped.
+    // An alert that ended while silenced may still be evaluated half an hour later. Its end may also be pending if the
+    // server was stopped.
     if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
   }
   for (const incident of [...state.incidents.values()]) {

@@ -1,14 +1,14 @@
-/** Collections of the live state: maps with a journal that can undo changes until the batch is saved. */
+/** Collections for the live state: maps whose changes can be undone until the batch is saved. */
 
-/** A journal of changes. The changes since a mark can be undone. */
+/** Records changes so that they can be undone. */
 export type Journal = {
-  /** Returns the current position. */
+  /** Returns the current position in the journal. */
   readonly mark: () => number
   /** Undoes every change since the mark, newest first. */
   readonly rollback: (mark: number) => void
-  /** Clears the journal after its changes were saved. */
+  /** Clears the journal once its changes are saved. */
   readonly clear: () => void
-  /** Calls `work` without recording its changes. They cannot be undone. */
+  /** Runs `work` without recording its changes, so they cannot be undone. */
   readonly pause: (work: () => void) => void
   readonly record: (undo: Undo, key: never, value: never) => void
 }
@@ -16,7 +16,7 @@ export type Journal = {
 type Undo = (key: never, value: never) => void
 
 export function createJournal(): Journal {
-  // Uses three entries for each change. A closure for each change would create garbage for every alert.
+  // Each change takes three entries. A closure per change would produce garbage for every alert.
   let entries: unknown[] = []
   let isPaused = false
   return {
@@ -44,7 +44,7 @@ export function createJournal(): Journal {
   }
 }
 
-/** A map from key to value. Values are never changed in place. */
+/** A map whose values are never modified in place. */
 export type Table<Key, Value> = {
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
@@ -75,7 +75,7 @@ export function createTable<Key, Value>(journal: Journal): Table<Key, Value> {
       map.delete(key)
     },
     clear: () => {
-      // V8 links the table of an emptied Map with the next one, which keeps the old content in memory.
+      // V8 links an emptied Map's old table to the new one, which would keep the old entries in memory.
       if (map.size > 0) map = new Map()
     },
     keys: () => map.keys(),
@@ -84,7 +84,7 @@ export function createTable<Key, Value>(journal: Journal): Table<Key, Value> {
   }
 }
 
-/** A map from key to a set of values. */
+/** A map from a key to a set of values. */
 export type Index<Key, Value> = {
   readonly get: (key: Key) => ReadonlySet<Value>
   readonly add: (key: Key, value: Value) => void
@@ -122,24 +122,24 @@ export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
   }
 }
 
-/** Finds a record by its name within a scope. There are few scopes. The same name may exist in several scopes. */
+/** Finds records by name within a scope. There are few scopes, and a name can exist in several of them. */
 export type Names = {
   /** Returns the newest record with this name. */
   readonly get: (scope: string, name: string) => number | undefined
-  /** Adds a name for a record, or records that a record with this name became newer. */
+  /** Adds a name for a record, or updates the index after the record has become newer. */
   readonly add: (scope: string, name: string, rowId: number) => void
   readonly remove: (scope: string, name: string, rowId: number) => void
   readonly entries: () => Iterable<readonly [scope: string, name: string, rowId: number]>
 }
 
 /**
- * Each scope has its own table, so that the key in memory is the name in the record. A key of scope and name would take
- * 100 bytes more for each alert.
- * @param isNewer returns whether the first record is newer than the second record
+ * Each scope has its own table, so that the key can be the same string object as the name in the record. A combined key
+ * would take 100 extra bytes per alert.
+ * @param isNewer returns whether the first record is newer than the second
  */
 export function createNames(journal: Journal, isNewer: (one: number, other: number) => boolean): Names {
   const scopes = new Map<string, Table<string, number>>()
-  /** The records of each name that several records share. */
+  /** All records for each shared name. */
   const sharing = createIndex<string, number>(journal)
   const tableOf = (scope: string) => {
     const known = scopes.get(scope)
@@ -174,14 +174,13 @@ export function createNames(journal: Journal, isNewer: (one: number, other: numb
   }
 }
 
-/** Row ids sorted by time, then by row id. */
+/** Row ids sorted by time and then by row id. */
 export type Timeline = {
   readonly add: (time: number, rowId: number) => void
   readonly remove: (time: number, rowId: number) => void
   readonly size: () => number
-  /** Returns the row id at a position. */
   readonly at: (position: number) => number | undefined
-  /** Returns the number of entries with an earlier time. */
+  /** Returns the number of entries before a time. */
   readonly before: (time: number) => number
 }
 
@@ -200,7 +199,7 @@ export function createTimeline(journal: Journal): Timeline {
   }
   const put = (time: number, rowId: number) => {
     const index = position(time, rowId)
-    // New entries usually have the latest start, so nothing is moved.
+    // New entries usually have the latest time and go to the end.
     if (index === times.length) {
       times.push(time)
       rowIds.push(rowId)

@@ -1,4 +1,4 @@
-/** The context of a decision: the live state, new ids, and facts that were loaded from the history. */
+/** The context of a decision: the live state, new ids, and facts loaded from the history. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import { apply } from './apply.ts'
@@ -8,24 +8,24 @@ import type { LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.
 import type { OrganizationState } from './state.ts'
 
 /**
- * Facts that a decision may load from the history, by kind. `asked` is the type of the question, `found` the type of
- * the answer.
+ * Facts that a decision can request from the history, by kind. `asked` is the type of the query, `found` the type of
+ * the result.
  */
 export type Facts = {
-  /** The answer that was stored for an Idempotency-Key after `since`; null if there is none. */
+  /** The response stored for an Idempotency-Key after `since`, or null. */
   readonly answer: {
     readonly asked: { readonly source: Source; readonly key: string; readonly since: number }
     readonly found: string | null
   }
   /**
-   * Events of a service after `from` that may end a condition, earliest first. Includes events that named the service
-   * before it existed.
+   * A service's events after `from` that can end a condition, earliest first. Includes events that named the service
+   * before it was created.
    */
   readonly endingEvents: {
     readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }
     readonly found: readonly ReceivedEvent[]
   }
-  /** Upper bounds for the times of a service's newest ending event and newest change, in ms UTC; 0 for none. */
+  /** Upper bounds for the times of a service's newest ending event and newest change, in ms UTC; 0 if there is none. */
   readonly newest: {
     readonly asked: { readonly serviceId: number; readonly awaited: string }
     readonly found: { readonly endingEventAt: number; readonly changeAt: number }
@@ -33,18 +33,18 @@ export type Facts = {
   readonly hasOnlyCi: { readonly asked: { readonly serviceId: number }; readonly found: boolean }
   readonly images: { readonly asked: { readonly serviceId: number }; readonly found: readonly LiveImage[] }
   readonly pipeline: { readonly asked: { readonly ref: string }; readonly found: LivePipeline | null }
-  /** The labels of the live alerts of a service that are on disk, by row id. */
+  /** The stored labels of a service's live alerts, by row id. */
   readonly labels: { readonly asked: { readonly serviceId: number }; readonly found: ReadonlyMap<number, Labels> }
-  /** A silence that is not in the live state, by its UUID. */
+  /** A silence that is not in the live state, by UUID. */
   readonly silence: { readonly asked: { readonly id: string }; readonly found: LiveSilence | null }
-  /** An incident that is not in the live state, by its UUID. */
+  /** An incident that is not in the live state, by UUID. */
   readonly incident: { readonly asked: { readonly id: string }; readonly found: LiveIncident | null }
-  /** The row id of an alert, by its UUID. */
+  /** The row id of an alert, by UUID. */
   readonly alert: { readonly asked: { readonly id: string }; readonly found: number | null }
 }
 export type FactKind = keyof Facts
 
-/** Thrown by a decision that needs facts of one kind; the engine loads all of them and decides again. */
+/** Thrown when a decision needs facts that are not loaded. The engine loads them and makes the decision again. */
 export class MissingFact extends Error {
   readonly kind: FactKind
   readonly asked: readonly object[]
@@ -55,14 +55,14 @@ export class MissingFact extends Error {
   }
 }
 
-/** The facts that were loaded for a batch. */
+/** The facts loaded for a batch. */
 export type Loaded = Map<string, unknown>
 
 export function factKey(organizationId: number, kind: FactKind, asked: object): string {
   return `${organizationId} ${kind} ${JSON.stringify(asked)}`
 }
 
-/** Returns a function that undoes all changes and drops all effects since the call. */
+/** Returns a function that undoes all changes and drops all effects since this call. */
 export function undoFrom(journal: Journal, effects: Effect[]): () => void {
   const [mark, count] = [journal.mark(), effects.length]
   return () => {
@@ -73,15 +73,15 @@ export function undoFrom(journal: Journal, effects: Effect[]): () => void {
 
 /** Functions that the engine provides to every decision. */
 export type Environment = {
-  /** Returns a new UUID, version 7. */
+  /** Returns a new UUIDv7. */
   readonly newId: () => string
-  /** Returns a new row id of a table. */
+  /** Returns a new row id for a table. */
   readonly rowId: (of: IdTable) => number
-  /** Returns a hash that distinguishes payloads. */
+  /** Returns a hash of a payload. */
   readonly hashOf: (payload: string) => number
-  /** Returns the cached result for a draft, or calls `find`. `forgetDrafts` clears the cache. */
+  /** Returns the cached result for a draft, or calls `find` and caches its result. */
   readonly cached: <Found>(draft: object, find: () => Found) => Found
-  /** Clears the cache of drafts after a change of services, because a draft may belong to another service now. */
+  /** Clears the draft cache. Called when services change, because drafts may then belong to other services. */
   readonly forgetDrafts: () => void
 }
 
@@ -92,24 +92,27 @@ export type Context = Environment & {
   readonly state: OrganizationState
   /** Applies an effect to the live state and collects it for the store. */
   readonly emit: (effect: Effect) => void
-  /** Returns the work of the batch so far: 1 for each effect, more for each postmortem, and what `addWork` added. */
+  /** Returns the work done in the batch so far: 1 per effect, more per postmortem, plus whatever `addWork` added. */
   readonly workload: () => number
-  /** Adds work that has no effect. `amount`: the number of effects whose saving takes as long. */
+  /** Adds work that causes no effects. `amount`: the number of effects that would take as long to save. */
   readonly addWork: (amount: number) => void
-  /** Calls `work`. If it throws, its effects are undone and `otherwise` is called. */
+  /** Runs `work`. If it throws, undoes its effects and calls `otherwise`. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
   /** Returns a fact. @throws MissingFact if the fact is not loaded */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
-  /** Checks that facts are loaded, so that a decision that needs many of them is repeated only once. @throws MissingFact */
+  /**
+   * Checks that many facts are loaded, so that the decision is repeated once instead of once per fact. @throws
+   * MissingFact
+   */
   readonly requireFacts: <Kind extends FactKind>(kind: Kind, asked: readonly Facts[Kind]['asked'][]) => void
 }
 
 /**
- * A postmortem is generated from the whole history of its incident, which takes as long as saving this many effects.
+ * Generating a postmortem reads the entire history of its incident, which takes as long as saving this many effects.
  */
 const POSTMORTEM_WORK = 1_000
 
-/** Creates a context that applies effects at once and collects them in `effects`. */
+/** Creates a context that applies effects immediately and collects them in `effects`. */
 export function createContext(
   state: OrganizationState,
   journal: Journal,

@@ -1,4 +1,4 @@
-/** Effects: the changes of a decision as values. `apply` applies them to the live state, and the store saves them. */
+/** Effects describe changes as values. `apply` applies them to the live state, and the store saves them. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { NotificationKind } from '../notification/kind.ts'
@@ -19,14 +19,14 @@ import type {
 import type { Compared } from './state.ts'
 
 export type Effect =
-  /** Also assigns events that named the service before it existed. */
+  /** Also assigns events that named the service before it was created. */
   | { readonly kind: 'service-created'; readonly service: LiveService }
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
-  /** Changes a time that exists only in the live state or was loaded from the database. */
+  /** Sets a value that exists only in the live state or has just been loaded from the database. */
   | { readonly kind: 'service-loaded'; readonly before: LiveService; readonly after: LiveService }
   /**
-   * Moves all records from `from` to `into` and removes `from`. `labels`: the labels of the moved alerts, if a silence
-   * needs the labels.
+   * Moves all records from `from` to `into` and removes `from`. `labels`: the labels of the moved alerts, if any
+   * silence exists.
    */
   | {
       readonly kind: 'service-merged'
@@ -34,7 +34,7 @@ export type Effect =
       readonly into: LiveService
       readonly labels: ReadonlyMap<number, Labels>
     }
-  /** Notes that the firing alerts of a service were compared with the silences. Changes only the live state. */
+  /** Records that a service's firing alerts were matched against the silences. Changes only the live state. */
   | { readonly kind: 'alerts-compared'; readonly serviceId: number; readonly compared: Compared }
   | {
       readonly kind: 'aliases-set'
@@ -43,24 +43,24 @@ export type Effect =
       readonly aliases: readonly AliasRef[]
     }
   | { readonly kind: 'alert-opened'; readonly alert: LiveAlert; readonly texts: AlertTexts }
-  /** `texts`: null if they are unchanged. */
+  /** `texts`: null if unchanged. */
   | {
       readonly kind: 'alert-changed'
       readonly before: LiveAlert
       readonly after: LiveAlert
       readonly texts: AlertTexts | null
     }
-  /** Changes the due time. Only the live state changes. */
+  /** Changes the due time, which exists only in the live state. */
   | { readonly kind: 'alert-postponed'; readonly before: LiveAlert; readonly after: LiveAlert }
-  /** Changes the silences that apply to the alert. */
+  /** Changes the silences that apply to an alert. */
   | { readonly kind: 'alert-silenced'; readonly before: LiveAlert; readonly after: LiveAlert }
-  /** The alert can no longer be reopened. It leaves the live state, and its retention begins at `at`. */
+  /** The alert can no longer be reopened. It leaves the live state, and its retention period starts at `at`. */
   | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
   | { readonly kind: 'event-stored'; readonly event: StoredEvent }
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
   | { readonly kind: 'sender-changed'; readonly sender: LiveSender; readonly isNew: boolean }
   | { readonly kind: 'group-changed'; readonly group: LiveGroup; readonly isNew: boolean }
-  /** The group had no delivery for a long time. If it returns, its delivery interval is learned again. */
+  /** Forgets a group that had no delivery for a long time. If it returns, its delivery interval is learned again. */
   | { readonly kind: 'group-dropped'; readonly group: LiveGroup }
   /** `images`: all images of the service, newest first. */
   | {
@@ -79,14 +79,14 @@ export type Effect =
     }
   | { readonly kind: 'incident-opened'; readonly incident: LiveIncident }
   | { readonly kind: 'incident-changed'; readonly before: LiveIncident; readonly after: LiveIncident }
-  /** Moves alerts and timeline entries to another incident, except entries about the incident itself. */
+  /** Moves alerts and timeline entries to another incident. Entries about the incident itself stay behind. */
   | {
       readonly kind: 'incident-merged'
       readonly from: number
       readonly into: number
       readonly ownEntries: readonly string[]
     }
-  /** Adds a status of a service, valid from `at`, to its history. */
+  /** Adds a status to a service's history, valid from `at`. */
   | {
       readonly kind: 'state-recorded'
       readonly serviceId: number
@@ -95,9 +95,9 @@ export type Effect =
     }
   | { readonly kind: 'silence-saved'; readonly silence: LiveSilence; readonly isNew: boolean }
   | { readonly kind: 'timeline-added'; readonly incidentId: number; readonly entry: TimelineEntry }
-  /** The store writes the postmortem from the history, in the same commit. */
+  /** The store generates the postmortem from the history in the same commit. */
   | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly id: string; readonly at: number }
-  /** The store writes a message for each channel with a matching rule, in the same commit. */
+  /** The store queues a message for each channel with a matching rule in the same commit. */
   | {
       readonly kind: 'notification-due'
       readonly change: NotificationKind
@@ -108,9 +108,9 @@ export type Effect =
       readonly actor: string | null
       readonly at: number
     }
-  /** The store computes the links from the history, in the same commit. */
+  /** The store recomputes the links from the history in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }
-  /** Deletes answers older than a day. */
+  /** Also deletes responses older than a day. */
   | { readonly kind: 'answer-stored'; readonly answer: StoredAnswer }
   | {
       readonly kind: 'organization-changed'
@@ -133,15 +133,15 @@ export type StoredEvent = {
   readonly object: string
   readonly severity: Severity
   readonly text: string
-  /** The count that the sender reported. */
+  /** The number of occurrences reported by the sender. */
   readonly count: number
-  /** `cluster/namespace/name` of a service that does not exist yet. */
+  /** The key `cluster/namespace/name` of a service that does not exist yet. */
   readonly awaited: string | null
-  /** The first occurrence that the event counts; `at` is the last. In milliseconds UTC. */
+  /** The first occurrence counted in this event; `at` is the last one. In milliseconds UTC. */
   readonly firstSeenAt: number
   readonly at: number
   readonly receivedAt: number
-  /** The received JSON with secrets replaced. */
+  /** The received JSON, with secrets replaced. */
   readonly body: string
 }
 
@@ -159,7 +159,7 @@ export type PulledImage = {
   readonly path: string
   readonly tag: string | null
   readonly at: number
-  /** The CI projects that may have built it, in lower case. */
+  /** The CI projects that may have built the image, in lower case. */
   readonly projects: readonly string[]
 }
 
@@ -167,20 +167,20 @@ export type TimelineEntry = {
   readonly at: number
   readonly kind: 'opened' | 'reopened' | 'status' | 'alert' | 'ended' | 'note' | 'edited' | 'merged' | 'silence'
   readonly text: string
-  /** The token's name, or `the command line`; null for incmon itself. */
+  /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null
-  /** `alert/<uuid>`, `event/<uuid>`; null if there is no record to link to. */
+  /** `alert/<uuid>` or `event/<uuid>`; null if there is no record to link to. */
   readonly ref: string | null
 }
 
-/** The links between changes and conditions of a service to recompute. */
+/** Which links between changes and conditions of a service to recompute. */
 export type LinksDue = {
   readonly service: LiveService
-  readonly of: /** A condition that was seen from `firstSeenAt` to `at`. */
+  readonly of: /** A condition observed from `firstSeenAt` to `at`. */
     | { readonly kind: 'condition'; readonly alertId: number; readonly firstSeenAt: number; readonly at: number }
-    /** Changes that began within these times. */
+    /** Changes that started within this period. */
     | { readonly kind: 'changes'; readonly from: number; readonly to: number }
-    /** A scaling event, which may begin a rollout. */
+    /** A scaling event, which may be the start of a rollout. */
     | { readonly kind: 'scaling'; readonly eventId: string; readonly at: number }
     /** A change that was moved to another service. */
     | { readonly kind: 'moved'; readonly change: 'pipeline' | 'rollout'; readonly ref: string }
@@ -195,7 +195,7 @@ export type StoredAnswer = {
   readonly receivedAt: number
 }
 
-/** Returns the fields of an event that may end a condition of its service; null for other events. */
+/** Returns the fields of an event that can end a condition of its service; null for other events. */
 export function endingEventOf({ kind, name, object, text, at }: StoredEvent): ReceivedEvent | null {
   return kind === 'info' || kind === 'change' || kind === 'success' ? { kind, name, object, text, at } : null
 }

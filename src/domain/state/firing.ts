@@ -1,26 +1,25 @@
-/** Searches firing alerts in memory. The duration does not depend on the number of alerts. */
+/** Searches the firing alerts in memory. */
 import type { Source } from '../event/event.ts'
 import { offsetOf, type Page } from '../pagination.ts'
 import type { Severity } from '../severity.ts'
 import type { LiveAlert } from './live.ts'
 import type { OrganizationState } from './state.ts'
 
-/** Undefined fields do not restrict the result. `from` and `to` limit the start: from ≤ startsAt < to. */
+/** Undefined fields do not filter. `from` and `to` limit the start time: from ≤ startsAt < to. */
 export type FiringFilter = {
   readonly serviceId?: string | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly severity?: Severity | undefined
   readonly source?: Source | undefined
-  /** Words that must all occur in the name or the summary, ignoring the case of Latin letters. */
+  /** All words must occur in the name or the summary. Case-insensitive for ASCII letters. */
   readonly q?: string | undefined
   readonly silenced?: boolean | undefined
 }
 
-/** The maximum number of search words. */
 const MAX_WORDS = 8
 
-/** Returns the row ids of one page of the matching firing alerts, latest start first, and their number. */
+/** Returns the row ids on one page of matching firing alerts, latest start first, and the total number of matches. */
 export function listFiring(
   state: OrganizationState,
   filter: FiringFilter,
@@ -50,12 +49,12 @@ export function listFiring(
   return { rowIds, total }
 }
 
-/** Returns the positions from `last` down to `first`. */
+/** Returns the numbers from `last` down to `first`. */
 function positions(last: number, first: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => last - index)
 }
 
-/** Returns null if the filter restricts only the time. */
+/** Returns null if nothing but the time is filtered. */
 function matcherOf(filter: FiringFilter, service: number | null): ((live: LiveAlert) => boolean) | null {
   const { severity, source, silenced, q = '' } = filter
   const words = q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS).map(lowerCase)
@@ -75,7 +74,7 @@ function hasWords(words: readonly string[], { name, summary }: LiveAlert['alert'
   return words.every((word) => text.includes(word))
 }
 
-/** Converts only Latin letters, like the search of the history in SQLite. */
+/** Lower-cases only ASCII letters, like the history search in SQLite. */
 function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -1,4 +1,4 @@
-/** Live incidents and the indexes that find them. */
+/** Live incidents and their indexes. */
 import type { LiveIncident } from './live.ts'
 import type { OrganizationState } from './state.ts'
 

@@ -1,4 +1,4 @@
-/** The records of the live state. They contain what the rules need, without texts for people. */
+/** The records of the live state. They contain only what the rules need; texts stay in the database. */
 
 import type { Alert } from '../alert/alert.ts'
 import type { DeliveryInterval, Group } from '../alert/delivery-interval.ts'
@@ -14,7 +14,7 @@ import type { Severity } from '../severity.ts'
 import type { Matcher } from '../silence/matcher.ts'
 import type { Period } from '../silence/silence.ts'
 
-/** `id`: the UUID for clients. `rowId`: the integer key in the database. Times in milliseconds UTC. */
+/** `id` is the public UUID, `rowId` the integer key in the database. Times are in milliseconds UTC. */
 export type LiveService = {
   readonly rowId: number
   readonly id: string
@@ -23,27 +23,30 @@ export type LiveService = {
   readonly namespace: string
   readonly name: string
   readonly health: Pick<Health, 'status' | 'score' | 'penalties'>
-  /** When the last condition of the service ended; null while a condition fires. */
+  /** When the service's last condition ended; null while a condition is firing. */
   readonly healthySince: number | null
-  /** A person resolved an incident while its condition fired. No new incident opens until the condition has ended. */
+  /**
+   * Whether a user resolved an incident while its condition was firing. No incident opens until the condition has
+   * ended.
+   */
   readonly suppressed: boolean
   readonly lastAlertAt: number | null
   readonly lastEventAt: number | null
   readonly createdAt: number
-  /** The next time at which the evaluation may change without an event, in ms UTC; null for never. */
+  /** When the evaluation may change without a new event, in ms UTC; null for never. */
   readonly evaluateAt: number | null
-  /** The latest time of an event that may end a condition; null: not loaded. */
+  /** The latest time of an event that can end a condition; null if not loaded. */
   readonly endingEventAt: number | null
-  /** The time of the latest change; null: not loaded. */
+  /** The time of the latest change; null if not loaded. */
   readonly changeAt: number | null
-  /** Whether all its events came from CI; null: not loaded. */
+  /** Whether all of the service's events are from CI; null if not loaded. */
   readonly hasOnlyCi: boolean | null
 }
 
-/** The last stored event of an alert. `hash` shows whether a notification repeats it. */
+/** An alert's last stored event. `hash` is used to detect repeated notifications. */
 export type LastEvent = { readonly rowId: number; readonly id: string; readonly hash: number }
 
-/** An alert that fires, or that a repeat can reopen. */
+/** An alert that is firing or that can still be reopened. */
 export type LiveAlert = {
   readonly rowId: number
   readonly id: string
@@ -51,22 +54,22 @@ export type LiveAlert = {
   readonly serviceId: number
   readonly incidentId: number | null
   readonly groupId: number | null
-  /** The cluster of the sender's token, because two clusters may send equal fingerprints. */
+  /** The cluster assigned to the sender's token. Two clusters can send equal fingerprints. */
   readonly cluster: string
-  /** The next time at which the alert may change without an event, in ms UTC. */
+  /** When the alert may change without a new event, in ms UTC. */
   readonly dueAt: number
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
-  /** Null before the first event of the alert, or if the last event was pruned. */
+  /** Null before the first event, and after the last event has been pruned. */
   readonly lastEvent: LastEvent | null
-  /** For a Kubernetes condition: the container, or the object's kind, from its fingerprint. */
+  /** For Kubernetes conditions: the container or object kind that is part of the fingerprint. */
   readonly part: AlertPart | null
-  /** Row ids of the silences that apply to the alert, or that applied when the alert ended. */
+  /** Row ids of the silences that apply to the alert, or that applied when it ended. */
   readonly silencedBy: readonly number[]
 }
 export type AlertPart = { readonly container: string | null; readonly kind: string }
 
-/** The texts of an alert, which are only in the database. */
+/** Alert texts, which are only in the database. */
 export type AlertTexts = { readonly labels: Labels; readonly annotations: Labels; readonly links: Links }
 
 /** An incident that is unresolved or was resolved recently. */
@@ -84,14 +87,14 @@ export type LiveIncident = {
   readonly startedAt: number
   readonly acknowledgedAt: number | null
   readonly resolvedAt: number | null
-  /** The last action of a person. */
+  /** The time of the last user action. */
   readonly touchedAt: number | null
   readonly alertCount: number
-  /** The lowest score of its service during the incident. */
+  /** The service's lowest score during the incident. */
   readonly lowestScore: number | null
 }
 
-/** A sender: one receiver of one source in one cluster. */
+/** A sender is one receiver of one source in one cluster. */
 export type LiveSender = {
   readonly rowId: number
   readonly organizationId: number
@@ -104,21 +107,24 @@ export type LiveSender = {
   readonly lastRejectionAt: number | null
   /** Whether the sender has ever reported the end of an alert. It is then expected to report every end. */
   readonly reportsEnds: boolean
-  /** For Kubernetes events: whether the sender has ever reported a repeat. */
+  /** Kubernetes events only: whether the sender has ever reported a repeat. */
   readonly reportsRepeats: boolean
-  /** For Kubernetes events: the delay of the sender; null before the first event. */
+  /** Kubernetes events only: the sender's delay; null before the first event. */
   readonly lag: Lag | null
-  /** The offset of the sender's clock from ours; null if there is none. */
+  /** The offset of the sender's clock from the server's; null if unknown. */
   readonly clock: Clock | null
-  /** Whether the sender's token or all items of its last delivery name a cluster; null before the first item. */
+  /**
+   * Whether the sender names its cluster, by its token or in every item of its last delivery; null before the first
+   * item.
+   */
   readonly namesCluster: boolean | null
-  /** The delivery interval over all groups of the sender. */
+  /** The delivery interval across all of the sender's groups. */
   readonly deliveryInterval: DeliveryInterval
-  /** The number of the sender's events in each of the last 24 hours. */
+  /** The number of events from the sender in each of the last 24 hours. */
   readonly hours: Hours
   readonly heartbeatAt: number | null
   readonly heartbeatGap: number
-  /** When a missing heartbeat opens an incident; null while the heartbeat is missing, or before the first heartbeat. */
+  /** When a missing heartbeat opens an incident. Null before the first heartbeat, and while that incident is open. */
   readonly heartbeatDueAt: number | null
 }
 
@@ -126,10 +132,10 @@ export type LiveGroup = Group & { readonly rowId: number; readonly senderId: num
 
 export type LivePipeline = PipelineChange & { readonly serviceId: number }
 
-/** An image that a service pulled. `tag` is null if the image has no tag. */
+/** An image that a service pulled. `tag` is null if the image is untagged. */
 export type LiveImage = { readonly path: string; readonly tag: string | null }
 
-/** A silence that is active or pending, or ended within the last hour. `schedule`: null for no interruptions. */
+/** A silence that is active or pending, or that ended within the last hour. `schedule`: null for no interruptions. */
 export type LiveSilence = Period & {
   readonly rowId: number
   readonly id: string
@@ -138,8 +144,8 @@ export type LiveSilence = Period & {
   readonly comment: string
   readonly createdBy: string
   readonly createdAt: number
-  /** The number of changes to the silence. */
+  /** How many times the silence was changed. */
   readonly revision: number
-  /** The next time at which the silence starts or ends; null: never. */
+  /** The next time the silence starts or ends; null for never. */
   readonly changesAt: number | null
 }

@@ -1,18 +1,18 @@
-/** Moves all records of a service to another service, or of an incident to another incident. */
+/** Merges one service or incident into another. */
 import { replaceAlert } from './alerts.ts'
 import { dropIncident, putIncident } from './incidents.ts'
 import type { LiveService } from './live.ts'
 import { dropService, replaceService } from './services.ts'
 import type { OrganizationState } from './state.ts'
 
-/** Moves the alerts of an incident to another incident. */
+/** Moves an incident's alerts to another incident. */
 export function mergeIncident(state: OrganizationState, from: number, into: number): void {
   for (const one of [...state.alerts.values()]) {
     if (one.incidentId === from) state.alerts.set(one.rowId, { ...one, incidentId: into })
   }
 }
 
-/** Moves all records of a service to another service, and removes the first service. */
+/** Moves all records of one service to another, and removes the first service. */
 export function mergeService(state: OrganizationState, from: LiveService, into: LiveService): void {
   for (const rowId of [...state.alertsOfService.get(from.rowId)]) {
     const one = state.alerts.get(rowId)
@@ -40,7 +40,7 @@ export function mergeService(state: OrganizationState, from: LiveService, into: 
   }
   const endings = [...(state.unsavedEndings.get(into.rowId) ?? []), ...(state.unsavedEndings.get(from.rowId) ?? [])]
   if (endings.length > 0) state.unsavedEndings.set(into.rowId, endings)
-  // The images and times of the services are loaded from the database again when needed.
+  // Images and times of services are reloaded from the database when needed.
   state.images.delete(from.rowId)
   state.images.delete(into.rowId)
   dropService(state, from)

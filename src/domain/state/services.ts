@@ -1,15 +1,15 @@
-/** Live services and the indexes that find them: by UUID, key, name, namespace, and due time. */
+/** Live services and their indexes: by UUID, key, name, namespace, and due time. */
 import type { LiveService } from './live.ts'
 import { awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
 
-/** Adds a new service, and assigns the events that waited for it. */
+/** Adds a new service, and assigns to it the events that were waiting for it. */
 export function createService(state: OrganizationState, service: LiveService): void {
   putService(state, service)
   const endings = state.unsavedEndings.get(awaitedName(service))
   if (endings) state.unsavedEndings.set(service.rowId, endings)
 }
 
-/** Adds a service to the table and to all indexes. */
+/** Adds a service and indexes it. */
 export function putService(state: OrganizationState, service: LiveService): void {
   state.services.set(service.rowId, service)
   state.serviceById.set(service.id, service.rowId)
@@ -20,7 +20,6 @@ export function putService(state: OrganizationState, service: LiveService): void
   if (step !== null) state.dueServices.add(step, service.rowId)
 }
 
-/** Removes a service. */
 export function dropService(state: OrganizationState, service: LiveService): void {
   state.services.delete(service.rowId)
   state.serviceById.delete(service.id)
@@ -31,7 +30,6 @@ export function dropService(state: OrganizationState, service: LiveService): voi
   if (step !== null) state.dueServices.remove(step, service.rowId)
 }
 
-/** Replaces a service. */
 export function replaceService(state: OrganizationState, before: LiveService, after: LiveService): void {
   const isRenamed = before.name !== after.name || before.cluster !== after.cluster
   if (isRenamed || dueStep(before.evaluateAt) !== dueStep(after.evaluateAt)) {

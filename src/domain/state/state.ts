@@ -1,4 +1,4 @@
-/** The live state of each organization: the records in memory that the rules need for the next decision. */
+/** The live state of each organization: the records that the rules need to be in memory. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { Plan, Settings } from '../organization.ts'
@@ -29,39 +29,39 @@ import type {
 
 export type State = {
   readonly journal: Journal
-  /** Organizations by row id. An organization is loaded with its first input. */
+  /** Organizations by row id. Each is loaded on its first input. */
   readonly organizations: Map<number, OrganizationState>
 }
 
-/** `key`: the active silences and the names of the service. `last`: the highest row id of a compared alert. */
+/** `key`: the active silences and the service's names. `last`: the highest row id among the compared alerts. */
 export type Compared = { readonly key: string; readonly last: number }
 
-/** Tables by row id, and their indexes. Only `apply` changes them. */
+/** Tables by row id, with indexes. Only `apply` changes them. */
 export type OrganizationState = {
   readonly rowId: number
   readonly settings: Table<'settings', Settings>
   readonly plan: Table<'plan', Plan>
   readonly services: Table<number, LiveService>
   readonly serviceById: Table<string, number>
-  /** Row ids of services by `serviceKey`. */
+  /** Row ids of services, by `serviceKey`. */
   readonly serviceByKey: Table<string, number>
   readonly servicesByName: Index<string, number>
   readonly servicesByNamespace: Index<string, number>
-  /** Row ids of services by `aliasKey`. */
+  /** Row ids of services, by `aliasKey`. */
   readonly aliases: Table<string, number>
-  /** Services by CI project, in lower case, if they pulled an image that the project may have built. */
+  /** Services by CI project (in lower case), if they pulled an image that the project may have built. */
   readonly projects: Index<string, number>
-  /** The images of each service, newest first; loaded on first use. */
+  /** Each service's images, newest first. Loaded on first use. */
   readonly images: Table<number, readonly LiveImage[]>
   readonly pipelines: Table<string, LivePipeline>
   readonly alerts: Table<number, LiveAlert>
-  /** The alert that was received last with a fingerprint, by `fingerprintScope`. */
+  /** The most recently received alert for each fingerprint, by `fingerprintScope`. */
   readonly alertByFingerprint: Names
-  /** The newest alert of a logical key, by source. */
+  /** The newest alert for each logical key, by source. */
   readonly alertByLogicalKey: Names
   readonly alertsOfService: Index<number, number>
   readonly alertsOfGroup: Index<number, number>
-  /** The number of firing alerts of one name and severity, by `namesakeKey`. */
+  /** The number of firing alerts per name and severity, by `namesakeKey`. */
   readonly namesakes: Table<string, number>
   readonly firing: Timeline
   readonly incidents: Table<number, LiveIncident>
@@ -73,19 +73,19 @@ export type OrganizationState = {
   /** Groups by `groupKey`. */
   readonly groups: Table<string, LiveGroup>
   readonly groupKeys: Table<number, string>
-  /** Row ids of due records by ten-second slot. */
+  /** Row ids of due records, by ten-second slot. */
   readonly dueAlerts: Index<number, number>
   readonly dueServices: Index<number, number>
-  /** Unsaved events of the current batch that may end a condition, by service or awaited name. */
+  /** The current batch's unsaved events that can end a condition, by service or awaited name. */
   readonly unsavedEndings: Table<number | string, readonly ReceivedEvent[]>
   /**
-   * The silences with which the alerts of a service were compared, by service. The alerts of a service without an entry
-   * were not compared since the start.
+   * The silences with which each service's alerts were last compared. A service has no entry if its alerts have not
+   * been compared since startup.
    */
   readonly compared: Table<number, Compared>
-  /** Labels of alerts that the current batch opened, or moved in a merge. */
+  /** Labels of alerts that the current batch opened or moved in a merge. */
   readonly unsavedLabels: Table<number, Labels>
-  /** Answers of the current batch, by source and key. */
+  /** Responses stored by the current batch, by source and key. */
   readonly unsavedAnswers: Table<string, string>
 }
 
@@ -93,7 +93,7 @@ export function createState(): State {
   return { journal: createJournal(), organizations: new Map() }
 }
 
-/** Returns an organization without records. */
+/** Creates an empty organization. */
 export function createOrganizationState(
   journal: Journal,
   { rowId, plan, settings }: { readonly rowId: number; readonly plan: Plan; readonly settings: Settings },
@@ -155,14 +155,14 @@ export function aliasKey(alias: { readonly kind: string; readonly value: string 
 }
 
 /**
- * Returns the scope in which a fingerprint is unique. incmon computes the fingerprints of Kubernetes and CI, and these
- * are unique. Fingerprints of Alertmanager and Grafana are unique only within a cluster.
+ * Returns the scope in which a fingerprint is unique. Fingerprints from Alertmanager and Grafana are unique only within
+ * a cluster. Those for Kubernetes and CI are computed by incmon and are globally unique.
  */
 export function fingerprintScope(source: Source, cluster: string): string {
   return source === 'cluster' || source === 'ci' ? source : `${source} ${cluster}`
 }
 
-/** Compares values that are stored, so that the same alert is found after a restart. */
+/** Compares only stored values, so that the same alert is found after a restart. */
 function isReceivedLater(one: LiveAlert | undefined, other: LiveAlert | undefined): boolean {
   if (!one || !other) return one !== undefined
   const later = one.alert.receivedAt - other.alert.receivedAt
@@ -190,10 +190,10 @@ export function groupKey(senderId: number, key: string): string {
 }
 
 const DUE_STEP = 10_000
-/** The latest time of a JavaScript date, used for records that are never due. */
+/** The latest time that a JavaScript date can represent. Records with this due time are never due. */
 const NEVER = 8_640_000_000_000_000
 
-/** Returns the ten-second slot of a due time; null for never. */
+/** Returns the ten-second slot for a due time, or null for never. */
 export function dueStep(at: number | null): number | null {
   return at === null || at >= NEVER ? null : Math.floor(at / DUE_STEP)
 }

@@ -1,4 +1,4 @@
-/** Loads the facts that a decision needs from the history, with one query for each kind. */
+/** Loads the facts that a decision needs from the history. Each kind of fact takes one query. */
 import { sql as raw } from 'kysely'
 import type { FactKind, Facts } from '../../domain/state/context.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
@@ -47,7 +47,7 @@ function newest(times: readonly (number | null | undefined)[]): number {
   return Math.max(...times.map((time) => time ?? 0))
 }
 
-/** The maximum number of later events that can still end a condition. */
+/** The maximum number of events to check for the end of a condition. */
 const MAX_ENDING_EVENTS = 200
 const MAY_END = ['info', 'change', 'success'] as const
 
@@ -61,7 +61,7 @@ const endingEventsOf = query<{ serviceId: number; from: number }>()((sql, hole) 
     .orderBy('at')
     .limit(MAX_ENDING_EVENTS),
 )
-// The plus makes SQLite use the small index of waiting events.
+// The unary plus makes SQLite use the small index on waiting events.
 const awaitedEndings = query<{ organizationId: number; awaited: string; from: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
@@ -106,7 +106,7 @@ const notOfCi = query<{ serviceId: number }>()((sql, hole) =>
     .where('source', '!=', 'ci')
     .limit(1),
 )
-/** Selects alerts and images, because they remain after their events are pruned. */
+/** Checks alerts and images, because they outlive their events. */
 const workload = query<{ serviceId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')

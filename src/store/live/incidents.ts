@@ -35,7 +35,7 @@ export function toLiveIncident(row: InferResult<ReturnType<typeof selectIncident
   }
 }
 
-/** Finds the incident with this UUID in this organization; null if there is none, or if the UUID is malformed. */
+/** Finds an incident by UUID. Returns null if the organization has no such incident or the UUID is malformed. */
 export function findLiveIncident(db: Db, organizationId: number, id: string): LiveIncident | null {
   const bytes = uuidToBytes(id)
   if (!bytes) return null
@@ -44,8 +44,8 @@ export function findLiveIncident(db: Db, organizationId: number, id: string): Li
 }
 
 /**
- * Lists the last incident of each service that a person resolved while the service was critical, if the service has
- * been critical ever since.
+ * Lists the last resolved incident of each suppressed service. No incident opens for such a service until its condition
+ * has ended.
  */
 export function listSuppressedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
   const services = db.sql
@@ -59,7 +59,7 @@ export function listSuppressedIncidents(db: Db, organizationId: number, limit: n
   })
 }
 
-/** Lists the unresolved and unacknowledged incidents of an organization, oldest first. */
+/** Lists an organization's unresolved, unacknowledged incidents, oldest first. */
 export function listUnacknowledgedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
   const open = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', 'is', null)
   return db.all(open.where('status', '=', 'open').orderBy('id').limit(limit)).map(toLiveIncident)

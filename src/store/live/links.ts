@@ -1,6 +1,6 @@
 /**
- * Computes the links between changes and conditions again when either arrives, so that the order of arrival does not
- * matter.
+ * Computes links between changes and conditions. Both a new change and a new condition trigger it, so the order of
+ * arrival does not matter.
  */
 import {
   type Change,
@@ -35,22 +35,22 @@ export type LinkOwner = LinkKey & {
   readonly changeEvent: string
 }
 
-/** The history from which links are computed, and the links themselves. Times are inclusive, in ms UTC. */
+/** Access to the stored links and the history they are computed from. Times are inclusive, in ms UTC. */
 export type LinkHistory = {
-  /** Returns the pipelines of a service that began in this period, newest first. */
+  /** Returns a service's pipelines that started within this period, newest first. */
   readonly pipelines: (serviceId: number, from: number, to: number) => readonly PipelineChange[]
-  /** Returns the last scaling events of a service before a time. */
+  /** Returns a service's most recent scaling events before a time. */
   readonly scalings: (serviceId: number, to: number) => readonly ScalingEvent[]
   readonly images: (serviceId: number) => readonly LiveImage[]
   /** Returns the events that show a condition, earliest first. */
   readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
-  /** Returns the conditions of a service that can be evidence: warning or worse, not from CI. */
+  /** Returns a service's conditions that can be evidence: warning or worse, and not from CI. */
   readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
-  /** Returns the conditions that are already linked with a change of the service. */
+  /** Returns the conditions already linked to a change of the service. */
   readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
-  /** Stores a link and returns whether it is new. */
+  /** Stores a link. Returns whether it is new. */
   readonly store: (of: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }) => boolean
-  /** Deletes a link, unless a person has judged it. */
+  /** Deletes a link unless a user has rated it. */
   readonly drop: (key: LinkKey) => void
 }
 
@@ -62,7 +62,7 @@ type Linking = {
   readonly notices: Notice[]
 }
 
-/** Computes the links of a batch inside its transaction. Returns a notice for each new link. */
+/** Computes the links inside the batch's transaction. Returns a notice for each new link. */
 export function computeLinks(
   history: LinkHistory,
   { service, of, now }: LinksDue,
@@ -88,9 +88,9 @@ export function computeLinks(
 }
 
 /**
- * Links a condition with the changes of its service at about the same time. Reads at most 50 pipelines and 200 scaling
- * events. For each near change, it reads another 200 scaling events. For each time of such a change, it reads 200
- * scaling events and 500 observations.
+ * Links a condition to the service's changes around the same time. Reads at most 50 pipelines and 200 scaling events.
+ * For each nearby change, reads another 200 scaling events; for each time at which that change was rolled out, reads
+ * 200 scaling events and 500 observations.
  */
 function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: number; at: number }): void {
   const { alertId, firstSeenAt, at } = seen
@@ -101,7 +101,7 @@ function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: n
 }
 
 /**
- * Links the changes of a period with the conditions at about the same time, and deletes links that are no longer valid.
+ * Links the changes within a period to the conditions around the same time, and deletes links that are no longer valid.
  */
 function linkChanges(linking: Linking, from: number, to: number): void {
   const { history, service } = linking
@@ -112,13 +112,13 @@ function linkChanges(linking: Linking, from: number, to: number): void {
   }
 }
 
-/** A scaling event that starts a rollout is a change. It also confirms the pipelines before it. */
+/** Processes a scaling event. If it starts a rollout, it is a change and also confirms the pipelines before it. */
 function linkScaling(linking: Linking, eventId: string, at: number): void {
   const begun = rolloutsNear(linking, at).some((rollout) => rollout.eventId === eventId)
   if (begun) linkChanges(linking, at - DAY, at + AFTER)
 }
 
-/** Returns the changes of the service that began in this period. */
+/** Returns the service's changes that started within this period. */
 function changesNear(linking: Linking, from: number, to: number): Change[] {
   const { history, service } = linking
   const rollouts = rolloutsNear(linking, to)
@@ -150,10 +150,10 @@ function link(linking: Linking, change: Change, alertId: number): void {
 type Best = { readonly change: Change; readonly link: Link }
 
 /**
- * Returns the strongest link of a template with the condition. If a template was rolled out, replaced and later
- * restored by a rollback, it is one change with several times. Only times up to a day after the change count. Returns
- * 'elsewhere' if the condition was not seen within a day of the change, because the link may then belong to another
- * time.
+ * Returns the strongest link between a template and the condition. A template that was rolled out, replaced, and
+ * restored by a rollback is one change with several rollout times. Only rollout times up to a day after the change are
+ * considered. Returns 'elsewhere' if the condition was not observed within a day of the change, because the link may
+ * then belong to another rollout time.
  */
 function strongest(linking: Linking, change: Change, alertId: number): Best | 'elsewhere' | null {
   const [from, to] = [change.startsAt - DAY, change.startsAt + DAY]

@@ -1,4 +1,3 @@
-/** Loads live alerts. */
 import { sql as raw } from 'kysely'
 import type { Alert } from '../../domain/alert/alert.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
@@ -13,17 +12,16 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidAsText } from '../sqlite/uuid.ts'
 
-/** The number of alerts per read. */
 const STEP = 1_000
 const NO_SILENCES: readonly number[] = []
 
-/** Loads the live alerts of an organization in steps, so that other work can run between them. */
+/** Loads an organization's live alerts in steps, so that other work can run in between. */
 export function* loadAlerts(db: Db, state: OrganizationState, journal: Journal): Generator<void, void> {
   const organizationId = state.rowId
   const silenced = listSilencesOfAlerts(db, organizationId)
   for (let after = 0; ; ) {
     const rows = db.all(liveAlerts, { organizationId, after, limit: STEP })
-    // The loaded state needs no journal, because it is never undone.
+    // The journal is paused because loading is never undone.
     journal.pause(() => {
       for (const row of rows) putAlert(state, toLiveAlert(state, row, silenced.get(row.id) ?? NO_SILENCES))
     })
@@ -34,7 +32,7 @@ export function* loadAlerts(db: Db, state: OrganizationState, journal: Journal):
   }
 }
 
-/** Selects live alerts after a row id, sorted by row id. */
+/** Selects live alerts after a row id, in order. */
 const liveAlerts = query<{ organizationId: number; after: number; limit: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
@@ -45,10 +43,10 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
     .select(['summary', 'fingerprint', 'failure', 'node', 'rules', 'evidence', 'starts_at', 'ends_at', 'last_seen_at'])
     .select(['occurrences', 'cluster', 'logical_key', 'fingerprints', 'group_id', 'alerts.received_at'])
     .select(['end_received_at', 'last_event_hash', 'events.id as event_id'])
-    // Only Kubernetes conditions are looked up by their labels.
+    // Only Kubernetes conditions need their labels in memory.
     .select((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('labels')).end().as('labels'))
     .where('settled_at', 'is', null)
-    // The plus makes SQLite use the index of live alerts.
+    // The unary plus makes SQLite use the index on live alerts.
     .where(raw<number>`+alerts.organization_id`, '=', hole('organizationId'))
     .where('alerts.id', '>', hole('after'))
     .orderBy('alerts.id')
@@ -57,7 +55,7 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
 
 type AlertRow = NonNullable<(typeof liveAlerts)['row']>
 
-/** Converts a row to a live alert. `silencedBy`: row ids of the silences that apply to the alert. */
+/** Converts a row to a live alert. `silencedBy`: row ids of the silences that apply. */
 function toLiveAlert(state: OrganizationState, row: AlertRow, silencedBy: readonly number[]): LiveAlert {
   const alert = toAlert(row)
   const { event_id: event, group_id: groupId, service_id: serviceId } = row
@@ -104,10 +102,10 @@ function toAlert(row: AlertRow): Alert {
 }
 
 const known = new Map<string, unknown>()
-/** The maximum number of shared texts. The evidence of Kubernetes conditions is different each time. */
+/** Limits the cache, because the evidence of Kubernetes conditions is different each time. */
 const MAX_SHARED = 1_000
 
-/** Parses a JSON text. Most alerts have the same rules and no evidence, and share one value. */
+/** Parses JSON, returning the same object for equal texts. Most alerts have the same rules and no evidence. */
 function shared(text: string): unknown {
   const found = known.get(text)
   if (found !== undefined) return found
@@ -116,7 +114,7 @@ function shared(text: string): unknown {
   return value
 }
 
-/** SQLite returns a new string each time, but most alerts have the same few texts. */
+/** SQLite returns a new string for each row, but most alerts share the same few texts. */
 const shareText: <Text extends string>(text: Text) => Text = shareEqual((text: string) => text) as never
 
 function fingerprintsOf({ fingerprints }: AlertRow, { fingerprint, startsAt, status }: Alert): readonly Fingerprint[] {

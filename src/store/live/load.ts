@@ -1,4 +1,4 @@
-/** Loads the live state of an organization from the database. */
+/** Loads an organization's live state from the database. */
 import { sql as raw } from 'kysely'
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
 import { putSilence } from '../../domain/state/apply.ts'
@@ -22,11 +22,11 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { selectIncidents, toLiveIncident } from './incidents.ts'
 import { loadAlerts } from './load-alerts.ts'
 
-/** The rules can reopen a resolved incident for half an hour. The rest allows for a clock that steps back. */
+/** The rules can reopen an incident up to half an hour after it was resolved. The rest is a margin for clock steps. */
 const HOUR = 3_600_000
 const LATELY = 24 * HOUR
 
-/** Returns the highest row id of each table that the engine numbers. */
+/** Returns the highest row id in each table whose row ids the engine assigns. */
 export function findLastRowIds(db: Db): Record<IdTable, number> {
   const last = (table: IdTable) =>
     db.first(db.sql.selectFrom(table).select((eb) => eb.fn.max<number | null>('id').as('id')))?.id ?? 0
@@ -34,7 +34,7 @@ export function findLastRowIds(db: Db): Record<IdTable, number> {
 }
 
 /**
- * Loads the live state of an organization in steps, so that other work can run between them.
+ * Loads an organization's live state in steps, so that other work can run in between.
  * @returns null if the organization does not exist
  */
 export function* loadOrganization(

@@ -1,4 +1,4 @@
-/** Writes notifications about incidents to the outbox, in the same commit as the change. */
+/** Queues notifications about incidents in the outbox, in the same commit as the change. */
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import type { Effect } from '../../domain/state/effect.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
@@ -7,7 +7,7 @@ import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
 
-/** Writes the notifications of a batch for each channel. Costs one read for each organization without channels. */
+/** Queues a batch's notifications for each channel. An organization without channels costs one read. */
 export function writeNotifications(db: Db, all: readonly NotificationDue[], newId: () => string): void {
   const channels = new Map<number, readonly ChannelRecord[]>()
   const notified = notifiedOf(db, all)
@@ -21,8 +21,8 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
 }
 
 /**
- * Returns the channels that were notified about each incident before this batch. Needs one read for all incidents that
- * are not new.
+ * Returns the channels that were notified about each incident before this batch. Takes one read for all existing
+ * incidents.
  */
 function notifiedOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, ReadonlySet<number>> {
   const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')

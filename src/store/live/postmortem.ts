@@ -1,4 +1,4 @@
-/** Writes the postmortem of a resolved incident from the history, in the commit that resolves it. */
+/** Generates the postmortem of an incident from the history, in the commit that resolves the incident. */
 
 import { hasPostmortems } from '../../domain/organization.ts'
 import { generate } from '../../domain/postmortem/postmortem.ts'
@@ -8,7 +8,9 @@ import { findIncidentFacts } from '../incident/timeline-facts.ts'
 import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 
-/** Writes one revision for each resolution. Copies the texts of people from the previous revision. */
+/**
+ * Writes a new revision each time the incident is resolved. Keeps the texts that users wrote in the previous revision.
+ */
 export function writePostmortem(
   db: Db,
   { incident, id, at }: Extract<Effect, { readonly kind: 'postmortem-due' }>,

@@ -1,4 +1,3 @@
-/** Saves new and changed alerts. */
 import { type Alert, isMereRepeat } from '../../domain/alert/alert.ts'
 import type { Evidence } from '../../domain/alert/evidence.ts'
 import { cacheLast } from '../../domain/memoize.ts'
@@ -8,7 +7,7 @@ import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
-/** The changes of one alert in a batch. `before`: null if it is new; `texts`: null if they are unchanged. */
+/** The net change of an alert in a batch. `before`: null if the alert is new. `texts`: null if unchanged. */
 export type SavedAlert = {
   readonly before: LiveAlert | null
   readonly after: LiveAlert
@@ -17,7 +16,7 @@ export type SavedAlert = {
   readonly settledAt: number | null
 }
 
-/** Inserts new alerts, counts them, and updates the others. */
+/** Inserts new alerts, updates their count, and saves changed alerts. */
 export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
   const made = alerts.filter(({ before }) => before === null)
   insertRows(db, 'alerts', made.map(insertable))
@@ -71,11 +70,11 @@ function insertable({ after, texts, settledAt }: SavedAlert) {
   }
 }
 
-/** Most alerts have no evidence and share one value. */
+/** Most alerts have no evidence and share this text. */
 const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
 const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
 
-/** Returns null while the alert has only its first fingerprint and its state follows from the alert. */
+/** Returns null as long as the alert has only its first fingerprint and the fingerprint's state can be derived. */
 function fingerprintsText({ fingerprints, alert }: LiveAlert): string | null {
   const [only, ...more] = fingerprints
   const isPlain =

@@ -1,4 +1,4 @@
-/** Saves the events of a batch with their payloads. */
+/** Saves a batch's events and their payloads. */
 import type { StoredEvent } from '../../domain/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'
@@ -42,7 +42,7 @@ const link = query<{ organizationId: number; awaited: string; serviceId: number 
     .where('awaited', '=', hole('awaited')),
 )
 
-/** Assigns the events that waited for a service to it. */
+/** Assigns events to the service they were waiting for. */
 export function linkPendingEvents(db: Db, organizationId: number, awaited: string, serviceId: number): void {
   db.run(link, { organizationId, awaited, serviceId })
 }

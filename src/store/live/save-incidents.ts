@@ -1,4 +1,3 @@
-/** Saves new and changed incidents. */
 import type { LiveIncident } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'
@@ -18,7 +17,7 @@ export function saveIncidents(db: Db, incidents: readonly SavedChange<LiveIncide
   }
 }
 
-/** Returns whether columns changed that new alerts do not change. Updating these columns also writes four indexes. */
+/** Returns whether any column changed that new alerts leave alone. Updating those columns also writes four indexes. */
 function isLife(before: LiveIncident, after: LiveIncident): boolean {
   return (Object.keys(after) as (keyof LiveIncident)[]).some(
     (name) => name !== 'alertCount' && name !== 'lowestScore' && before[name] !== after[name],

@@ -1,11 +1,10 @@
-/** Saves the services of a batch. */
 import type { LiveService } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 import type { SavedChange } from './save.ts'
 
-/** Inserts new services, and updates the name, evaluation and times of existing ones. */
+/** Inserts new services and updates existing ones. */
 export function saveServices(db: Db, services: readonly SavedChange<LiveService>[]): void {
   const made = services.filter(({ before }) => before === null)
   insertRows(
@@ -33,7 +32,7 @@ export function saveServices(db: Db, services: readonly SavedChange<LiveService>
     if (!before) continue
     db.run(update, updated(after))
     const { rowId, name, cluster } = after
-    // An update of the name or the cluster also writes an index.
+    // Renaming also writes an index, so it is a separate statement.
     if (before.name !== name || before.cluster !== cluster) db.run(rename, { rowId, name, cluster })
   }
 }

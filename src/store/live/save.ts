@@ -1,4 +1,4 @@
-/** Saves the effects of a batch in one transaction, grouped by table. Only the last change of a record is saved. */
+/** Saves a batch's effects in one transaction, grouped by table. Only the last change to each record is saved. */
 import type { Notice } from '../../domain/notice.ts'
 import type { Effect, LinksDue, StoredEvent, StoredRejection, TimelineEntry } from '../../domain/state/effect.ts'
 import type { LiveAlert, LiveGroup, LiveIncident, LiveSender, LiveService } from '../../domain/state/live.ts'
@@ -25,7 +25,7 @@ import { saveIncidents } from './save-incidents.ts'
 import { dropGroup, saveGroups, saveSenders } from './save-senders.ts'
 import { saveServices } from './save-services.ts'
 
-/** Saves the effects inside the caller's transaction. Returns notices about new links. */
+/** Saves effects inside the caller's transaction. Returns notices about new links. */
 export function saveEffects(db: Db, effects: readonly Effect[], newId: () => string): readonly Notice[] {
   const batch = gather(effects)
   saveServices(db, [...batch.services.values()])
@@ -51,7 +51,6 @@ const DAY = 24 * 3_600_000
 
 type Kept<Kind extends Effect['kind']> = Extract<Effect, { readonly kind: Kind }>
 
-/** A record, and whether it is new in this batch. */
 export type SavedRecord<Live> = { readonly record: Live; readonly isNew: boolean }
 /** A record before the batch (null if new) and after it. */
 export type SavedChange<Live> = { readonly before: Live | null; readonly after: Live }
@@ -70,7 +69,7 @@ type Batch = {
   readonly postmortems: Kept<'postmortem-due'>[]
   readonly notifications: Kept<'notification-due'>[]
   readonly merges: Kept<'incident-merged'>[]
-  /** All other effects in their order. */
+  /** All other effects, in order. */
   readonly rest: Effect[]
 }
 
@@ -191,7 +190,7 @@ function keepAlert(
   alerts.set(after.rowId, {
     before: known ? known.before : before,
     after,
-    // Labels come from the first item, the other texts from the newest.
+    // Labels are from the first item, all other texts from the newest.
     texts: known?.texts && texts ? { ...texts, labels: known.texts.labels } : (texts ?? known?.texts ?? null),
     settledAt: settledAt ?? known?.settledAt ?? null,
   })
