@@ -1,10 +1,10 @@
-/** Draws docs/overview.svg, the picture of the README: four senders → service → incident → postmortem. */
+/** Draws docs/overview.svg, the diagram in the README: four senders → service → incident → postmortem. */
 import { writeFileSync } from 'node:fs'
 
 const WIDTH = 880
 const HEIGHT = 300
 
-/** Text and background colours of both themes; the SVG chooses by the `prefers-color-scheme` of the reader. */
+/** The colors of both themes. The SVG picks one with `prefers-color-scheme`. */
 export const THEMES = {
   light: { page: '#ffffff', box: '#f6f8fa', line: '#57606a', title: '#1f2328', text: '#4a525a', accent: '#a40e26' },
   dark: { page: '#0d1117', box: '#161b22', line: '#8b949e', title: '#f0f6fc', text: '#b1bac4', accent: '#ff8182' },

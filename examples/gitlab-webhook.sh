@@ -1,8 +1,8 @@
 #!/bin/sh
-# Adds the webhook of incmon to a GitLab project, like Settings > Webhooks.
+# Adds the incmon webhook to a GitLab project, as you could under Settings > Webhooks.
 #   GITLAB_URL=https://gitlab.example.com GITLAB_TOKEN=… INCMON_URL=https://incmon.example.com INCMON_TOKEN=… \
 #     ./gitlab-webhook.sh group/project
-# GitLab sends the token in the header X-Gitlab-Token, which incmon accepts like X-Ci-Token.
+# GitLab sends the token in the X-Gitlab-Token header.
 set -eu
 project=${1:?usage: gitlab-webhook.sh GROUP/PROJECT}
 : "${GITLAB_URL:?set GITLAB_URL}" "${GITLAB_TOKEN:?set GITLAB_TOKEN}"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Shows incmon in one minute without any real sender. The payloads of the four senders are in this directory.
-# Run it in the checkout: examples/walkthrough.sh
+# Demonstrates incmon in about a minute with sample payloads from the four senders, which are in this directory.
+# Run it from the checkout: examples/walkthrough.sh
 set -euo pipefail
 export LC_ALL=C.UTF-8
 cd "$(dirname "$0")/.."
@@ -10,13 +10,13 @@ server=
 
 incmon() { ${INCMON:-npm run -s incmon --} "$@" --database "$database"; }
 step() { printf '\n== %s\n' "$*"; }
-# Prints a command as the user would type it, runs it, and prints the start of its output: show LINES COMMAND
+# Prints a command as a user would type it, runs it, and prints the first lines of its output: show LINES COMMAND
 show() {
   local lines=$1 output
   shift
   if [ "$1" = causes ]; then echo "$ incmon incident show $2 | grep -A 2 SUSPECTS"; else printf '$ %s\n' "$*"; fi
   output=$("$@")
-  # Does not use head, because head closes the pipe while sed still writes.
+  # head would close the pipe while sed is still writing.
   printf '%s\n' "$output" | sed -nE "s/^(.{117}).{4,}/\1…/; 1,${lines}p"
   [ "$(printf '%s\n' "$output" | wc -l)" -le "$lines" ] || echo '…'
 }
@@ -24,7 +24,7 @@ show() {
 causes() { incmon incident show "$1" | grep -A 2 SUSPECTS; }
 
 finish() {
-  # npm does not forward signals, so the whole process group is stopped.
+  # npm does not forward signals, so stop the whole process group.
   if [ -n "$server" ]; then kill -- "-$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
   rm -rf "$work"
 }
@@ -46,20 +46,20 @@ start_server() {
   exit 1
 }
 
-# Sends a payload of this directory: send WEBHOOK HEADER FILE
+# Sends a payload from this directory: send WEBHOOK HEADER FILE
 send() {
   echo "$ curl $url/api/webhooks/$1 --data @examples/$3"
   moved "examples/$3" | curl -sS --fail-with-body -H "$2" --data-binary @- "$url/api/webhooks/$1" >/dev/null
 }
 
-# The payloads are from 20 November 2026 at 09:37. Moves their times to the present.
+# The payloads are from 20 November 2026 at 09:37. Shift their times to the present.
 shift=$(($(date -u +%s) - $(date -u -d '2026-11-20 09:37:00' +%s)))
 moved() {
   local edits='' time
   for time in $(grep -oE '2026-11-20[T ][0-9:]{8}' "$1" | tr ' ' T | sort -u); do
     edits+="s/${time/T/[T ]}/$(date -u -d "@$(($(date -u -d "${time/T/ }" +%s) + shift))" '+%FT%T')/g;"
   done
-  # GitLab writes a space and a zone.
+  # GitLab writes times with a space and a time zone.
   sed -E "$edits; s/([0-9-]{10})T([0-9:]{8}) UTC/\\1 \\2 UTC/g" "$1"
 }
 

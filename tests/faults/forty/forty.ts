@@ -29,8 +29,8 @@ export const FORTY: readonly Row[] = [
   ),
   row(
     3,
-    'Settings of every connection',
-    'WAL, FULL, references',
+    'Pragmas on every connection',
+    'WAL, synchronous=FULL, foreign keys',
     [{ file: 'tests/store/open.test.ts', name: /new file uses WAL|settings are the same/ }],
     'mutant: no-full-sync',
   ),
@@ -44,7 +44,7 @@ export const FORTY: readonly Row[] = [
   row(
     5,
     'kill -9 during a migration of 100,000 rows',
-    'old or new model, 20/20',
+    'old or new data model, 20/20',
     [{ file: `${FAULTS}/migrate-kill.test.ts` }],
     'mutant: migration-in-pieces',
   ),
@@ -72,14 +72,14 @@ export const FORTY: readonly Row[] = [
   row(
     9,
     'Start with an unusable database',
-    'one line with the remedy, no byte of the file changed',
+    'one line that says what to do, file unchanged',
     [{ file: START, name: /refused|temporary/ }, { file: 'tests/server/damage.test.ts' }],
     'mutants: foreign-file, any-schema',
   ),
   row(
     10,
     'A second server',
-    'refused under any name; the first keeps answering',
+    'refused under any name; the first server is unaffected',
     [{ file: LOST, name: /second server/ }, { file: 'tests/store/path.test.ts' }],
     'mutants: lock-by-name, hard-links',
   ),
@@ -114,7 +114,7 @@ export const FORTY: readonly Row[] = [
   row(
     15,
     'Outgoing webhooks: failing receivers, kill -9 ×50',
-    'lost 0, the same webhook-id each time',
+    'lost 0, same webhook-id on each attempt',
     [{ file: `${FAULTS}/outgoing.test.ts` }, { file: NOTIFIER, name: /fails in every way|is gone|delays no other/ }],
     'mutant: new-id-for-each-try',
   ),

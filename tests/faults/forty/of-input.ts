@@ -1,4 +1,4 @@
-/** Of the forty proofs those about event streams, bad input, access and secrets. */
+/** The proofs about event streams, bad input, access and secrets. */
 import { type Row, row } from './row.ts'
 
 const BAD = 'tests/faults/bad-input.test.ts'
@@ -14,14 +14,14 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   row(
     28,
     'Fuzzed bodies',
-    'no 500, every answer as documented, p99 ≤ 50 ms',
+    'no 500, every response as documented, p99 ≤ 50 ms',
     [{ file: 'tests/http/fuzz.test.ts' }],
     'mutant: refusal-as-bug',
   ),
   row(
     29,
     'Bombs',
-    'each refused or stored in ≤ 250 ms, which also limits the stall, with ≤ 50 MB of memory, or ≤ 64 MB for a text of 10 MB',
+    'each rejected or stored in ≤ 250 ms, with ≤ 50 MB of memory (≤ 64 MB for a 10 MB text)',
     [{ file: BAD, name: /bomb/ }],
     'mutant: any-size',
   ),
@@ -32,18 +32,18 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
     [{ file: 'tests/operations/hostile.test.ts' }, { file: 'tests/intake/json.test.ts' }],
     'mutant: lost-proto',
   ),
-  row(31, 'Times', 'the expected result for each', [{ file: 'tests/domain/instant.test.ts' }], 'mutant: february-30'),
+  row(31, 'Times', 'the expected result each time', [{ file: 'tests/domain/instant.test.ts' }], 'mutant: february-30'),
   row(
     32,
     'Broken HTTP, 500 slow senders',
-    'refused; a valid request takes ≤ 200 ms',
+    'rejected; a valid request takes ≤ 200 ms',
     [{ file: BAD, name: /slow|refused with|in one go/ }, { file: 'tests/http/unreadable.test.ts' }],
     'mutant: endless-heads',
   ),
   row(33, 'Encodings', '400 or 415, ≤ 20 MB', [{ file: BAD, name: /encoding/ }], 'mutant: any-encoding'),
   row(
     34,
-    'Recorded payloads of every sender',
+    'Recorded payloads from every sender',
     'all accepted',
     [
       { file: 'tests/intake/index.test.ts' },
@@ -55,7 +55,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   ),
   row(
     35,
-    'Every route for every caller',
+    'Every route with every kind of token',
     'the expected status',
     [{ file: 'tests/http/matrix.test.ts' }],
     'mutant: any-scope',
@@ -82,7 +82,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   row(
     39,
     'Hostile strings on every page, in Chromium',
-    '0 scripts, 0 refused resources',
+    '0 scripts run, 0 resources blocked',
     [{ file: 'tests/pages/hostile-strings.test.ts' }],
     'mutant: any-link, test: a page without escaping',
   ),

@@ -1,4 +1,4 @@
-/** Of the forty proofs those about load, and about a long history. */
+/** The proofs about load and long histories. */
 import { type Row, row } from './row.ts'
 
 const LOAD = 'tests/faults/load.test.ts'
@@ -7,14 +7,14 @@ const HISTORY = 'tests/faults/history.test.ts'
 export const LOAD_AND_HISTORY: readonly Row[] = [
   row(
     17,
-    '1,500 webhooks a second',
+    '1,500 webhooks per second',
     '0 refused, p50 ≤ 25 ms, p99 ≤ 250 ms, ≤ 400 MB',
     [{ file: LOAD, name: /1,500/ }],
     'mutant: tiny-queue',
   ),
   row(
     18,
-    'Storm of critical alerts, 500 a request',
+    'Storm of critical alerts, 500 per request',
     '≥ 5,000 alerts/s, none lost',
     [{ file: LOAD, name: /storm/ }],
     'mutant: refused-storm',
@@ -46,7 +46,7 @@ export const LOAD_AND_HISTORY: readonly Row[] = [
   ),
   row(
     22,
-    'Deep pages and wrong parameters, 200 webhooks/s',
+    'Deep pages and invalid parameters, 200 webhooks/s',
     '≤ 150 ms, 400 or an empty list, webhooks ≤ 300 ms',
     [
       { file: HISTORY, name: /pages far/ },
@@ -68,7 +68,7 @@ export const LOAD_AND_HISTORY: readonly Row[] = [
   row(
     24,
     'Backup and restore, 200 webhooks/s',
-    'complete, with all earlier records, ≤ 30 s, p99 of a webhook ≤ 300 ms, restored and ready in ≤ 10 s for each GB',
+    'complete, with all earlier records, ≤ 30 s, p99 of a webhook ≤ 300 ms, restored and ready in ≤ 10 s per GB',
     [{ file: HISTORY, name: /backup/ }, { file: 'tests/cli/backup-under-load.test.ts' }],
     'mutant: naive-backup',
   ),
@@ -81,8 +81,8 @@ export const LOAD_AND_HISTORY: readonly Row[] = [
   ),
   row(
     27,
-    'Load, backups, pruning and streams (two hours by hand)',
-    'lost 0, 0 errors, memory +≤ 40 MB (in two hours ≤ 1 MB per ten minutes), descriptors ±5 (in the first ten minutes ±12), log ≤ 64 MiB',
+    'Load, backups, pruning and streams (two hours if run by hand)',
+    'lost 0, 0 errors, memory +≤ 40 MB (over two hours ≤ 1 MB per ten minutes), descriptors ±5 (in the first ten minutes ±12), log ≤ 64 MiB',
     [{ file: 'tests/faults/soak.test.ts' }],
     'mutant: pruned-too-soon',
   ),

@@ -1,6 +1,6 @@
-/** One row of the forty proofs. */
+/** A row in the table of proofs. */
 
-/** Tests of a file, or those whose name the pattern matches. */
+/** A test file, or those of its tests whose names match the pattern. */
 export type Proof = { readonly file: string; readonly name?: RegExp }
 
 export type Row = {
@@ -8,7 +8,7 @@ export type Row = {
   readonly title: string
   readonly limit: string
   readonly proofs: readonly Proof[]
-  /** The mutant in `mutants/`, or the test, with which the proof was seen to fail. */
+  /** The mutant in `mutants/`, or the test, that made the proof fail. */
   readonly control: string
 }
 
