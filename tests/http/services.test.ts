@@ -4,17 +4,19 @@ import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { DAY, makeAlert, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
 
-test('the list is an array with seven fields and the cluster, sorted by namespace and name', async (t) => {
+test('the list is an array with the reason for each score, sorted by namespace and name', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeService(db, acme, 'web', { namespace: 'b' })
-  const cart = makeService(db, acme, 'cart', { namespace: 'a', status: 'critical', score: 35, last_alert_at: NOON })
+  const health = JSON.stringify(['Down: critical', 'Slow: error'].map((reason) => ({ reason })))
+  const ill = { status: 'critical', score: 35, health, last_alert_at: NOON } as const
+  const cart = makeService(db, acme, 'cart', { namespace: 'a', ...ill })
   const { status, body } = await request('GET', '/api/services', { token: acme.token })
   assert.equal(status, 200)
   assert.deepEqual(body[0], {
     ...{ id: cart.id, name: 'cart', namespace: 'a', cluster: '', archived: false },
-    ...{ status: 'critical', score: 35, lastAlertAt: '2026-03-14T12:00:00.000Z' },
+    ...{ status: 'critical', score: 35, reason: 'Down: critical', lastAlertAt: '2026-03-14T12:00:00.000Z' },
   })
-  assert.equal(body[1].lastAlertAt, null)
+  assert.deepEqual([body[1].reason, body[1].lastAlertAt], [null, null])
 })
 
 test('a healthy service without events for 14 days is listed only with archived=1', async (t) => {

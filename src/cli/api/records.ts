@@ -61,6 +61,7 @@ export type Service = {
   readonly cluster: string
   readonly status: string
   readonly score: number
+  readonly reason: string | null
   readonly lastAlertAt: string | null
   readonly archived: boolean
 }

@@ -1,15 +1,11 @@
 /** incmon service: lists services and merges two of them. */
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import type { Api } from '../api/api.ts'
 import { listServices, type OrganizationOptions, type Service, withOrganization } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
-
-/** Each reason needs one more request. */
-const MAX_REASONS = 50
 
 export function addService(program: Command): void {
   const service = addCommand(program, 'service', 'services: the workloads that are monitored')
@@ -24,40 +20,22 @@ export function addService(program: Command): void {
 }
 
 async function printServices(options: OrganizationOptions & { readonly archived?: boolean }): Promise<void> {
-  printList<Listed>(
+  printList<Service>(
     {
-      items: await withOrganization(options, async (api) => {
-        const services = await listServices(api, options.archived ?? false)
-        return options.json ? services : withReasons(api, services)
-      }),
+      items: await withOrganization(options, (api) => listServices(api, options.archived ?? false)),
       columns: [
         ['NAMESPACE', ({ namespace }) => namespace],
         ['NAME', ({ name }) => name],
         ['CLUSTER', ({ cluster }) => cluster],
         ['STATUS', ({ status }) => status],
         ['SCORE', ({ score }) => score],
-        ['REASON', ({ reason }) => reason ?? null, 60],
+        ['REASON', ({ reason }) => reason, 60],
         ['LAST ALERT', ({ lastAlertAt }) => lastAlertAt],
         ['ID', ({ id }) => id],
       ],
       empty: `there is no service: the first webhook creates one; send a test with ${hint(options, 'send-test alertmanager')}`,
     },
     options.json,
-  )
-}
-
-type Listed = Service & { readonly reason?: string | null }
-type Whole = { readonly health: readonly { readonly reason: string }[] }
-
-/** Adds the most important reason to each service whose score is below 100, such as `Down: critical, ended lately`. */
-function withReasons(api: Api, services: readonly Service[]): Promise<Listed[]> {
-  let asked = 0
-  return Promise.all(
-    services.map(async (service) => {
-      if (service.score === 100 || ++asked > MAX_REASONS) return service
-      const { health } = await api.json<Whole>('GET', `/api/services/${service.id}`)
-      return { ...service, reason: health[0]?.reason ?? null }
-    }),
   )
 }
 

@@ -40,6 +40,11 @@ export const serviceShape = v.object({
     '100 minus a penalty for each condition',
     60,
   ),
+  reason: described(
+    v.nullable(v.string()),
+    'The condition that lowers the score most, with its rule; null if the score is 100',
+    'CrashLoopBackOff: critical',
+  ),
   lastAlertAt: described(v.nullable(instantShape), 'The start of the newest alert; null before the first alert'),
   archived: described(v.boolean(), 'Healthy and without events for 14 days; the next event restores it', false),
 })

@@ -13,6 +13,8 @@ export type ServiceRecord = {
   readonly name: string
   readonly status: ServiceRow['status']
   readonly score: number
+  /** The condition with the highest penalty; null if the score is 100. */
+  readonly reason: string | null
   readonly lastAlertAt: number | null
   readonly archived: boolean
 }
@@ -96,6 +98,7 @@ function select(builder: Db['sql']) {
     .selectFrom('services')
     .select(['cluster', 'namespace', 'name', 'status', 'score'])
     .select(['last_alert_at', 'last_event_at', 'created_at', sql<string>`lower(hex(uuid))`.as('uuid')])
+    .select(sql<string | null>`health ->> '$[0].reason'`.as('reason'))
 }
 
 type ServiceRow = InferResult<ReturnType<typeof select>>[number]
@@ -108,6 +111,7 @@ function toRecord(row: ServiceRow, now: number): ServiceRecord {
     name: row.name,
     status: row.status,
     score: row.score,
+    reason: row.reason,
     lastAlertAt: row.last_alert_at,
     archived: row.status === 'healthy' && now - (row.last_event_at ?? row.created_at) >= ARCHIVED_AFTER,
   }
