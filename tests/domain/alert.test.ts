@@ -99,6 +99,12 @@ describe('an end', () => {
     assert.deepEqual([change, alert.resolution, alert.endsAt, alert.endedAt], ['kept', 'reported', at(5), at(30)])
   })
 
+  test('does not move the start of an alert back, however often it is repeated', () => {
+    const earlier = resolved(at(10), { fingerprint: 'f2', startsAt: NOON })
+    const { alert } = after(opened(firing({ startsAt: at(10) }), at(21)), [earlier, 21], [earlier, 22], [earlier, 23])
+    assert.deepEqual([alert.status, alert.startsAt], ['firing', at(10)])
+  })
+
   test('never reopens an alert that a person resolved', () => {
     const settled = alertOf({ status: 'resolved', resolution: 'manual', endsAt: at(3), endedAt: at(3) })
     assert.equal(after({ ...held, alert: settled }, [resolved(at(5)), 5]).alert, settled)

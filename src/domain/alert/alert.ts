@@ -161,12 +161,12 @@ const COMPARED_FIELDS = [
 
 /**
  * Applies the end of one fingerprint, unless that fingerprint has started again since. The alert ends when its last
- * fingerprint has ended.
+ * fingerprint has ended. An end does not move the start, because it may belong to an earlier alert.
  */
 function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): Absorbed {
   const endsAt = signal.endsAt ?? signal.at
   const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
-  const kept = { alert: widened(alert, signal), fingerprints, change: 'kept' as Change, isNewest: false }
+  const kept = { alert, fingerprints, change: 'kept' as Change, isNewest: false }
   // An end that names the latest start belongs to that start, even if a wrong clock dates the end before the start.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
@@ -214,7 +214,7 @@ function isSettledByHand(alert: Alert, signal: Signal): boolean {
   return alert.resolution === 'manual' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
 }
 
-/** Moves the start of the alert back if the signal started earlier. */
+/** Moves the start of the alert back if a firing signal started earlier. */
 function widened(alert: Alert, signal: Signal): Alert {
   return signal.startsAt < alert.startsAt ? { ...alert, startsAt: signal.startsAt } : alert
 }
