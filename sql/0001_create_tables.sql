@@ -85,6 +85,8 @@ CREATE TABLE services (
   evaluate_at     INTEGER,                                               -- when the evaluation may change without a new event
   UNIQUE (organization_id, cluster, namespace, name)
 ) STRICT;
+-- the number of services by status, on every page
+CREATE INDEX services_by_status ON services (organization_id, status);
 
 -- The health history of a service: one row per change of status or score, valid until the next row.
 CREATE TABLE service_states (
@@ -209,8 +211,8 @@ CREATE TABLE alerts (
 CREATE INDEX alerts_by_organization ON alerts (organization_id, starts_at);
 -- the alerts of one service, newest first
 CREATE INDEX alerts_by_service ON alerts (service_id, starts_at);
--- an incident's alerts, which of them are firing, and when the last one ended
-CREATE INDEX alerts_by_incident ON alerts (incident_id, ends_at, source) WHERE incident_id IS NOT NULL;
+-- an incident's alerts, which of them are firing, when the last one ended, and the columns for the reports
+CREATE INDEX alerts_by_incident ON alerts (incident_id, ends_at, source, starts_at, name) WHERE incident_id IS NOT NULL;
 -- GET /api/alerts filtered by severity or source: total and pagination
 CREATE INDEX alerts_by_kind ON alerts (organization_id, severity, source, starts_at);
 -- loaded at startup: alerts that are firing or can be reopened

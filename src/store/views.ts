@@ -24,7 +24,7 @@ import {
   listServices,
   type ServiceWithHealth,
 } from './service/services.ts'
-import { listAllStates, listStates } from './service/states.ts'
+import { listStates } from './service/states.ts'
 import type { Db } from './sqlite/open.ts'
 import { findSizes, type Sizes } from './sqlite/sizes.ts'
 
@@ -121,8 +121,8 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
 const MAX_DEPLOYS = 60
 
 /**
- * Lists the services for the overview with their health, their states and pipelines in a span, and the last good deploys
- * of unhealthy services, however old, by the UUID of the service.
+ * Lists the services for the overview with their health, their pipelines in a span, and the last good deploys of
+ * unhealthy services, however old, by the UUID of the service.
  */
 export function findOverview(db: Db, organizationId: number, { from, to }: TimeSpan) {
   const services = listServices(db, organizationId, to, false)
@@ -136,7 +136,6 @@ export function findOverview(db: Db, organizationId: number, { from, to }: TimeS
     services,
     lastGoodDeploys: new Map(deploys),
     health: listHealth(db, organizationId),
-    states: listAllStates(db, organizationId, from),
     pipelines: listPipelinesOfOrganization(db, organizationId, from, to),
   }
 }

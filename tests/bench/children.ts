@@ -1,7 +1,7 @@
 /** The processes that a bench starts: each known by its pid, silenced while another is measured, ended with the bench. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 export type Child = {
   /** The program's own process, also where it runs below another, such as strace. */
@@ -123,12 +123,17 @@ export function workedBy({ pid }: Pick<Child, 'pid'>): number {
   return schedule(pid).worked
 }
 
+/** How long all threads of a process that still run have run so far, in milliseconds. */
+export function workedByAll({ pid }: Pick<Child, 'pid'>): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + schedule(pid, thread).worked, 0)
+}
+
 /** How long it has stood in line for a processor. */
 export function queuedBy({ pid }: Pick<Child, 'pid'>): number {
   return schedule(pid).queued
 }
 
-function schedule(pid: number): { readonly worked: number; readonly queued: number } {
-  const [worked = '0', queued = '0'] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+function schedule(pid: number, thread: number | string = pid): { readonly worked: number; readonly queued: number } {
+  const [worked = '0', queued = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
   return { worked: Number(worked) / 1e6, queued: Number(queued) / 1e6 }
 }

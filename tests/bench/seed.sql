@@ -5,6 +5,9 @@
 INSERT INTO organizations (id, uuid, name, plan, created_at)
 VALUES (2, unhex('01900000000070008000000000000002'), 'Basil', 'Free', :now - 400 * 86400000);
 
+-- The history is older than the default retention. Pruning would disturb the measurements.
+UPDATE organizations SET settings = '{"retention-events-days":3650,"retention-alerts-days":3650}';
+
 INSERT INTO services (id, uuid, organization_id, cluster, namespace, name, last_alert_at, last_event_at, created_at)
 WITH RECURSIVE number (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < 2000)
 SELECT i, unhex(printf('0190000000017%03x8%015x', i % 4096, i)), iif(i <= 1900, 1, 2), '',

@@ -15,7 +15,6 @@ import { listRecipients } from '../../src/store/notification/channels.ts'
 import { countStillFiring, findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
-import { listAllStates } from '../../src/store/service/states.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { byLink } from './by-link.ts'
 import { MINUTE, makeToken, NOON, newUuid } from './factory.ts'
@@ -197,7 +196,6 @@ async function onPages({ deps: world, acme, alerts, services }: Flow): Promise<v
   for (const path of [...pages, '/sources', '/settings', '/settings/tokens', '/settings/sessions'])
     await browser.get(path)
   listSessions(deps.db, acme.key, deps.now())
-  listAllStates(deps.db, acme.key, deps.now())
   await browser.signIn(makeToken(deps.db, acme, ['read']))
   await browser.post('/sign-out', { csrf: visitor?.csrf ?? '' })
   endSession(deps, acme.key, visitor?.sessionId ?? '')

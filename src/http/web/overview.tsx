@@ -15,6 +15,7 @@ import { listFiringAlerts } from '../../operations/firing.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
+import { listStatesOfServices } from '../../store/service/states.ts'
 import { findHasServices, findOverview } from '../../store/views.ts'
 import { headerOf } from '../middleware/header.ts'
 import { json, type Reply } from '../middleware/reply.ts'
@@ -36,7 +37,7 @@ const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'hea
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 /** Above this number of services, the page shows the wall unless the query asks for the list. */
 const MAX_LISTED = 40
-/** The maximum number of incidents in the list, and of services with penalties. */
+/** The maximum number of incidents in the list, and of services with a strip and penalties. */
 const MAX_INCIDENTS = 8
 const MAX_DETAILED = 60
 const DAY = 24 * 3_600_000
@@ -71,14 +72,9 @@ async function showOverview(visit: Visit): Promise<Reply> {
 async function overviewView(visit: Visit): Promise<OverviewView> {
   const { store, visitor, now, query } = visit
   const { viewer: reader } = visit
-  const { services, health, states, pipelines, lastGoodDeploys } = await store.read(
-    findOverview,
-    visitor.organizationId,
-    {
-      from: now - DAY,
-      to: now,
-    },
-  )
+  const { organizationId } = visitor
+  const day = { from: now - DAY, to: now }
+  const { services, health, pipelines, lastGoodDeploys } = await store.read(findOverview, organizationId, day)
   const all = worstFirst(services)
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
@@ -93,9 +89,11 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const usual = all.length > MAX_LISTED ? 'wall' : 'list'
   const view = choiceOf(query('view'), ['list', 'wall'] as const, usual)
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
+  const detailed = shown.slice(0, MAX_DETAILED).map(({ id }) => id)
+  const states = await store.read(listStatesOfServices, organizationId, detailed, day.from)
   const incidents = await openIncidents(visit, reader)
   const deploys = await recentDeploys(visit, pipelines)
-  const found = await store.run(listFiringAlerts, visitor.organizationId, { silenced: true }, MAX_SILENCED)
+  const found = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
   const silenced = Map.groupBy(found.items, ({ serviceId }) => serviceId)
   const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
   return {
@@ -105,8 +103,8 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
-    services: shown.map((service, index) => ({
-      ...rowOf(service, now, index < MAX_DETAILED, { deploys, lastGoodDeploys, states, health }),
+    services: shown.map((service) => ({
+      ...rowOf(service, now, { deploys, lastGoodDeploys, states, health }),
       silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
     })),
     changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MAX_CHANGES),
@@ -130,11 +128,10 @@ function matches({ namespace, name }: ServiceRecord, q: string, only: string): b
   return (only === '' || namespace === only) && `${namespace}/${name}`.toLowerCase().includes(q.toLowerCase())
 }
 
-/** Returns one row. Only unhealthy services have penalties. */
+/** Returns one row. Only the first services have a strip and penalties. */
 function rowOf(
   service: ServiceRecord,
   now: number,
-  detailed: boolean,
   known: {
     readonly deploys: readonly RecentDeploy[]
     readonly lastGoodDeploys: ReadonlyMap<string, LivePipeline>
@@ -143,12 +140,12 @@ function rowOf(
   },
 ): ServiceRowView {
   const { id, namespace, name, status, score } = service
-  const penalties = ((detailed && known.health.get(id)) || []).map(({ reason, penalty }) => ({
+  const states = known.states.get(id)
+  const penalties = ((states && known.health.get(id)) || []).map(({ reason, penalty }) => ({
     name: reason.split(': ')[0] ?? reason,
     penalty,
     severity: penalty >= 40 ? ('critical' as const) : penalty >= 25 ? ('error' as const) : ('warning' as const),
   }))
-  const states = known.states.get(id)
   const day = [now - DAY, now] as const
   const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
   const recent = known.deploys.find((one) => one.serviceId === id)

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Health } from '../../domain/health/health.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 /** The state of a service from `at` (milliseconds UTC) until the next state. */
 export type ServiceState = { readonly at: number; readonly status: Health['status']; readonly score: number }
@@ -42,8 +42,14 @@ export function listStates(db: Db, organizationId: number, id: string, from: num
   return sinceCreation(db.all(rows), service.created_at)
 }
 
-/** Lists the states of all services since `from`, including the state at `from`, by the UUID of the service. */
-export function listAllStates(db: Db, organizationId: number, from: number): ReadonlyMap<string, ServiceState[]> {
+/** Lists the states of services since `from`, including the state at `from`, by the UUID of the service. */
+export function listStatesOfServices(
+  db: Db,
+  organizationId: number,
+  ids: readonly string[],
+  from: number,
+): ReadonlyMap<string, ServiceState[]> {
+  if (ids.length === 0) return new Map()
   const rows = db.sql
     .selectFrom('services')
     .leftJoin('service_states', (join) =>
@@ -60,6 +66,7 @@ export function listAllStates(db: Db, organizationId: number, from: number): Rea
       'service_states.score',
     ])
     .where('services.organization_id', '=', organizationId)
+    .where('services.uuid', 'in', ids.map(uuidBytes))
     .orderBy('services.id')
     .orderBy('service_states.at')
   const byService = Map.groupBy(db.all(rows), ({ uuid }) => uuidFromBytes(uuid))
