@@ -199,6 +199,10 @@ async function bundle(work) {
     platform: 'node',
     format: 'cjs',
     target: 'node24',
+    // V8 keeps the source in memory. Comments and indentation would be a third of it.
+    minifyWhitespace: true,
+    lineLimit: 200,
+    legalComments: 'none',
     metafile: true,
     // Only assets.ts uses import.meta, and only in a checkout.
     logOverride: { 'empty-import-meta': 'silent' },
@@ -208,6 +212,11 @@ async function bundle(work) {
   const missing = imports.filter(({ path, external }) => external && !isBuiltin(path)).map(({ path }) => path)
   if (missing.length > 0)
     throw new BuildError(`the executable would need modules that are not bundled: ${missing.join(', ')}`)
+  // esbuild escapes strings, but neither regular expressions nor tagged templates.
+  const main = work && readFileSync(join(work, 'main.cjs'), 'utf8')
+  const [foreign] = main?.match(/[^\0-\x7f]/) ?? []
+  if (foreign)
+    throw new BuildError(`the bundle contains ${foreign}, so V8 would keep two bytes per character: write it as \\u{…}`)
   return { outputs: { ...metafile.outputs, ...web.metafile.outputs } }
 }
 

@@ -38,7 +38,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(?<![A-Za-z0-9])((?:set-)?cookie\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?)[^\r\n"'\\]+/gi, `$1${REDACTED}`],
   // The sender may have truncated the text in the middle of a token.
   [
-    /(?<![\w.-])(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat)-|gh[oprsu]_|github_pat_|xox[abeprs]-|[sr]k_(?:live|test)_|sk-ant-|hv[sbr]\.|AIza|A[KS]IA|do[opr]_v1_|npm_|hf_|eyJ)(?=[\w.-]*\d)[\w.-]{4,}(?=(?:…|\.{3})?$)/g,
+    /(?<![\w.-])(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat)-|gh[oprsu]_|github_pat_|xox[abeprs]-|[sr]k_(?:live|test)_|sk-ant-|hv[sbr]\.|AIza|A[KS]IA|do[opr]_v1_|npm_|hf_|eyJ)(?=[\w.-]*\d)[\w.-]{4,}(?=(?:\u2026|\.{3})?$)/g,
     REDACTED,
   ],
   // A digit or a capital letter tells tokens from metric names such as incmon_http_request_duration_seconds.

@@ -78,7 +78,7 @@ export async function renderPage(props: {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="color-scheme" content="light dark">
-<title>${title} · incmon</title>
+<title>${`${title} \u00b7 incmon`}</title>
 <link rel="stylesheet" href="${frame.style}">
 <link rel="icon" type="image/svg+xml" href="/assets/icon-${frame.worst}.svg" id="tab-icon">
 <script src="${frame.script}" defer></script>
