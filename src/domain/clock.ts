@@ -1,12 +1,15 @@
-/** The clock and the UUIDs of the program. They never go backwards, unless the clock was wrong. */
+/** The program's clock and UUID generator. Neither goes backwards unless the clock was wrong. */
 
-/** A step back of up to this many milliseconds is a correction. A larger step means that the clock was wrong. */
+/**
+ * The clock holds still after a step back of up to this many milliseconds. A larger step means that the clock was
+ * wrong.
+ */
 const HELD = 5 * 60_000
 
 /**
- * Returns a clock that stops while `read` is at most five minutes behind the last result, so that later records never
- * have an earlier time. A larger step back is accepted at once. Otherwise a server that started in the wrong year would
- * stay there. Before 1970 the clock shows 1970.
+ * Returns a clock that stands still while `read` is at most five minutes behind the last result, so that later records
+ * never get an earlier time. A larger step back takes effect at once; a server started in the wrong year would never
+ * recover otherwise. Times before 1970 are returned as 1970.
  * @param read milliseconds UTC
  */
 export function steadyClock(read: () => number): () => number {
@@ -18,17 +21,16 @@ export function steadyClock(read: () => number): () => number {
   }
 }
 
-/** The first 12 hex digits of a UUID are milliseconds. The three digits after the version are a counter. */
+/** The first 12 hex digits of a UUIDv7 are milliseconds. The three digits after the version are used as a counter. */
 const COUNTS_A_MILLISECOND = 0x1000
 const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
 
 /**
  * Returns a function that creates UUIDs, each greater than the previous one and than `last`. If the clock goes back,
- * the UUIDs continue from the last time. If the counter of a millisecond is used up, they continue with the next
- * millisecond.
+ * generation continues from the last time. If the counter overflows, it continues with the next millisecond.
  * @param now milliseconds UTC
- * @param random a random UUID; its last 62 random bits are used
- * @param last the newest UUID of an earlier process; null if there is none
+ * @param random returns a random UUID; its last 62 random bits are used
+ * @param last the newest UUID from an earlier process, or null
  */
 export function increasingIds(now: () => number, random: () => string, last: string | null): () => string {
   let time = timeOf(last)
@@ -48,7 +50,7 @@ export function increasingIds(now: () => number, random: () => string, last: str
   }
 }
 
-/** Returns the time of a UUID; 0 if UUIDs of its version contain no time. */
+/** Returns the time in a UUID, or 0 if UUIDs of that version contain no time. */
 function timeOf(uuid: string | null): number {
   const [, high = '', low = ''] = TIME.exec(uuid ?? '') ?? []
   return Number.parseInt(`0${high}${low}`, 16)

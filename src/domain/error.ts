@@ -1,4 +1,4 @@
-/** The only class for errors that a caller caused or must know about. Any other thrown error is a bug. */
+/** Errors to report to the caller. Any other thrown error is a bug. */
 
 export type ErrorCode =
   | 'invalid'
@@ -15,7 +15,7 @@ export type ErrorCode =
 
 export type FieldError = { readonly path: string; readonly message: string }
 
-/** An error for the caller. `message` is one line. `fields` names the fields to correct. */
+/** An error to report to the caller. `message` is one line. `fields` lists the invalid fields. */
 export class IncmonError extends Error {
   readonly code: ErrorCode
   readonly fields: readonly FieldError[]

@@ -1,2 +1,2 @@
-/** All example data belongs to one cluster, so that it can be distinguished from real data and removed. */
+/** The cluster of all example data, which makes it easy to tell apart from real data and to remove. */
 export const EXAMPLE_CLUSTER = 'incmon-example'

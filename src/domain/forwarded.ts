@@ -1,6 +1,6 @@
-/** Finds the client of a request that came through a trusted proxy. */
+/** Determines the client address of requests that come through a trusted proxy. */
 
-/** The forwarding headers of a request; '' if missing. */
+/** The forwarding headers of a request; '' if absent. */
 export type ForwardingHeaders = {
   readonly forwarded: string
   readonly xForwardedFor: string
@@ -8,17 +8,17 @@ export type ForwardingHeaders = {
   readonly xForwardedHost: string
 }
 
-/** `origin` is, for example, https://incmon.example.com; '' if no trusted proxy sent it. */
+/** `origin`: for example https://incmon.example.com; '' if no trusted proxy sent one. */
 export type Client = { readonly address: string; readonly origin: string }
 
 const HOST = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i
 
 /**
- * Returns the client. Uses the headers only if a trusted proxy connected.
- * The client is the last address in X-Forwarded-For, or `for=` in Forwarded (RFC 7239), that is not a trusted proxy.
- * Anybody can forge the addresses before it. A proxy sets one of the two headers and forwards the other header
- * unchanged. If the two headers disagree, both are ignored.
- * @param peer the address that connected
+ * Returns the client. Headers are used only if the connection is from a trusted proxy.
+ * The client is the last address in X-Forwarded-For, or in the `for` parameters of Forwarded (RFC 7239), that is not a
+ * trusted proxy. Anyone can forge the addresses before it. A proxy sets one of these headers and passes the other
+ * through unchanged, so if they disagree, both are ignored.
+ * @param peer the address of the connection
  */
 export function clientOf(peer: string, said: ForwardingHeaders, isTrusted: (address: string) => boolean): Client {
   const direct = plainAddress(peer)
@@ -35,10 +35,7 @@ export function clientOf(peer: string, said: ForwardingHeaders, isTrusted: (addr
   return { address: first, origin: isOrigin ? `${proto.toLowerCase()}://${host}` : '' }
 }
 
-/**
- * Searches from the nearest address to the farthest. An entry that is not an address, such as `unknown`, ends the
- * search.
- */
+/** Searches from the nearest proxy outward. Stops at an entry that is not an address, such as `unknown`. */
 function clientIn(chain: readonly string[], direct: string, isTrusted: (address: string) => boolean): string {
   let client = direct
   for (const entry of chain.toReversed()) {
@@ -50,13 +47,13 @@ function clientIn(chain: readonly string[], direct: string, isTrusted: (address:
   return client
 }
 
-/** Returns an address without port, without the brackets of IPv6, and without the ::ffff: prefix of IPv4. */
+/** Returns an address without its port, IPv6 brackets, and the ::ffff: prefix of mapped IPv4 addresses. */
 export function plainAddress(text: string): string {
   const bare = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
   return bare.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
-/** Parses, for example, `for="[2001:db8::1]:80";proto=https`. */
+/** Parses an element such as `for="[2001:db8::1]:80";proto=https`. */
 function parametersOf(element: string): Map<string, string> {
   const pairs = split(element, ';').map((pair) => /^(\w+)\s*=\s*"?([^"]*)"?$/.exec(pair) ?? [])
   return new Map(pairs.map(([, name = '', value = '']) => [name.toLowerCase(), value.trim()]))

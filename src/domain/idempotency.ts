@@ -1,15 +1,15 @@
-/** Idempotency keys: the answers for one key, one for each body, are stored for 24 hours. */
+/** Idempotency keys. For each key, the responses (one per request body) are stored for 24 hours. */
 
 const KEPT_MS = 24 * 3_600_000
-/** A sender that uses one key for all requests must not fill the row. The oldest answers are dropped first. */
+/** Limits the row size for senders that reuse one key for all requests. The oldest responses are dropped first. */
 const MAX_ANSWERS = 8
 
 /** `answer` is null while the request is in progress. */
 type Answer<Value> = { readonly bodyHash: string; readonly at: number; readonly answer: Value | null }
 
 /**
- * `new`: the key is unknown. `repeated`: same key and same body. `reused`: same key, but another body. `unfinished`:
- * the same request has started and has no answer yet.
+ * `new`: unknown key. `repeated`: same key and same body. `reused`: same key, different body. `unfinished`: the same
+ * request is still in progress.
  */
 export type KeyUse<Value> =
   | { readonly kind: 'new' | 'reused' | 'unfinished' }
@@ -17,7 +17,7 @@ export type KeyUse<Value> =
 
 /**
  * Returns how a request uses its key.
- * @param stored the result of `withAnswer` for the key; null if nothing is stored
+ * @param stored what `withAnswer` returned for this key; null if nothing is stored
  * @param bodyHash any text that is equal for equal bodies
  */
 export function useOf<Value>(stored: string | null, bodyHash: string, now: number): KeyUse<Value> {
@@ -27,13 +27,13 @@ export function useOf<Value>(stored: string | null, bodyHash: string, now: numbe
   return { kind: answers.length > 0 ? 'reused' : 'new' }
 }
 
-/** Returns the new row for the key. `answer` is null when a request starts. */
+/** Returns the new value of the key's row. `answer` is null at the start of a request. */
 export function withAnswer<Value>(stored: string | null, bodyHash: string, answer: Value | null, now: number): string {
   const others = readAnswers<Value>(stored, now).filter((one) => one.bodyHash !== bodyHash)
   return JSON.stringify([...others, { bodyHash, at: now, answer }].slice(-MAX_ANSWERS))
 }
 
-/** Returns the row for the key after a request had no effect; null if the row is empty. */
+/** Returns the key's row after a request that had no effect, or null if nothing is left. */
 export function withoutAnswer(stored: string | null, bodyHash: string, now: number): string | null {
   const others = readAnswers(stored, now).filter((one) => one.bodyHash !== bodyHash)
   return others.length > 0 ? JSON.stringify(others) : null

@@ -1,16 +1,14 @@
-/** Points in time: milliseconds since 1970 in UTC, parsed from the formats of senders and written as ISO 8601. */
+/** Points in time, in milliseconds since 1970 UTC: parsed from senders' formats, formatted as ISO 8601. */
 
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** The last millisecond of the year 9999. ISO 8601 has four digits for the year. */
+/** The last millisecond of the year 9999. ISO 8601 years have four digits. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** Smaller numbers are counts or flags, not times. In seconds, this number means September 2001. */
+/** Smaller numbers are counts or flags. As seconds, this is September 2001. */
 const FIRST_SECONDS = 1e9
-/**
- * Larger numbers are milliseconds. In seconds, this number would mean the year 5138. In milliseconds, it means 1973.
- */
+/** Larger numbers are milliseconds. As seconds, this is the year 5138; as milliseconds, 1973. */
 const FIRST_MILLISECONDS = 1e11
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -19,9 +17,9 @@ const ZONE = /^(?:Z|UTC|GMT|([+-])(\d{2})(?::?(\d{2}))?(?: (?:[A-Za-z]{1,6}|[+-]
 const EPOCH = /^\d{10,15}(?:\.\d{1,9})?$/
 
 /**
- * Parses a time of a sender: RFC 3339 with 0 to 9 fraction digits and any offset, Go's `time.String()`, Ruby's
- * `Time#to_s`, each also in quotes; epoch milliseconds or seconds, as a number or as digits. Without a zone, UTC is
- * assumed. A leap second becomes :59. Fractions are cut to milliseconds.
+ * Parses a time as sent by any supported sender: RFC 3339 with up to 9 fraction digits and any offset, Go's
+ * `time.String()`, Ruby's `Time#to_s` (all optionally in quotes), or epoch seconds or milliseconds as a number or
+ * digits. The default zone is UTC. A leap second becomes :59. Fractions are truncated to milliseconds.
  * @returns milliseconds UTC, or null for '', `<no value>`, null, Go's zero time (year 1), dates that do not exist,
  * dates without a time, and times before 1970 or after 9999
  */
@@ -29,15 +27,14 @@ export function parseInstant(value: unknown): number | null {
   if (typeof value === 'number') return fromEpoch(value)
   if (typeof value !== 'string' || value.length > 100) return null
   const text = unquote(value.trim())
-  // Most texts are dates. A dash after the year distinguishes them from a number.
+  // Most texts are dates. A dash after the year distinguishes a date from a number.
   if (text[4] === '-') return fromDateTime(text)
   return EPOCH.test(text) ? fromEpoch(Number(text)) : null
 }
 
 /**
- * Parses a query parameter: ISO 8601 with any offset, or a date alone. A date alone means 00:00 UTC of that day for
- * `from`, and the next midnight for `to` (exclusive). A plus sign that the client did not encode arrives as a blank and
- * is accepted.
+ * Parses a query parameter: ISO 8601 with any offset, or just a date. A date means 00:00 UTC that day for `from`, and
+ * 00:00 UTC the next day for `to` (exclusive). An unencoded plus sign arrives as a space and is accepted.
  * @returns milliseconds UTC, or null if the text is not a time
  */
 export function parseBound(text: string, side: 'from' | 'to'): number | null {
@@ -50,14 +47,14 @@ export function parseBound(text: string, side: 'from' | 'to'): number | null {
   return side === 'from' ? midnight : Math.min(midnight + DAY, LAST)
 }
 
-/** Returns the earliest of the times that are not null; null if there is none. The list may be long. */
+/** Returns the earliest of the times that are not null, or null if there is none. */
 export function earliest(times: readonly (number | null)[]): number | null {
   return times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null)
 }
 
 /**
  * Formats a time as ISO 8601 in UTC with milliseconds: `2026-03-14T02:11:09.000Z`.
- * @throws RangeError if `ms` is not a valid time (NaN, ±8.64e15 and beyond)
+ * @throws RangeError if `ms` is not a valid time (NaN, or more than 8.64e15 from 1970)
  */
 export function formatInstant(ms: number): string {
   return new Date(ms).toISOString()
@@ -86,12 +83,13 @@ function fromDateTime(text: string): number | null {
   return inRange(midnight + sinceMidnight - offset)
 }
 
-/** Returns 00:00 UTC of a day in milliseconds, or null for a day that does not exist. */
+/** Returns 00:00 UTC on a given day, in milliseconds, or null if there is no such day. */
 function midnightOf(year: number, month: number, day: number): number | null {
-  // Date.UTC reads the years 0 to 99 as 1900 to 1999. A local time in 1969 may be 1970 in UTC.
+  // Date.UTC interprets the years 0 to 99 as 1900 to 1999. The year 1969 is allowed because its last day may be 1970 in
+  // UTC.
   if (year < 1969 || month < 1 || month > 12 || day < 1) return null
   const ms = Date.UTC(year, month - 1, day)
-  // Every month has 28 days. For a later day, Date.UTC may have moved to the next month.
+  // Every month has 28 days. For later days, Date.UTC may have rolled over into the next month.
   return day <= 28 || new Date(ms).getUTCDate() === day ? ms : null
 }
 
@@ -101,7 +99,9 @@ function timeOfDay(hour: number, minute: number, second: number, fraction: strin
   return seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))
 }
 
-/** Returns milliseconds east of UTC. Ignores abbreviations of zones, because `CST` can mean three different zones. */
+/**
+ * Returns the offset from UTC in milliseconds, positive to the east. Ignores abbreviations: `CST` has three meanings.
+ */
 function offsetOf(text: string): number | null {
   if (text === 'Z') return 0
   const zone = ZONE.exec(text)

@@ -1,10 +1,10 @@
-/** Caches results of pure functions. */
+/** Caches the results of pure functions. */
 
-/** The maximum number of cached names, and the maximum length of a name. Senders use a few hundred names. */
+/** Limits on the number of cached names and their length. Senders use a few hundred names. */
 const MAX_ENTRIES = 1_000
 const MAX_LENGTH = 64
 
-/** Caches the result of `find` for the last object. */
+/** Caches only the most recent result of `find`. */
 export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => Answer): (asked: Asked) => Answer {
   let last: { readonly asked: Asked; readonly answer: Answer } | null = null
   return (asked) => {
@@ -14,8 +14,8 @@ export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => 
 }
 
 /**
- * Returns a function that replaces equal values by the first of them, so that records in memory share it. Values with
- * the same `textOf` are equal.
+ * Returns a function that maps equal values to the first one seen, so that records share it in memory. Values are equal
+ * if `textOf` returns the same text.
  */
 export function shareEqual<Value>(textOf: (value: Value) => string): (value: Value) => Value {
   const shared = new Map<string, Value>()
@@ -38,7 +38,7 @@ export function cacheByName<Answer>(find: (name: string) => Answer): (name: stri
     const answer = find(name)
     if (name.length > MAX_LENGTH) return answer
     if (answers.size >= MAX_ENTRIES) answers.clear()
-    // Copies the name, because a substring would keep the whole text in memory.
+    // Splitting and joining makes a copy. A substring would keep the entire original text in memory.
     answers.set(name.split('').join(''), answer)
     return answer
   }

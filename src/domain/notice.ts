@@ -1,4 +1,4 @@
-/** Notices tell subscribers after a commit which record has changed. Subscribers then read the record themselves. */
+/** Notices are published after a commit and say which record changed. Subscribers fetch the record themselves. */
 
 export type Notice = {
   readonly kind: 'organization' | 'service' | 'alert' | 'event' | 'incident' | 'correlation'

@@ -3,7 +3,7 @@
 export const PLANS = ['Free', 'Team', 'Pro'] as const
 export type Plan = (typeof PLANS)[number]
 
-/** Plans whose resolved incidents get a postmortem. */
+/** Plans that include postmortems. */
 export const POSTMORTEM_PLANS: readonly Plan[] = ['Team', 'Pro']
 
 export function hasPostmortems(plan: Plan): boolean {
@@ -11,19 +11,19 @@ export function hasPostmortems(plan: Plan): boolean {
 }
 
 export type Settings = {
-  /** Whether incidents open automatically for critical services. */
+  /** Whether to open incidents automatically for critical services. */
   readonly 'auto-incidents': 'critical' | 'off'
-  /** Whether a recovered incident is resolved after 24 hours without a change by a person. */
+  /** Whether a recovered incident is resolved after 24 hours without any user action. */
   readonly 'auto-resolve': boolean
-  /** Whether an incident opens when the heartbeat alert stops arriving. */
+  /** Whether to open an incident when heartbeats stop arriving. */
   readonly heartbeats: boolean
-  /** The maximum duration of a deploy's silence in minutes; 0: never. */
+  /** How long a deploy may silence its service, in minutes; 0 to disable. */
   readonly 'deploy-silence-minutes': number
-  /** The time zone in which pages show times, such as Europe/Berlin. */
+  /** The time zone for times on pages, such as Europe/Berlin. */
   readonly 'time-zone': string
-  /** Days to keep events without references. */
+  /** How many days to keep unreferenced events. */
   readonly 'retention-events-days': number
-  /** Days to keep alerts and incidents without references; at least as long as events. */
+  /** How many days to keep unreferenced alerts and incidents. At least as long as events. */
   readonly 'retention-alerts-days': number
 }
 
@@ -38,7 +38,7 @@ export const DEFAULT_SETTINGS: Settings = {
 }
 export const MAX_RETENTION_DAYS = 3650
 
-/** Returns settings with the defaults for missing values. */
+/** Fills in the defaults for missing settings. */
 export function withDefaults(stored: Partial<Settings>): Settings {
   return { ...DEFAULT_SETTINGS, ...stored }
 }

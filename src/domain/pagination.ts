@@ -1,15 +1,15 @@
 /** Pagination of lists. */
 
-/** Records per page: the default and the maximum. */
+/** The default and maximum page size. */
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 500
-/** The maximum page number: past the end of any list, but small enough for exact offsets. */
+/** The maximum page number. Beyond the end of any list, yet small enough for exact offsets. */
 export const MAX_PAGE = 1_000_000_000
 
 /** `page` starts at 1. */
 export type Page = { readonly page: number; readonly limit: number }
 
-/** Some items of a list, and the size of the whole list. */
+/** One page of a list, and the total number of items. */
 export type Listed<Item> = { readonly items: readonly Item[]; readonly total: number }
 
 /** Returns the number of items before the page. */
@@ -17,14 +17,14 @@ export function offsetOf({ page, limit }: Page): number {
   return (page - 1) * limit
 }
 
-/** Returns the number of pages, 0 for an empty list. */
+/** Returns the number of pages; 0 for an empty list. */
 export function totalPages(total: number, { limit }: Page): number {
   return Math.ceil(total / limit)
 }
 
 /**
- * Returns the value of a Link header (RFC 8288): first, prev, next and last, with all other query parameters unchanged.
- * A page past the end has no next, and its prev is the last page.
+ * Returns the value of a Link header (RFC 8288) with first, prev, next and last. All other query parameters are kept.
+ * Beyond the end of the list there is no next, and prev is the last page.
  * @param path with the origin, or relative to the host
  * @param query the query string without the question mark
  */

@@ -1,5 +1,6 @@
 /**
- * Retention: which records are expired, which are kept because of references, and when a person must confirm pruning.
+ * Retention: which records have expired, which are kept because they are referenced, and when pruning needs
+ * confirmation.
  */
 import type { Source } from './event/event.ts'
 import type { IncidentStatus } from './incident/incident.ts'
@@ -7,10 +8,10 @@ import type { Settings } from './organization.ts'
 
 const DAY = 86_400_000
 
-/** Records up to these times are expired, in ms UTC. Rejections and groups expire like events. */
+/** Records up to these times have expired, in ms UTC. Rejections and groups follow the cutoff for events. */
 export type Cutoffs = { readonly now: number; readonly events: number; readonly alerts: number }
 
-/** Returns the cutoffs of an organization at `now`. */
+/** Returns an organization's cutoffs at `now`. */
 export function cutoffsAt(settings: Settings, now: number): Cutoffs {
   return {
     now,
@@ -19,7 +20,7 @@ export function cutoffsAt(settings: Settings, now: number): Cutoffs {
   }
 }
 
-/** Returns whether an event is expired, both by the sender's time and by the time of receipt. */
+/** Returns whether an event has expired. Both its own time and its time of receipt must be before the cutoff. */
 export function isEventDue(
   event: { readonly at: number; readonly receivedAt: number },
   { events }: Pick<Cutoffs, 'events'>,
@@ -27,29 +28,29 @@ export function isEventDue(
   return event.at <= events && event.receivedAt <= events
 }
 
-/** The number of expired records, and of all records. */
+/** The number of expired records, and the total. */
 export type Share = { readonly due: number; readonly total: number }
 
 /**
- * Returns whether more than half would be deleted. The clock or a setting is then probably wrong, and a person must
- * confirm.
+ * Returns whether pruning would delete more than half of the records. The clock or a setting is then probably wrong, so
+ * a user has to confirm.
  */
 export function isTooMuch({ due, total }: Share): boolean {
   return 2 * due > total
 }
 
-/** The position of pruning: the time, and the row ID within that time. */
+/** How far pruning has progressed: the time and row id of the last checked record. */
 export type Cursor = { readonly at: number; readonly id: number }
 
 /**
- * Returns the position at which pruning continues. If the clock was ahead or the limit was shorter, records are checked
- * again.
+ * Returns the position at which to continue pruning. If the cutoff has moved back because the clock was ahead or the
+ * retention was extended, records are checked again.
  */
 export function resumeAt(cursor: Cursor, cutoff: number): Cursor {
   return cursor.at > cutoff ? { at: cutoff, id: 0 } : cursor
 }
 
-/** The fields of an incident that retention needs. Times in ms UTC. */
+/** The incident fields that matter for retention. Times in ms UTC. */
 export type AgedIncident = {
   readonly status: IncidentStatus
   readonly createdAt: number
@@ -59,34 +60,35 @@ export type AgedIncident = {
   readonly hasPostmortem: boolean
 }
 
-/** Returns whether an incident is expired: resolved, without a postmortem, and with all its times before the limit. */
+/**
+ * Returns whether an incident has expired: it is resolved, has no postmortem, and all its times are before the cutoff.
+ */
 export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): boolean {
   const { status, createdAt, startedAt, resolvedAt, touchedAt, hasPostmortem } = incident
   const last = Math.max(createdAt, startedAt, resolvedAt ?? createdAt, touchedAt ?? createdAt)
   return status === 'resolved' && !hasPostmortem && last <= alerts
 }
 
-/** The records that a kept incident needs for its responses. Times in ms UTC. The number of each kind is limited. */
+/** The range of records that a retained incident refers to. Times in ms UTC. */
 export type IncidentReferences = {
   readonly from: number
   readonly to: number
-  /** Scalings and pipelines from this time on are needed to recognize new ones. */
+  /** Needs scalings and pipelines from this time on, to recognize new ones. */
   readonly changesFrom: number
-  /** Alerts of the whole organization from this time on are needed for suspects. */
+  /** Needs alerts of the entire organization from this time on, for suspects. */
   readonly troublesFrom: number
   readonly scalingsFrom: number
   readonly alertsFrom: number
   /**
-   * The events and scalings that the timeline needs, by row ID of the service: events until `eventsTo`, and scalings
-   * from `scalingsFrom` on.
+   * What the timeline needs from each service, by row id: events up to `eventsTo`, and scalings from `scalingsFrom`.
    */
   readonly services: ReadonlyMap<number, { readonly eventsTo: number; readonly scalingsFrom: number }>
 }
 
-/** Kinds of events that appear in a timeline if they belong to a service of the incident. */
+/** The kinds of events shown in the timeline if they belong to an affected service. */
 const TOLD: readonly string[] = ['firing', 'change', 'info']
 
-/** Returns whether a kept incident needs the event. */
+/** Returns whether a retained incident needs the event. */
 export function referencesEvent(
   event: {
     readonly at: number
@@ -107,9 +109,7 @@ export function referencesEvent(
   )
 }
 
-/**
- * Returns whether a kept incident needs the alert for its suspects, because it lasted into the period of the incident.
- */
+/** Returns whether a retained incident needs the alert for its suspects, because they overlap in time. */
 export function referencesAlert(
   alert: { readonly startsAt: number; readonly lastSeenAt: number },
   reach: IncidentReferences,
@@ -117,7 +117,7 @@ export function referencesAlert(
   return alert.startsAt <= reach.to && alert.startsAt >= reach.alertsFrom && alert.lastSeenAt >= reach.from
 }
 
-/** Returns whether a kept incident needs the pipeline. */
+/** Returns whether a retained incident needs the pipeline. */
 export function referencesPipeline(
   { startsAt }: { readonly startsAt: number },
   { changesFrom, to }: IncidentReferences,

@@ -1,9 +1,9 @@
-/** Severity: one vocabulary for the words of all senders. */
+/** Maps the severity terms of all senders to one scale. */
 
 import type { AlertDraft, Labels } from './event/event.ts'
 import { cacheByName } from './memoize.ts'
 
-/** All severities, worst first. */
+/** Worst first. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
@@ -22,9 +22,9 @@ const VOCABULARY: ReadonlyMap<string, Severity | 'none'> = new Map(
 const LABELS = ['severity', 'priority', 'level'] as const
 
 /**
- * Returns the severity of an alert, the text of its label (null if there is none) and the rule that decided. Uses the
- * first of the labels severity, priority and level that has a value. No-data and evaluation errors are problems of the
- * monitoring and always warnings.
+ * Returns an alert's severity, the original label value (null if there is none), and the rule that applied. The labels
+ * severity, priority and level are tried in this order. No-data and evaluation errors are monitoring problems and
+ * always warnings.
  */
 export function severityOf(draft: AlertDraft): {
   severity: Severity | 'none'
@@ -47,8 +47,8 @@ function severityLabel(labels: Labels): (typeof LABELS)[number] | null {
 }
 
 /**
- * Returns the severity that a sender's word means. Ignores case and blanks. An unknown or missing word is a warning.
- * 'none' means that there is no alert.
+ * Maps a sender's term to a severity. Ignores case and whitespace. Unknown or missing terms are warnings. 'none' means
+ * that no alert is opened.
  */
 export function parseSeverity(raw: string | undefined): Severity | 'none' {
   return VOCABULARY.get(normalised(raw ?? '')) ?? 'warning'
@@ -56,7 +56,7 @@ export function parseSeverity(raw: string | undefined): Severity | 'none' {
 
 const normalised = cacheByName((raw) => raw.replace(/\s/g, '').toLowerCase())
 
-/** Returns whether a word is a known severity. */
+/** Returns whether a term is a known severity. */
 export function isSeverityWord(word: string): boolean {
   return VOCABULARY.has(normalised(word))
 }
@@ -66,7 +66,7 @@ export function worst(a: Severity, b: Severity): Severity {
   return rank(a) >= rank(b) ? a : b
 }
 
-/** Returns a number for comparisons: info 0, warning 1, error 2, critical 3. */
+/** Returns a number for comparing severities: info 0, warning 1, error 2, critical 3. */
 export function rank(severity: Severity): number {
   return SEVERITIES.length - 1 - SEVERITIES.indexOf(severity)
 }

@@ -1,4 +1,4 @@
-/** Formats times and durations for pages: short, in one time zone, with a 24-hour clock. */
+/** Formats times and durations for display: short, in one time zone, with a 24-hour clock. */
 import { cacheByName } from './memoize.ts'
 
 const SECOND = 1000
@@ -7,10 +7,10 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
-/** Shown for an invalid time. */
+/** Displayed for an invalid time. */
 const NO_TIME = 'unknown time'
 
-/** `now`: milliseconds UTC. `zone`: the reader's time zone, an IANA name. */
+/** `now`: milliseconds UTC. `zone`: the reader's IANA time zone. */
 export type Reader = { readonly now: number; readonly zone: string }
 
 type DateParts = {
@@ -23,7 +23,7 @@ type DateParts = {
   readonly second: number
 }
 
-/** Returns a duration in words: `45 s`, `47 min`, `1 h 38 min`, `3 days`. Negative durations are shown as 0. */
+/** Formats a duration: `45 s`, `47 min`, `1 h 38 min`, `3 days`. Negative durations are shown as 0. */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return 'an unknown time'
   if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
@@ -34,7 +34,7 @@ export function formatDuration(ms: number): string {
   return days < 7 ? withRest(days, unit, Math.floor((ms % DAY) / HOUR), 'h') : `${days} ${unit}`
 }
 
-/** Returns a duration for documents and reports, with seconds below 10 minutes: `4 min 9 s`. */
+/** Formats a duration for documents and reports, with seconds if below 10 minutes: `4 min 9 s`. */
 export function formatExactDuration(ms: number): string {
   if (!Number.isFinite(ms) || ms < MINUTE || ms >= 10 * MINUTE) return formatDuration(ms)
   return withRest(Math.floor(ms / MINUTE), 'min', Math.floor((ms % MINUTE) / SECOND), 's')
@@ -44,19 +44,19 @@ function withRest(count: number, unit: string, rest: number, restUnit: string): 
   return rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${restUnit}`
 }
 
-/** Returns the time of day: `03:02`. */
+/** Formats the time of day: `03:02`. */
 export function formatClock(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   return parts ? `${two(parts.hour)}:${two(parts.minute)}` : NO_TIME
 }
 
-/** Returns the time of day with seconds: `03:02:09`. */
+/** Formats the time of day with seconds: `03:02:09`. */
 export function formatExactClock(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   return parts ? `${two(parts.hour)}:${two(parts.minute)}:${two(parts.second)}` : NO_TIME
 }
 
-/** Returns the date: `17 Nov`, with the year if it is not the current one: `17 Nov 1969`. */
+/** Formats a date: `17 Nov`, or `17 Nov 1969` if it is not in the current year. */
 export function formatDate(at: number, { now, zone }: Reader): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
@@ -64,7 +64,7 @@ export function formatDate(at: number, { now, zone }: Reader): string {
   return parts.year === partsOf(now, zone)?.year ? date : `${date} ${parts.year}`
 }
 
-/** Returns a time in its shortest clear form: `03:02` today, `Wed 16:05` within six days, otherwise the date. */
+/** Formats a time as briefly as possible: `03:02` today, `Wed 16:05` within six days, otherwise the date. */
 export function formatMoment(at: number, reader: Reader): string {
   const parts = partsOf(at, reader.zone)
   const today = partsOf(reader.now, reader.zone)
@@ -76,7 +76,7 @@ export function formatMoment(at: number, reader: Reader): string {
 }
 
 /**
- * Returns how long ago a time was: `12 min ago`, after a day `yesterday`, after six days the date. For a future time:
+ * Formats how long ago a time was: `12 min ago`, `yesterday` after a day, the date after six days. For a future time:
  * `in 12 min`.
  */
 export function formatAgo(at: number, reader: Reader): string {
@@ -88,7 +88,7 @@ export function formatAgo(at: number, reader: Reader): string {
   return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : formatDate(at, reader)
 }
 
-/** Returns the full time for a tooltip: `Sun 22 Nov 2026, 03:02:09 UTC`. */
+/** Formats a full time for tooltips: `Sun 22 Nov 2026, 03:02:09 UTC`. */
 export function formatFullTime(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
@@ -96,17 +96,17 @@ export function formatFullTime(at: number, zone: string): string {
   return `${date}, ${formatExactClock(at, zone)} ${zone}`
 }
 
-/** Returns whether a time zone such as Europe/Berlin is valid. The name may come from anybody. */
+/** Returns whether a time zone name such as Europe/Berlin is valid. The name may be untrusted. */
 export function isShownZone(name: string): boolean {
   return /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/.test(name) && zones(name) !== null
 }
 
-/** Returns a short name of a time zone: `Berlin` for Europe/Berlin. */
+/** Returns the short name of a time zone: `Berlin` for Europe/Berlin. */
 export function shortZone(zone: string): string {
   return zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')
 }
 
-/** Returns the minutes since midnight, and the short name of the day: `Thu 19`. Null if `at` is not a valid time. */
+/** Returns the minutes since midnight and a short name for the day: `Thu 19`. Returns null for an invalid time. */
 export function dayOf(at: number, zone: string): { readonly minutes: number; readonly name: string } | null {
   const parts = partsOf(at, zone)
   if (!parts) return null
@@ -140,12 +140,12 @@ const zones = cacheByName((zone) => {
       timeZone: zone,
     })
   } catch {
-    // An unknown zone is shown as UTC.
+    // Unknown zones are displayed as UTC.
     return null
   }
 })
 
-/** Returns the offset of the zone from UTC at that time, in milliseconds. */
+/** Returns a zone's offset from UTC at the given time, in milliseconds. */
 function offsetOf(date: Date, zone: string): number {
   const format = zones(zone)
   if (!format) return 0

@@ -1,6 +1,6 @@
-/** Suggests the known name that is closest to an unknown one. */
+/** Suggests the closest known name for an unknown one. */
 
-/** Returns a suggestion and the list of known names. */
+/** Returns a suggestion, followed by the list of known names. */
 export function suggestion(wrong: string, known: readonly string[]): string {
   const ranked = known.map((name) => ({ name, distance: editDistance(wrong.toLowerCase(), name.toLowerCase()) }))
   const [nearest] = ranked.sort((a, b) => a.distance - b.distance)
@@ -8,7 +8,7 @@ export function suggestion(wrong: string, known: readonly string[]): string {
   return `${isNear ? `did you mean ${nearest.name}? ` : ''}known are ${known.join(', ')}`
 }
 
-/** Returns the Levenshtein distance, with two swapped letters as one mistake. */
+/** Returns the edit distance, counting two transposed letters as one edit. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
@@ -26,13 +26,13 @@ export function editDistance(a: string, b: string): number {
   return row.at(-1) ?? 0
 }
 
-/** The shorter name must have this many letters for each allowed mistake. */
+/** The shorter name must have this many letters per allowed mistake. */
 const LETTERS_PER_MISTAKE = 3
 const MOST_MISTAKES = 2
 
 /**
- * Returns the known name that was probably meant; null if the name is known or resembles none. A name that differs only
- * in capitals, `_` or `-` is a misspelling. Two swapped letters count as one mistake.
+ * Returns the known name that was probably meant, or null if the name is known or resembles none. Differences in case,
+ * `_` or `-` are always a misspelling. Two transposed letters count as one mistake.
  */
 export function misspelled(name: string, known: readonly string[]): string | null {
   if (known.includes(name) || name.length > 64) return null
@@ -45,7 +45,7 @@ export function misspelled(name: string, known: readonly string[]): string | nul
   return near[0]?.one ?? null
 }
 
-/** Returns how many letters may be wrong. If the longer name has three letters, one may be missing. */
+/** Returns how many letters can be wrong. A three-letter name may be missing one letter. */
 function mistakesIn(one: string, other: string): number {
   const [shorter, longer] = [Math.min(one.length, other.length), Math.max(one.length, other.length)]
   return longer === LETTERS_PER_MISTAKE ? 1 : Math.min(Math.floor(shorter / LETTERS_PER_MISTAKE), MOST_MISTAKES)

@@ -1,22 +1,21 @@
 /**
- * Escapes foreign text for a terminal, so that the text cannot move the cursor, ring the bell, reverse text or add
- * lines.
+ * Escapes untrusted text for a terminal, so that it cannot move the cursor, ring the bell, reverse text or add lines.
  */
 
-/** Control characters, invisible formatting such as bidirectional overrides, and Unicode's own line ends. */
+/** Control characters, invisible formatting such as bidirectional overrides, and Unicode line separators. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 const INVISIBLE_BUT_LINE_FEED = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /**
- * Returns a foreign value for use within one line: each invisible character becomes `�`. An empty value becomes `-`.
+ * Makes an untrusted value safe within a line: each invisible character becomes `�`, and an empty value becomes `-`.
  */
 export function visible(text: string): string {
   return text === '' ? '-' : text.replace(INVISIBLE, '\ufffd')
 }
 
 /**
- * Returns text for a terminal. Each invisible character except the line feed becomes an escape such as `\u001b`, which
- * JSON reads as the same character.
+ * Makes text safe for a terminal. Each invisible character except the line feed becomes an escape such as `\u001b`,
+ * which is valid in JSON.
  */
 export function forTerminal(text: string): string {
   return text.replace(INVISIBLE_BUT_LINE_FEED, (one) =>

@@ -1,9 +1,9 @@
-/** Time zones: converts between instants and local clock times, including daylight saving time. */
+/** Converts between instants and local times, including daylight saving time. */
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-/** A local date and minute. `month` and `day` count from 1. */
+/** A local date and minute. `month` and `day` are 1-based. */
 export type LocalTime = {
   readonly year: number
   readonly month: number
@@ -15,16 +15,16 @@ export type LocalTime = {
 export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 export type Weekday = (typeof WEEKDAYS)[number]
 
-/** A span of the day such as 22:00 to 06:00 in a named time zone. If `to` is not after `from`, it ends the next day. */
+/** A daily period such as 22:00 to 06:00 in a time zone. If `to` is not after `from`, the period ends the next day. */
 export type DailySpan = { readonly from: string; readonly to: string; readonly timeZone: string }
 
-/** The time zones in forms: UTC, then in alphabetical order. */
+/** The time zones offered in forms: UTC first, then in alphabetical order. */
 export const TIME_ZONES: readonly string[] = [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
 ]
 
-/** Returns whether the runtime knows a time zone of this name, such as Europe/Berlin. */
+/** Returns whether the runtime supports a time zone of this name, such as Europe/Berlin. */
 export function isTimeZone(name: string): boolean {
   try {
     formatterOf(name)
@@ -34,7 +34,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns the time zone for a name or a city: `berlin` → Europe/Berlin. Returns any other text unchanged. */
+/** Returns the time zone with this name or city: `berlin` → Europe/Berlin. Returns other text unchanged. */
 export function timeZoneOf(text: string): string {
   if (isTimeZone(text)) return text
   const city = text.toLowerCase().replaceAll(' ', '_')
@@ -42,12 +42,12 @@ export function timeZoneOf(text: string): string {
   return zone === undefined || others.length > 0 ? text : zone
 }
 
-/** Returns whether a text is a clock time from 00:00 to 23:59. */
+/** Returns whether a text is a time of day between 00:00 and 23:59. */
 export function isClockTime(text: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
 }
 
-/** Returns the local date and time of an instant in milliseconds UTC. */
+/** Returns the local date and time at an instant in milliseconds UTC. */
 export function localTimeOf(at: number, timeZone: string): LocalTime {
   const parts = new Map(
     formatterOf(timeZone)
@@ -65,10 +65,10 @@ export function localTimeOf(at: number, timeZone: string): LocalTime {
 }
 
 /**
- * Returns the instants of all spans that overlap the days around `at`, in order of time. A clock time that the start of
- * daylight saving time skips is moved forward by the skipped hour. If a clock time occurs twice, the span begins at the
- * first occurrence and ends at the second.
- * @param weekdays the weekdays on which a span begins
+ * Returns the instants of all periods that overlap the days around `at`, in chronological order. If the start of
+ * daylight saving time skips a local time, the time is moved forward by the skipped hour. If a local time occurs twice,
+ * the period starts at the first occurrence and ends at the second.
+ * @param weekdays the weekdays on which a period starts
  * @param days how many days before and after `at` to include
  */
 export function spansAround(
@@ -90,23 +90,23 @@ export function spansAround(
 }
 
 /**
- * Returns the first instant at which the clocks of the zone show a local time. A time that the start of daylight saving
- * time skips is moved forward by the skipped hour.
+ * Returns the first instant with the given local time. A local time skipped by daylight saving time is moved forward by
+ * the skipped hour.
  */
 export function instantOf({ year, month, day, hour, minute }: LocalTime, timeZone: string): number {
   return instantsOf(Date.UTC(year, month - 1, day, hour, minute), timeZone)[0]
 }
 
-/** Returns the first and the last instant at which the clocks of the zone show `wanted`, given as if it were UTC. */
+/** Returns the first and last instants with the local time `wanted`, which is given as if it were UTC. */
 function instantsOf(wanted: number, timeZone: string): [first: number, last: number] {
   const candidates = [wanted - DAY, wanted + DAY].map((at) => wanted - offsetOf(at, timeZone))
   const exact = candidates.filter((at) => at + offsetOf(at, timeZone) === wanted)
-  // For a skipped clock time, the offset before the change gives the time that is moved forward.
+  // For a skipped time, applying the earlier offset moves it forward.
   const [before = wanted] = candidates
   return exact.length > 0 ? [Math.min(...exact), Math.max(...exact)] : [before, before]
 }
 
-/** Returns the offset of the local time from UTC at an instant, in milliseconds. */
+/** Returns the offset of local time from UTC at an instant, in milliseconds. */
 function offsetOf(at: number, timeZone: string): number {
   const { year, month, day, hour, minute } = localTimeOf(at, timeZone)
   return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(at / MINUTE) * MINUTE
@@ -119,7 +119,7 @@ function sinceMidnight(clockTime: string): number {
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-/** Creating a formatter is expensive, and there are only a few hundred time zones. */
+/** Creating a formatter is expensive, and there are only a few hundred time zones, so every formatter is cached. */
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   const known = formatters.get(timeZone)
   if (known) return known

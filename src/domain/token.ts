@@ -1,4 +1,4 @@
-/** Tokens: secrets with an organization and scopes. */
+/** API tokens: a secret with an organization and scopes. */
 
 export const SCOPES = ['ingest', 'read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -6,7 +6,7 @@ export type Scope = (typeof SCOPES)[number]
 export const TOKEN_PREFIX = 'incmon_'
 const TOKEN = /^incmon_[\w-]{43}$/
 
-/** Returns whether a text has the format of a token: the prefix and 256 bits in base64url. */
+/** Returns whether a text looks like a token: the prefix, followed by 256 bits in base64url. */
 export function isTokenShaped(text: string): boolean {
   return TOKEN.test(text)
 }

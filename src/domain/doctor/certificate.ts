@@ -1,8 +1,8 @@
-/** Checks the certificate in the file and the certificate of the running server. */
+/** Compares the certificate on disk with the one the server presents, and checks its validity. */
 import { formatInstant } from '../instant.ts'
 import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 
-/** Returns nothing if the server uses plain HTTP. */
+/** Returns no findings if the server uses plain HTTP. */
 export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Finding[] {
   if (certificate === null) return []
   if ('fault' in certificate) {
@@ -23,19 +23,19 @@ export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Fi
   return [inFile, (isRefused ? fail : warn)('certificate', text, difference.remedy)]
 }
 
-/** Times in ms UTC. `fingerprint` distinguishes certificates. */
+/** Times in ms UTC. */
 export type Certificate = { readonly from: number; readonly until: number; readonly fingerprint: string }
 
-/** `text` is shown after the name of the certificate. `isRefused`: clients refuse the certificate now. */
+/** `text` follows the name of the certificate. `isRefused`: clients currently reject the certificate. */
 export type CertificateFault = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
 
 const DAY = 86_400_000
-/** Automatic renewal happens earlier. A person needs up to two weeks for a renewal. */
+/** Automatic renewal happens earlier than this. Manual renewal can take up to two weeks. */
 const SOON = 14 * DAY
 
 const RENEW = 'replace it and its key with renewed files, then send SIGHUP to the server'
 
-/** Returns null if clients accept the certificate for more than 14 days. `now` in ms UTC. */
+/** Returns null if the certificate is valid now and for another 14 days. `now` in ms UTC. */
 export function certificateFaultOf({ from, until }: Certificate, now: number): CertificateFault | null {
   const end = formatInstant(until)
   if (until <= now) return { isRefused: true, text: `expired on ${end}: clients refuse it`, remedy: RENEW }
@@ -46,7 +46,7 @@ export function certificateFaultOf({ from, until }: Certificate, now: number): C
   return until - now <= SOON ? { isRefused: false, text: `expires on ${end}, within 14 days`, remedy: RENEW } : null
 }
 
-/** Returns a finding if the server uses another certificate than the one in `file`; otherwise null. */
+/** Returns a finding if the server presents a different certificate from the one in `file`; otherwise null. */
 export function differenceOf(
   shown: Certificate,
   file: string,

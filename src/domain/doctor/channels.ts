@@ -1,7 +1,7 @@
-/** Checks whether messages reach people, and whether they contain links. */
+/** Checks whether messages are delivered, and whether they contain links. */
 import { type ChannelFact, type DoctorFacts, type Finding, ok, warn } from './facts.ts'
 
-/** Returns nothing if there are no channels. */
+/** Returns no findings if there are no channels. */
 export function diagnoseChannels({ content, publicUrl }: DoctorFacts): Finding[] {
   const channels = content?.state === 'read' ? (content.history?.channels ?? []) : []
   if (channels.length === 0) return []

@@ -1,4 +1,4 @@
-/** Checks the content of the database: integrity, settings, data model, clock, senders and tokens. */
+/** Checks the contents of the database: integrity, settings, schema, clock, senders and tokens. */
 
 import { countOf, formatSeconds } from '../postmortem/words.ts'
 import {
@@ -15,12 +15,11 @@ import { diagnoseTokens } from './tokens.ts'
 
 const SECOND = 1_000
 const DAY = 86_400_000
-/** A small correction of the clock does no harm. */
+/** Small clock corrections are harmless. */
 const SMALL_STEP = 5 * SECOND
-/** A sender without a heartbeat may have nothing to send. After this time, a person should check it. */
+/** A sender without heartbeats may simply have nothing to send. After this time, it is worth checking. */
 const LONG_SILENCE = 7 * DAY
 
-/** The remedy for a damaged database. */
 export const RESTORE = 'stop the server, keep this file, and restore a backup'
 const UNREADABLE = {
   foreign: ['it is not an incmon database, or its header is damaged', 'choose another --database, or restore a backup'],
@@ -57,7 +56,7 @@ function diagnoseIntegrity({ damage, brokenReferences, check }: ReadContent): Fi
   return ok('integrity', `the file is intact (${check})`)
 }
 
-/** Checks the settings on which durability depends: WAL, full sync, foreign keys. */
+/** Checks the settings that durability depends on: WAL, full sync, foreign keys. */
 function diagnoseSettings({ settings }: ReadContent, served: boolean): Finding {
   const shown = Object.entries(settings)
     .map(([name, value]) =>
@@ -70,7 +69,7 @@ function diagnoseSettings({ settings }: ReadContent, served: boolean): Finding {
   if (settings.journal_mode === 'wal') return ok('settings', shown)
   if (served)
     return warn('settings', `${shown}, while a server uses it`, 'restart the server: it sets journal_mode to wal')
-  // Backups and restored databases have this journal mode.
+  // Backups and restored databases are not in WAL mode.
   return ok('settings', `${shown}; the next "incmon serve" sets journal_mode to wal`)
 }
 
@@ -149,7 +148,7 @@ function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Fi
   return [warn('source', text, remedy)]
 }
 
-/** A rejected request may name a receiver that never sends a valid request. So this is a warning only for a day. */
+/** A rejected request can name a receiver that will never send a valid one, so the warning stops after a day. */
 function diagnoseUnused(name: string, lastRejectionAt: number | null, now: number): Finding {
   if (lastRejectionAt === null) return ok('source', `${name}: connected, but no items yet`)
   const text = `${name}: no usable item yet; the last rejected item came ${since(lastRejectionAt, now)}`

@@ -1,10 +1,10 @@
-/** Checks the file, its directory, the permissions and the free disk space. */
+/** Checks the database file, its directory, permissions and free disk space. */
 
 import { type DoctorFacts, type FileEntry, type Finding, fail, formatBytes, judgeDiskSpace, ok, warn } from './facts.ts'
 
 const MB = 1_000_000
 const LEAST_ENTRIES = 100
-/** The server checkpoints the log at 16 MB unless a long read prevents that. */
+/** The server checkpoints the log at 16 MB unless a long-running read prevents it. */
 const MAX_LOG = 64 * MB
 
 const ANYBODY = 0o077

@@ -1,4 +1,4 @@
-/** Diagnosis: turns facts about an installation into findings with remedies. Start here. */
+/** Turns facts about an installation into findings and remedies. Start here. */
 import { diagnoseCertificate } from './certificate.ts'
 import { diagnoseChannels } from './channels.ts'
 import { diagnoseContent } from './content.ts'
@@ -6,7 +6,7 @@ import { diagnoseDatabaseFile } from './database-file.ts'
 import { type DoctorFacts, type Finding, fail, ok } from './facts.ts'
 import { diagnoseServer } from './server.ts'
 
-/** Returns all findings in the order in which a person would check. */
+/** Returns all findings, in the order in which they are best read. */
 export function diagnose(facts: DoctorFacts): Finding[] {
   return [
     ...diagnoseConfiguration(facts),

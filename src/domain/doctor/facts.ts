@@ -1,9 +1,9 @@
-/** The facts for a diagnosis, and its findings. */
+/** The facts that a diagnosis is based on, and its findings. */
 import { formatSeconds } from '../postmortem/words.ts'
 import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate.ts'
 
-/** `remedy` is one line, or null if there is nothing to do. */
+/** `remedy`: one line, or null if there is nothing to do. */
 export type Finding = {
   readonly check: string
   readonly state: 'ok' | 'warn' | 'fail'
@@ -11,7 +11,7 @@ export type Finding = {
   readonly remedy: string | null
 }
 
-/** `mode`: permission bits. `writable`: for the current user. Sizes in bytes. */
+/** `mode`: permission bits. `writable`: by the current user. Sizes in bytes. */
 export type FileEntry = {
   readonly path: string
   readonly mode: number
@@ -31,11 +31,11 @@ export type SenderFact = {
   /** When the last rejected item arrived. */
   readonly lastRejectionAt: number | null
   readonly heartbeatAt: number | null
-  /** How far the sender's clock is ahead of ours, in ms; negative if the clock is behind. */
+  /** How far the sender's clock is ahead of the server's, in ms; negative if behind. */
   readonly clockOffset: number
-  /** Whether the sender's items or its token name a cluster; null if unknown. */
+  /** Whether the sender's items or token name a cluster; null if unknown. */
   readonly namesCluster: boolean | null
-  /** Null while the heartbeat is missing, or if there was never one. */
+  /** When the next heartbeat is overdue; null if it is already missing or there has never been one. */
   readonly heartbeatDueAt: number | null
 }
 
@@ -45,7 +45,7 @@ export type TokenFact = {
   readonly organization: string
   readonly name: string
   readonly scopes: readonly Scope[]
-  /** '' if the token names no cluster. */
+  /** '' if no cluster is assigned. */
   readonly cluster: string
   readonly expiresAt: number | null
   readonly revokedAt: number | null
@@ -60,7 +60,7 @@ export type ChannelFact = {
   readonly failing: string | null
 }
 
-/** The content of a database file. `version` and `known`: the data models of the file and of the program. */
+/** The contents of a database file. `version` is the file's schema version, `known` the program's. */
 export type DatabaseContent =
   | { readonly state: 'foreign' }
   | { readonly state: 'unreadable'; readonly why: 'foreign' | 'damaged' | 'held' | 'denied' }
@@ -70,13 +70,13 @@ export type DatabaseContent =
       readonly known: number
       readonly settings: Readonly<Record<'journal_mode' | 'synchronous' | 'foreign_keys', string | number>>
       readonly check: string
-      /** The errors that the integrity check reports; empty if the file is undamaged. */
+      /** The errors reported by the integrity check; empty if there are none. */
       readonly damage: readonly string[]
-      /** Differences between the tables in the file and the data model. */
+      /** How the tables in the file differ from the expected schema. */
       readonly differences: readonly string[]
-      /** References to missing rows. Only a full check of an undamaged file searches for such references. */
+      /** References to missing rows. Only a full check of an undamaged file looks for them. */
       readonly brokenReferences: readonly string[]
-      /** Null if the data model is unknown, because then nothing else can be read. */
+      /** Null if the schema version is unknown, because the tables cannot be read then. */
       readonly history: {
         readonly receivedAt: number | null
         readonly senders: readonly SenderFact[]
@@ -85,15 +85,15 @@ export type DatabaseContent =
       } | null
     }
 
-/** Who uses the port: nobody, this program, or another program. `denied`: the system returns this error code. */
+/** What is using the port. `denied`: binding to it failed with this error code. */
 export type Port =
   | { readonly state: 'any' | 'free' | 'other' }
   /** `certificate` is null for plain HTTP. */
   | { readonly state: 'incmon'; readonly unready: string | null; readonly certificate: Certificate | null }
   | { readonly state: 'denied'; readonly code: string }
-  /** The server uses TLS although plain HTTP is configured, or the other way round. */
+  /** The server uses TLS although plain HTTP is configured, or vice versa. */
   | { readonly state: 'changed'; readonly address: string }
-  /** A server uses the file, but this command cannot connect to the server. `why` includes the remedy. */
+  /** A server is using the file, but this command cannot connect to it. `why` includes the remedy. */
   | { readonly state: 'unreachable'; readonly why: string }
 
 export type DoctorFacts = {
@@ -103,23 +103,23 @@ export type DoctorFacts = {
   readonly faults: readonly string[]
   readonly file: string
   readonly directory: FileEntry | null
-  /** Null if there is no file, or an empty one. */
+  /** Null if the file is missing or empty. */
   readonly entry: (FileEntry & { readonly isFile: boolean }) | null
-  /** The log and its index, if they exist. */
+  /** The WAL and shared-memory files, if present. */
   readonly companions: readonly FileEntry[]
   /** The file system of the database; null if unknown. */
   readonly disk: { readonly free: number; readonly freeEntries: number | null } | null
-  /** The minimum of free disk space in MiB. */
+  /** The minimum free disk space in MiB. */
   readonly minFree: number
-  /** Where people reach the server, for links in messages; '' if it is not configured. */
+  /** The public URL of the server, for links in messages; '' if not configured. */
   readonly publicUrl: string
-  /** Null if no file can be read. */
+  /** Null if there is no readable file. */
   readonly content: DatabaseContent | null
   readonly served: boolean
-  /** The address of the server that uses the file, or the configured address; '' for any free port. */
+  /** The address of the server using the file, or the configured address; '' for any free port. */
   readonly address: string
   readonly port: Port
-  /** The configured certificate, or a one-line reason why the certificate cannot be used; null for plain HTTP. */
+  /** The configured certificate, or a one-line reason why it cannot be used; null for plain HTTP. */
   readonly certificate: { readonly file: string; readonly held: Certificate } | { readonly fault: string } | null
 }
 
@@ -135,13 +135,13 @@ export function fail(check: string, text: string, remedy: string): Finding {
   return { check, state: 'fail', text, remedy }
 }
 
-/** Returns `2 d 3 h ago` or `just now`, in whole minutes. */
+/** Formats a time as `2 d 3 h ago` or `just now`, in whole minutes. */
 export function since(at: number, now: number): string {
   const minutes = Math.floor(Math.max(0, now - at) / 60_000)
   return minutes === 0 ? 'just now' : `${formatSeconds(minutes * 60)} ago`
 }
 
-/** Returns `512 B`, `4.2 MB`, …, in steps of 1,000. */
+/** Formats a size as `512 B`, `4.2 MB`, …, in powers of 1,000. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
@@ -150,21 +150,21 @@ export function formatBytes(bytes: number): string {
 }
 
 const MEBIBYTE = 1_048_576
-/** In bytes. With less free space, one alert storm could fill the disk. */
+/** In bytes. With less free space than this, a single alert storm could fill the disk. */
 const USUAL = 1_000_000_000
 const TIMES_THE_LEAST = 4
 
-/** `short`: the server is not ready. `scarce`: a person should check the disk. */
+/** `short`: the server is not ready. `scarce`: someone should look at the disk. */
 export type DiskSpace = 'short' | 'scarce' | 'enough'
 
-/** Judges the free disk space. @param free bytes @param minFree the minimum in MiB */
+/** Classifies the free disk space. @param free bytes @param minFree the minimum in MiB */
 export function judgeDiskSpace(free: number, minFree: number): DiskSpace {
   const least = minFree * MEBIBYTE
   if (free < least) return 'short'
   return free < Math.max(USUAL, TIMES_THE_LEAST * least) ? 'scarce' : 'enough'
 }
 
-/** Returns whole MiB, the unit of the setting. */
+/** Converts bytes to whole MiB, the unit of the setting. */
 export function wholeMebibytes(bytes: number): number {
   return Math.floor(bytes / MEBIBYTE)
 }

@@ -1,4 +1,4 @@
-/** Checks who uses the port, and whether that server uses this database. */
+/** Checks what is using the port, and if it is incmon, whether it uses this database. */
 import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 
 export function diagnoseServer({ served, port, address }: DoctorFacts): Finding[] {

@@ -1,4 +1,4 @@
-/** Checks whether a token in use has expired or expires soon. */
+/** Checks for tokens in use that have expired or soon will. */
 import { formatInstant } from '../instant.ts'
 import { type Finding, ok, since, type TokenFact, warn } from './facts.ts'
 
@@ -7,8 +7,8 @@ const MAKE_ONE =
   '"incmon token create --name alertmanager" makes one for a sender, with "--scopes read,write" one for a person'
 
 /**
- * A token is in use if it was used in the last 7 days, or never. Revoked tokens, and unused tokens that expire, are
- * intended.
+ * A token counts as in use if it was used in the last 7 days, or never. Revoked tokens and expiring unused tokens are
+ * not reported.
  */
 export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Finding[] {
   if (!tokens.some(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now))) {
@@ -19,7 +19,7 @@ export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Findi
   return found.length > 0 ? found : [ok('token', 'no token in use expires within 7 days')]
 }
 
-/** Returns at most a warning, because a token may expire on purpose. */
+/** Never worse than a warning, because a token may expire on purpose. */
 function diagnoseToken(token: TokenFact, now: number): Finding | null {
   const { organization, name, expiresAt, revokedAt, lastUsedAt } = token
   if (revokedAt !== null || expiresAt === null || expiresAt - now > WEEK) return null

@@ -1,33 +1,38 @@
-/** Learns the offset of a sender's clock from the times in its items, and corrects it. */
+/** Learns how far a sender's clock is off from the times in its items, and corrects those times. */
 import type { Draft, Source } from './event.ts'
 
 const MINUTE = 60_000
-/** No item is sent before its event happens, so a later time shows a wrong clock. Correct clocks differ by seconds. */
+/**
+ * Nothing is sent before it happens, so a time in the future proves that the sender's clock is ahead. Correct clocks
+ * differ by seconds.
+ */
 const AHEAD = 2 * MINUTE
-/** An item may be late for many reasons. Only a constant offset of this size shows a wrong clock. */
+/** An item can be late for many reasons. Only a constant delay of this size indicates a wrong clock. */
 const BEHIND = 30 * MINUTE
-/** Offsets within this distance count as equal, because delivery times vary. */
+/** Offsets that differ by less than this are treated as equal, because delivery times vary. */
 const SAME = 2 * MINUTE
-/** This many readings in a row must agree, over this period. */
+/** This many consecutive readings must agree over at least this period. */
 const READINGS = 5
 const SPAN = 10 * MINUTE
 const READINGS_TO_DROP = 3
-/** Local times differ from UTC by at most 14 hours. A larger difference means a wrong item, not a wrong time zone. */
+/** Local times differ from UTC by at most 14 hours. A larger offset is an error in the item, not a wrong time zone. */
 const MAX_OFFSET = 14 * 60 * MINUTE + AHEAD
 
-/** A sender's clock. Offsets in ms; positive if it is ahead of ours. `count` readings in a row agree on `candidate`. */
+/**
+ * A sender's clock. Offsets are in ms, positive if the clock is ahead. The last `count` readings agree on `candidate`.
+ */
 export type Clock = {
   /** The offset to correct. */
   readonly offset: number
   readonly candidate: number
   readonly count: number
-  /** When the first of these readings was taken, in ms UTC. */
+  /** The time of the first of those readings, in ms UTC. */
   readonly since: number
 }
 
 /**
- * Returns the clock after one more reading; null if the clock is right. Only a constant offset counts. The offsets of a
- * backlog vary, and so do the offsets of several nodes if one node has a wrong clock.
+ * Returns the clock after another reading, or null if the clock is right. Only a constant offset counts: offsets vary
+ * in a backlog, and when just one of several nodes has a wrong clock.
  * @param difference the newest time in a delivery minus the time of receipt, in ms
  */
 export function withReading(before: Clock | null, difference: number, receivedAt: number): Clock | null {
@@ -40,17 +45,20 @@ export function withReading(before: Clock | null, difference: number, receivedAt
     ? { ...clock, candidate: reading === 0 ? 0 : Math.max(clock.candidate, reading), count: clock.count + 1 }
     : { ...clock, candidate: reading, count: 1, since: receivedAt }
   const isLong = next.count >= READINGS && receivedAt - next.since >= SPAN
-  // Items from a clock that is behind never have the present time, so fewer readings are enough to drop its offset.
+  // A slow clock never produces items with the current time, so fewer such readings suffice to drop its offset.
   const isCertain = isLong || (next.offset < 0 && next.candidate === 0 && next.count >= READINGS_TO_DROP)
   const settled = isCertain ? { ...next, offset: next.candidate } : next
   const count = Math.min(settled.count, READINGS)
   return settled.offset === 0 && settled.candidate === 0 ? null : { ...settled, count }
 }
 
-/** If a delivery of Alertmanager or Grafana has only older times, it repeats alerts and does not show the clock. */
+/** An Alertmanager or Grafana delivery with only older times is a repeat and says nothing about the clock. */
 const FRESH = 5 * MINUTE
 
-/** Returns the newest time of these drafts minus the time of receipt in ms; null if they do not show the clock. */
+/**
+ * Returns the newest time in these drafts minus the time of receipt, in ms, or null if that says nothing about the
+ * clock.
+ */
 export function readingOf(drafts: readonly Draft[], receivedAt: number): number | null {
   let newest: number | null = null
   for (const draft of drafts) {
@@ -62,9 +70,9 @@ export function readingOf(drafts: readonly Draft[], receivedAt: number): number 
 }
 
 /**
- * Returns the offset to correct in one delivery, in ms. An exporter sends events of many nodes with different clocks,
- * so the correction never moves an event before its time of receipt. Alertmanager and Grafana repeat old alerts, so a
- * delivery does not show how far their clock is ahead, and the learned offset applies.
+ * Returns the offset to correct in one delivery, in ms. An exporter sends events from many nodes with different clocks,
+ * so its correction never moves an event before the time of receipt. Alertmanager and Grafana repeat old alerts, so a
+ * single delivery does not show how far ahead their clock is; the learned offset applies.
  * @param reading the result of `readingOf` for this delivery
  */
 export function offsetIn(clock: Clock | null, source: Source, reading: number | null): number {
@@ -72,7 +80,7 @@ export function offsetIn(clock: Clock | null, source: Source, reading: number | 
   return offset <= 0 || source !== 'cluster' ? offset : Math.min(offset, Math.max(0, reading ?? 0))
 }
 
-/** Returns the draft with its times corrected by the clock offset, never later than the time of receipt. */
+/** Corrects a draft's times by the clock offset, capped at the time of receipt. */
 export function corrected<Of extends Draft>(draft: Of, offset: number, receivedAt: number): Of {
   if (offset === 0 || draft.source === 'ci') return draft
   const sent = draft.sent ?? draft

@@ -1,64 +1,65 @@
-/** Events: the items of webhooks in a common format. */
+/** Events: webhook items in a common format. */
 
 export const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 export type Source = (typeof SOURCES)[number]
 
-/** Labels as the sender sent them, without a prototype, so that a label may be named `__proto__`. */
+/** Labels as sent. The object has no prototype, so that a label can be named `__proto__`. */
 export type Labels = Readonly<Record<string, string>>
 
-/** Returns empty labels. `Object.create(null)` would be slow to list and to serialize. */
+/** Creates empty labels. `Object.create(null)` would be slow to enumerate and serialize. */
 export function newLabels(): Record<string, string> {
   return Object.setPrototypeOf({}, null)
 }
 
 /**
- * A draft is one webhook item after intake: parsed and redacted, but not yet judged. All times are ms UTC. `payload` is
- * the received item as JSON, with secrets replaced.
+ * A draft is a webhook item after intake: parsed and redacted, but not classified yet. Times are in ms UTC. `payload`
+ * is the received item as JSON, with secrets replaced.
  */
 export type Draft = ClusterDraft | AlertDraft | PipelineDraft | JobDraft | OtherDraft
 
 type Common = {
-  /** The sender's time, never later than the time of receipt. The history is sorted by it. */
+  /** The sender's time, capped at the time of receipt. The history is sorted by this time. */
   readonly at: number
   readonly payload: string
 }
 
-/** The original times, set only if one of them is later than the time of receipt. */
+/** The original times. Present only if one of them is later than the time of receipt. */
 type Sent = { readonly sent?: { readonly at: number; readonly startsAt: number } }
 
-/** One Kubernetes event. */
 export type ClusterDraft = Common &
   Sent & {
     readonly source: 'cluster'
-    /** The first time of the event. `at` is its last time. */
+    /** The event's first time. `at` is its last time. */
     readonly startsAt: number
-    /** The reason as sent, '' if the sender sent only a message. */
+    /** The reason as sent; '' if there is only a message. */
     readonly reason: string
     readonly message: string
-    /** How often the sender saw the event, at least 1. Exporters may drop updates, so the real count can be higher. */
+    /**
+     * The number of occurrences reported, at least 1. The real number can be higher because exporters may drop updates.
+     */
     readonly count: number
-    /** The type from Kubernetes, if the sender includes it. */
+    /** The Kubernetes event type, if the sender includes it. */
     readonly type: 'Normal' | 'Warning' | null
     readonly object: KubernetesObject
-    /** The exporter's `clusterName`, or a label that names the cluster; null if missing. */
+    /** The exporter's `clusterName`, or a label that names the cluster; null if absent. */
     readonly cluster: string | null
   }
 
 export type KubernetesObject = {
-  /** 'Pod', 'Node', 'Deployment', …; 'Pod' if the sender does not say. */
+  /** 'Pod', 'Node', 'Deployment', …; 'Pod' if not specified. */
   readonly kind: string
   /** '' for objects without a namespace, such as nodes. */
   readonly namespace: string
   readonly name: string
   readonly labels: Labels
   readonly owners: readonly { readonly kind: string; readonly name: string }[]
-  /** The node of the object, if known. */
+  /** The node on which the object runs, if known. */
   readonly node: string | null
-  /** The container of the event, if known. */
+  /** The container that the event is about, if known. */
   readonly container: string | null
 }
 
-/** One alert of an Alertmanager or Grafana notification. */
+/** One alert in an Alertmanager or Grafana notification. */
 export type AlertDraft = Common &
   Sent & {
     readonly source: 'metrics' | 'dashboard'
@@ -74,7 +75,7 @@ export type AlertDraft = Common &
     readonly name: string
     /**
      * `alert`; `heartbeat` (Watchdog, InfoInhibitor); `test` (Grafana's Test button); `no-data` (Grafana's
-     * DatasourceNoData and DatasourceError, which are problems of the monitoring).
+     * DatasourceNoData and DatasourceError, which are monitoring problems).
      */
     readonly nature: 'alert' | 'heartbeat' | 'test' | 'no-data'
   }
@@ -83,14 +84,14 @@ export type AlertDraft = Common &
 export type Links = Readonly<Record<string, string>>
 
 export type Project = {
-  /** `group/sub/project`, which identifies the project. */
+  /** `group/sub/project`. Identifies the project. */
   readonly path: string
   /** For display only. */
   readonly name: string
   readonly defaultBranch: string | null
 }
 
-/** The status of a GitLab pipeline or job. Unknown values are possible. */
+/** The status of a GitLab pipeline or job. GitLab may add new values. */
 export type CiStatus = string
 
 type Ci = Common & {
@@ -98,10 +99,10 @@ type Ci = Common & {
   readonly links: Links
 }
 
-/** The commit that a pipeline or job ran for, as its author described it. */
+/** The commit that a pipeline or job ran for. */
 export type Commit = { readonly title: string; readonly author: string | null }
 
-/** One notification about a pipeline. */
+/** A notification about a pipeline. */
 export type PipelineDraft = Ci & {
   readonly kind: 'pipeline'
   readonly project: Project
@@ -113,14 +114,14 @@ export type PipelineDraft = Ci & {
   readonly status: CiStatus
   readonly createdAt: number | null
   readonly finishedAt: number | null
-  /** Seconds. */
+  /** In seconds. */
   readonly duration: number | null
   readonly mergeRequest: boolean
   readonly commit: Commit | null
   readonly jobs: readonly Job[]
 }
 
-/** One notification about a job. It is evidence for its pipeline. */
+/** A notification about a job. Serves as evidence for its pipeline. */
 export type JobDraft = Ci & {
   readonly kind: 'job'
   readonly project: Project
@@ -132,10 +133,9 @@ export type JobDraft = Ci & {
   readonly job: Job
 }
 
-/** A notification of a kind that is stored without any effect. */
+/** A notification of any other kind. It is stored but has no effect. */
 export type OtherDraft = Ci & {
   readonly kind: 'other'
-  /** GitLab's `object_kind`. */
   readonly objectKind: string
   readonly project: Project | null
 }
@@ -153,14 +153,14 @@ export type Job = {
   readonly environment: { readonly name: string; readonly action: string | null } | null
 }
 
-/** The result of reading one webhook request: usable items and rejected items, with their index in the request. */
+/** The parsed items of a webhook request, accepted and rejected, with their index in the request. */
 export type Intake = {
   readonly accepted: readonly Accepted[]
   readonly rejected: readonly Rejected[]
   /**
-   * The group of Alertmanager or Grafana, whose delivery interval shows when an alert stopped; null for other senders.
-   * `members`: a digest of the group's members. `truncated`: the sender omitted some members, so a missing member has
-   * not stopped.
+   * The Alertmanager or Grafana group, whose delivery interval shows when an alert has stopped; null for other senders.
+   * `members`: a hash of the group's members. `truncated`: the sender omitted some members, so a missing alert may
+   * still be firing.
    */
   readonly group: {
     readonly receiver: string
@@ -170,7 +170,7 @@ export type Intake = {
   } | null
 }
 
-/** `warnings`: ignored errors in an item, one line each. Absent if there are none. */
+/** `warnings`: problems in an item that were ignored, one line each. Absent if there are none. */
 export type Accepted = { readonly index: number; readonly draft: Draft; readonly warnings?: readonly string[] }
 
 export type Rejected = {

@@ -1,22 +1,22 @@
-/** Computes fingerprints with FNV-1a 64, as Prometheus, Alertmanager and Grafana do for labels. */
+/** Computes FNV-1a 64 fingerprints, as Prometheus, Alertmanager and Grafana do for labels. */
 
 import type { Labels } from './event.ts'
 
 const encoder = new TextEncoder()
 
-/** Follows every name, value and part. UTF-8 never contains this byte, so `ab`+`c` differs from `a`+`bc`. */
+/** Terminates every name, value and part. This byte never occurs in UTF-8, so `ab`+`c` differs from `a`+`bc`. */
 const SEPARATOR = 0xff
 
 /** Each byte as two hex digits. `toString(16)` takes ten times as long for large numbers. */
 const HEX = Array.from({ length: 0x100 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** A hash as two signed halves of 32 bits, because BigInt would be thirty times slower. */
+/** A hash as two signed 32-bit halves, because BigInt would be thirty times slower. */
 type Hash = { high: number; low: number }
 
 /**
- * Returns the fingerprint of labels: 16 hex digits of FNV-1a 64 over the labels sorted by name, each as `name 0xFF
- * value 0xFF` in UTF-8. The fingerprint of no labels is `cbf29ce484222325`. Source: prometheus/common
- * `model/signature.go`, `labelSetToFingerprint`. Names are sorted by bytes, as in Go.
+ * Returns the fingerprint of labels as 16 hex digits: FNV-1a 64 over the labels sorted by name, each as `name 0xFF
+ * value 0xFF` in UTF-8. Without labels it is `cbf29ce484222325`. Names are sorted by bytes, as in Go. Source:
+ * `labelSetToFingerprint` in prometheus/common `model/signature.go`.
  */
 export function labelFingerprint(labels: Labels): string {
   const names = Object.keys(labels).sort(byBytes)
@@ -28,14 +28,14 @@ export function labelFingerprint(labels: Labels): string {
   return hex(hash)
 }
 
-/** Returns the same hash over `parts` in their order, for use as a key. */
+/** Returns the same hash over any parts, in order. */
 export function digest(...parts: string[]): string {
   const hash = start()
   for (const part of parts) addPart(hash, part)
   return hex(hash)
 }
 
-/** Compares by code points as Go does. JavaScript's `<` orders U+1F600 before U+FF5E. */
+/** Compares by code point, as Go does. JavaScript's `<` sorts U+1F600 before U+FF5E. */
 function byBytes(left: string, right: string): number {
   const a = left.toWellFormed()
   const b = right.toWellFormed()
@@ -47,7 +47,7 @@ function byBytes(left: string, right: string): number {
   return a.length - b.length
 }
 
-/** Returns the rank of a UTF-16 unit in code point order. Surrogates belong to code points above U+FFFF. */
+/** Returns the rank of a UTF-16 code unit in code point order. Surrogates encode code points above U+FFFF. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
 }
@@ -69,8 +69,8 @@ function addPart(hash: Hash, text: string): void {
 }
 
 /**
- * Computes (hash xor byte) × (2^40 + 0x1b3) modulo 2^64 in halves of 16 bits, so that every step fits into 32-bit
- * integers.
+ * Computes (hash xor byte) × (2^40 + 0x1b3) modulo 2^64 in 16-bit pieces, so that all intermediate values fit into
+ * 32-bit integers.
  */
 function addByte(hash: Hash, byte: number): void {
   const low = hash.low ^ byte

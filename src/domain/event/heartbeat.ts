@@ -1,4 +1,4 @@
-/** Senders: their heartbeats, and their events in each of the last 24 hours. */
+/** Sender activity: heartbeats, and the number of events per hour. */
 import { DEFAULT_HEARTBEAT_TIMEOUT, repeatTimeoutOf } from '../alert/delivery-interval.ts'
 
 /** Times and intervals in ms; null or 0 before the first heartbeat. */
@@ -6,11 +6,11 @@ export type Heartbeat = {
   readonly heartbeatAt: number | null
   /** The longest normal interval. */
   readonly heartbeatGap: number
-  /** The time at which the heartbeat is overdue; null while the heartbeat is missing, or if there was never one. */
+  /** When the next heartbeat is overdue; null if it is already missing or there has never been one. */
   readonly heartbeatDueAt: number | null
 }
 
-/** Returns the heartbeat after one more arrival. The interval of an outage is not a normal interval. */
+/** Returns the heartbeat after another arrival. The gap caused by an outage is not counted as a normal interval. */
 export function withHeartbeat(
   before: Heartbeat,
   at: number,
@@ -18,7 +18,7 @@ export function withHeartbeat(
 ): Heartbeat {
   const pause = before.heartbeatAt === null || before.heartbeatDueAt === null ? 0 : at - before.heartbeatAt
   const heartbeatGap = Math.max(before.heartbeatGap, pause)
-  // One interval is enough, because only the repeat interval triggers a heartbeat.
+  // A single interval is enough, because heartbeats are triggered only by the repeat interval.
   const own = { longestGap: heartbeatGap, gaps: heartbeatGap >= 60_000 ? 2 : 0 }
   const heartbeatAt = Math.max(before.heartbeatAt ?? at, at)
   return {
@@ -31,15 +31,15 @@ export function withHeartbeat(
 const HOUR = 3_600_000
 const KEPT = 24
 
-/** `last`: the newest hour, counted since 1970 in UTC. `counts`: the number of events in each hour, oldest first. */
+/** `last`: the newest hour, counted since 1970 UTC. `counts`: the number of events in each hour, oldest first. */
 export type Hours = { readonly last: number; readonly counts: readonly number[] }
 
 export const NO_HOURS: Hours = { last: 0, counts: [] }
 
-/** Returns the hours after adding a number of events at `at`, in milliseconds UTC. Omits events older than a day. */
+/** Adds events received at `at`, in milliseconds UTC. Ignores events older than a day. */
 export function withEvents(hours: Hours, at: number, events: number): Hours {
   if (events === 0) return hours
-  // Most requests fall into the newest hour.
+  // Most requests are for the newest hour.
   if (hours.counts.length === KEPT && hours.last === hourOf(at))
     return { ...hours, counts: hours.counts.with(-1, (hours.counts.at(-1) ?? 0) + events) }
   const last = Math.max(hours.last, hourOf(at))
@@ -48,7 +48,7 @@ export function withEvents(hours: Hours, at: number, events: number): Hours {
   return { last, counts: counts.map((count, index) => (index === KEPT - 1 - age ? count + events : count)) }
 }
 
-/** Returns 24 counts, oldest first. The last count is for the hour of `now`. */
+/** Returns 24 counts, oldest first. The last one is for the hour of `now`. */
 export function hoursUntil(hours: Hours, now: number): readonly number[] {
   return moved(hours, hourOf(now))
 }

@@ -1,7 +1,7 @@
 /**
- * Decides how long a condition lasts after it was last seen. A momentary condition is a single occurrence. A lasting
- * condition continues until its end is reported, its pod is deleted, or it is no longer repeated. How long to wait
- * depends on how often Kubernetes repeats the event.
+ * Decides how long a condition lasts after it was last reported. A momentary condition is a single occurrence. A
+ * lasting condition continues until its end is reported, its pod is deleted, or it is no longer repeated. How long to
+ * wait for a repeat depends on how often Kubernetes repeats the event.
  */
 import { type Failure, REASONS, REPORTED_ONCE, TERMINAL } from './reason-table.ts'
 
@@ -9,25 +9,25 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** How long a momentary condition lasts. A container that is killed for its memory use restarts within minutes. */
+/** How long a momentary condition lasts. A container killed for its memory usage restarts within minutes. */
 const MOMENT = 10 * MINUTE
-/** The duration of a condition whose sender never reports repeats. */
+/** How long a condition lasts if its sender never reports repeats. */
 const SILENT_SENDER = HOUR
 
-/** Reasons of single occurrences. The kubelet and the kernel record each occurrence once and never report an end. */
+/** Reasons of single occurrences. The kubelet and the kernel report each occurrence once and never report an end. */
 const MOMENTS: ReadonlySet<string> = new Set([
   ...['Rebooted', 'OOMKilled', 'OOMKilling', 'SystemOOM', 'Evicted', 'Preempted', 'Preempting', 'Killing'],
   ...['NodeShutdown', 'TaintManagerEviction', 'InvalidDiskCapacity'],
 ])
 
 /**
- * After this many failures of a probe, repeats may become rare. The kubelet records a failure for each attempt, every
- * 10 seconds by default (`periodSeconds`).
+ * After this many probe failures, repeats may become rare. The kubelet reports every failed probe, by default every 10
+ * seconds (`periodSeconds`).
  */
 const MANY_PROBES = 20
 
 export type Seen = {
-  /** The number of occurrences, by the sender's count or by separate events. */
+  /** The number of occurrences, from the sender's count or from separate events. */
   readonly count: number
 }
 
@@ -36,14 +36,14 @@ export function isMoment(group: string): boolean {
   return MOMENTS.has(group)
 }
 
-/** Returns whether a condition is a failing probe of any kind. */
+/** Returns whether a condition is a failing probe. */
 export function isProbe(group: string): boolean {
   return group.startsWith('Unhealthy') || group === 'ProbeError'
 }
 
 /**
- * Returns the time in milliseconds after which a condition without repeats is over. `repeats`: whether its sender
- * reports repeats. If it does not, missing events do not show the end of a lasting condition.
+ * Returns how long to wait for a repeat before a condition is over, in milliseconds. `repeats`: whether the sender
+ * reports repeats. If it does not, missing events say nothing about the end of a lasting condition.
  */
 export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): number {
   if (isMoment(group)) return MOMENT
@@ -52,14 +52,14 @@ export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): numb
 
 function quietOf(group: string, { count }: Seen): number {
   const failure: Failure | null = REASONS.get(group)?.failure ?? null
-  // Probes repeat every 10 seconds. From the 26th event on, the spam filter lets one pass every 5 minutes.
+  // Probes fail every 10 seconds. From the 26th event on, the spam filter passes only one every 5 minutes.
   if (isProbe(group)) return count >= MANY_PROBES ? 6 * MINUTE : 150 * SECOND
-  // The scheduler reports a pod once, and again only after the cluster changed.
+  // The scheduler reports a pod once, and again only after the cluster has changed.
   if (group === 'FailedScheduling') return HOUR
-  // The state of a node and a final failure are reported only once.
+  // Node states and final failures are reported only once.
   if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR
-  // The restart back-off grows to 5 minutes, and the event recorder's spam filter hides repeats. It allows a burst of
-  // 25 events, then one event per source and object every 5 minutes. Pods in a crash loop had gaps of 11 minutes.
+  // The restart back-off grows to 5 minutes, and the event recorder's spam filter hides repeats: it allows a burst of
+  // 25 events, then one event per source and object every 5 minutes. Gaps of 11 minutes were observed in crash loops.
   if (isLoop(group, failure)) return count > 1 ? 15 * MINUTE : 5 * MINUTE
   // The controller retries within minutes.
   if (group === 'FailedCreate') return 5 * MINUTE
@@ -67,12 +67,12 @@ function quietOf(group: string, { count }: Seen): number {
   return 15 * MINUTE
 }
 
-/** Returns whether the kubelet restarts a container or pulls an image with a growing back-off. */
+/** Returns whether the kubelet is restarting a container or pulling an image with a growing back-off. */
 function isLoop(group: string, failure: Failure | null): boolean {
   return group === 'CrashLoopBackOff' || group === 'BackOff' || failure === 'image'
 }
 
-/** Conditions in which a pod is unavailable, or a set cannot create its pods. */
+/** Conditions that mean that a pod is unavailable, or that a workload cannot create its pods. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['CrashLoopBackOff', 'BackOff', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'InspectFailed'],
   ...['Failed', 'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'FailedPostStartHook'],
@@ -80,7 +80,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['FailedCreatePodSandBox', 'NetworkNotReady', 'NodeNotReady (pod)', 'CrashLoop'],
 ])
 
-/** Returns whether a pod with this condition is unavailable while the condition lasts. */
+/** Returns whether a pod is unavailable while it has this condition. */
 export function meansUnavailable(group: string): boolean {
   return UNAVAILABLE.has(group) || isProbe(group)
 }

@@ -1,13 +1,13 @@
-/** Finds out when a condition began and ended, if each of its events may count many repeats. */
+/** Determines when a condition began and ended, given that each event can count many repeats. */
 
 const MINUTE = 60_000
-/** After a pause of this length, a condition counts as new. */
+/** After a pause of this length, a condition is considered new. */
 export const PAUSE = 10 * MINUTE
 
 /** The repeats in one event. Times in milliseconds UTC; `count` is at least 1. */
 export type RepeatedEvent = { readonly firstSeenAt: number; readonly at: number; readonly count: number }
 
-/** A period in which a condition was seen without a pause. `first`: its first event. */
+/** A period during which a condition was reported without a pause. `first`: its first event. */
 export type Occurrence<Event extends RepeatedEvent> = {
   readonly startsAt: number
   readonly endsAt: number
@@ -15,10 +15,9 @@ export type Occurrence<Event extends RepeatedEvent> = {
 }
 
 /**
- * Returns the start of the repeats that lead to the last occurrence of an event. Kubernetes moves `lastTimestamp` and
- * increases `count` with each repeat, even after days without a repeat. If the average interval is longer than the
- * pause, the last repeat may be a new start. Two different times with a count of 1 mean that the sender omits the
- * count.
+ * Returns when the most recent run of repeats in an event began. Kubernetes updates `lastTimestamp` and `count` on each
+ * repeat, even after days without one. If the average interval is longer than the pause, the last repeat may be a new
+ * beginning. Two different times with a count of 1 mean that the sender omits the count.
  */
 export function beginningOf({ firstSeenAt, at, count }: RepeatedEvent): number {
   return count === 1 || at - firstSeenAt < PAUSE * (count - 1) ? firstSeenAt : at

@@ -1,18 +1,15 @@
-/** Suggests the first command to run for a condition that Kubernetes reported. */
+/** Suggests the first command to run for a condition reported by Kubernetes. */
 
-/** The location of a condition. Names as in Kubernetes; null if unknown. */
+/** Where a condition occurred, by Kubernetes names; null if unknown. */
 export type Location = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
 
-/** A sentence that ends with a colon, and the command that follows the sentence. */
+/** A sentence that ends in a colon, and the command to show after it. */
 export type Command = { readonly text: string; readonly command: string }
 
 type Recipe = { readonly conditions: RegExp; readonly text: string; readonly words: string; readonly object: Kind }
 type Kind = 'pod' | 'node'
 
-/**
- * The first recipe that matches a condition is used. `NAME` is replaced by the name of the object and, for a pod, its
- * namespace.
- */
+/** The first matching recipe is used. `NAME` is replaced by the name of the object and, for a pod, its namespace. */
 const RECIPES: readonly Recipe[] = [
   {
     conditions: /^(?:CrashLoopBackOff|KubePodCrashLooping|BackOff|StartError|ContainerCannotRun)$/,
@@ -52,12 +49,12 @@ const RECIPES: readonly Recipe[] = [
   },
 ]
 
-/** A name that a shell needs no quotes for and that cannot be an option. */
+/** A name that needs no quoting in a shell and cannot be mistaken for an option. */
 const SAFE = /^[a-z0-9][a-z0-9.-]{0,252}$/
 
 /**
- * Returns the command that shows more about a condition, for example `kubectl logs -n shop checkout-1 --previous`.
- * Returns null if no command fits, or if a name has characters that Kubernetes does not allow in names.
+ * Returns a command that shows more about a condition, for example `kubectl logs -n shop checkout-1 --previous`.
+ * Returns null if no command fits, or if a name contains characters that Kubernetes does not allow.
  */
 export function commandFor(condition: string, { namespace, pod, node }: Location): Command | null {
   const recipe = RECIPES.find(({ conditions, object }) => conditions.test(condition) && (object !== 'pod' || pod))

@@ -1,4 +1,4 @@
-/** The hint library: one sentence on the usual cause of a condition and on what to check first. */
+/** Hints: one sentence per condition about its usual cause and what to check first. */
 
 const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
   [

@@ -1,15 +1,15 @@
-/** The message of a Kubernetes event: details of the reason, and the reason itself if none was sent. */
+/** Interprets the message of a Kubernetes event: refines the reason, or replaces it if none was sent. */
 
 import type { Severity } from '../severity.ts'
 import { FAILED, type Failure, MESSAGES, REASONS } from './reason-table.ts'
 
 export type ReasonJudgement = {
   /**
-   * The condition and the name of the alert: the reason, or a common name of several reasons, for example
+   * The condition, which is also the name of the alert: the reason, or a common name for several reasons, such as
    * 'CrashLoopBackOff'.
    */
   readonly group: string
-  /** For this event alone, without repeats. */
+  /** The severity of this event alone, ignoring repeats. */
   readonly severity: Severity
   /** Null for info. */
   readonly failure: Failure | null
@@ -17,30 +17,27 @@ export type ReasonJudgement = {
   readonly rule: string
 }
 
-/** The scheduler skips a pod that is being deleted. It records a failure, although nothing failed. */
+/** The scheduler skips a pod that is being deleted and reports this as a failure. */
 export const DELETED = 'message subtype: deleted pod'
 
 const COMBINED = '(combined from similar events): '
 
-/** Returns a message for comparison: trimmed and without the prefix of a combined event. */
+/** Returns the message trimmed and without the prefix for combined events. */
 export function plainMessage(message: string): string {
   let plain = message.trim()
   while (plain.startsWith(COMBINED)) plain = plain.slice(COMBINED.length).trimStart()
   return plain
 }
 
-/** A pod as the kubelet writes it: `checkout-x2kqp_shop(6d0f2b7e-5f1c-4a55-9d35-0c6a1b2f3e4d)`. */
+/** Matches the UID in the kubelet's notation for pods: `checkout-x2kqp_shop(6d0f2b7e-5f1c-4a55-9d35-0c6a1b2f3e4d)`. */
 const POD_UID = /(?<=[a-z\d]_[a-z\d][a-z\d-]{0,62})\([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\)/g
 
-/** Returns the message without the UIDs that the kubelet writes after the names of pods. */
+/** Removes the UIDs that the kubelet appends to pod names. */
 export function withoutPodUid(message: string): string {
   return message.replace(POD_UID, '')
 }
 
-/**
- * Returns the reason as sent, or the reason that the message indicates, or ''. `message` is the result of
- * `plainMessage`.
- */
+/** Returns the reason as sent, the reason implied by the message, or ''. `message`: the result of `plainMessage`. */
 export function reasonOf(reason: string, message: string): string {
   const given = reason.trim()
   if (given !== '') return given
@@ -48,8 +45,8 @@ export function reasonOf(reason: string, message: string): string {
 }
 
 /**
- * Distinguishes conditions with the same reason by the message of the kubelet. Returns null if the table of reasons
- * is specific enough.
+ * Uses the kubelet's message to distinguish conditions that share a reason. Returns null if the reason is specific
+ * enough.
  */
 export function subtypeOf(reason: string, message: string, kind: string): ReasonJudgement | null {
   switch (reason) {
@@ -88,7 +85,7 @@ function failed(message: string): ReasonJudgement | null {
   const group = FAILED.find(([pattern]) => pattern.test(message))?.[1]
   if (group === undefined) return null
   const row = REASONS.get(group)
-  // The kubelet reports Failed if the container could not start. So the severity is at least the severity of Failed.
+  // The kubelet reports Failed if the container could not start, so the severity is at least that of Failed.
   const severity = row?.severity === 'critical' ? 'critical' : 'error'
   return { group, severity, failure: row?.failure ?? 'other', rule: `message subtype: ${group}` }
 }
@@ -108,8 +105,7 @@ function killing(message: string): ReasonJudgement | null {
   return { group: `Unhealthy (${which})`, severity: 'warning', failure: 'probe', rule: `message subtype: ${which}` }
 }
 
-// No event of a pod reports that its node is ready again, so the condition of the pod ends earlier than the condition
-// of the node.
+// No event on the pod reports that its node is ready again, so the pod's condition ends earlier than the node's.
 function podOfNode(message: string, kind: string): ReasonJudgement | null {
   if (kind !== 'Pod' || /\bstatus is now\b/.test(message)) return null
   return { group: 'NodeNotReady (pod)', severity: 'critical', failure: 'node', rule: 'reason table' }

@@ -1,8 +1,7 @@
-/** The tables of Kubernetes reasons, messages and alert names. */
+/** Tables of Kubernetes event reasons, event messages and alert names. */
 
 import type { Severity } from '../severity.ts'
 
-/** The kind of failure. */
 export type Failure =
   | 'crash'
   | 'image'
@@ -61,47 +60,47 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['info', null, 'TriggeredScaleUp Issuing NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID'],
 ]
 
-/** Severity and failure of every known reason. An error becomes critical when repeated. */
+/** The severity and failure for each known reason. An error becomes critical if repeated. */
 export const REASONS: ReadonlyMap<string, ReasonRow> = new Map(
   ROWS.flatMap(([severity, failure, reasons]) => reasons.split(' ').map((reason) => [reason, { severity, failure }])),
 )
 
-/** Reasons that are critical for a Node, and a warning for other objects. */
+/** Reasons that are critical for nodes but only a warning for other objects. */
 export const NODE_ONLY: ReadonlySet<string> = words(
   'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown',
 )
 
 /**
- * Kubernetes records these reasons with type Normal although they are problems. Source: recordNodeStatusEvent and
- * callers of Eventf in kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
+ * Problems that Kubernetes reports with type Normal. Source: recordNodeStatusEvent and callers of Eventf in
+ * kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
  */
 export const NORMAL_OF_NODES: ReadonlySet<string> = words(
   `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown`,
 )
 export const NORMAL: ReadonlySet<string> = words('Killing FailedBinding Preempted')
 
-/** Other names of the same condition. */
+/** Maps reasons to the condition they are grouped under. */
 export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['ErrImagePull', 'ImagePullBackOff'],
   ['StartError', 'RunContainerError'],
   ['ContainerCannotRun', 'RunContainerError'],
 ])
 
-/** States of a node. The node controller or the kubelet reports the start once and the end once. */
+/** Node states. The node controller or the kubelet reports the start once and the end once. */
 export const REPORTED_ONCE: ReadonlySet<string> = words(
   `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID
   KubeletSetupFailed`,
 )
 
-/** Final failures, which are never repeated. */
+/** Final failures. They are never repeated. */
 export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded')
 
-// The kubelet attaches and mounts volumes, creates the sandbox, pulls the image and creates the container. Each step
-// proves that the earlier steps succeeded.
+// The kubelet attaches and mounts volumes, creates the sandbox, pulls the image and creates the container, in this
+// order. Each step proves that the previous steps succeeded.
 const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady'
 const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed'
 
-/** The conditions that a reason ends. */
+/** The conditions that each reason ends. */
 export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeReady', words('NodeNotReady NodeShutdown Rebooted')],
   ['NodeHasNoDiskPressure', words('NodeHasDiskPressure')],
@@ -125,8 +124,8 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ])
 
 /**
- * Conditions whose end is always reported by an event, unless the object is deleted. Other conditions may end without
- * an event.
+ * Conditions whose end is always reported by an event, unless the object is deleted. All other conditions can end
+ * without an event.
  */
 export const REPORTED: ReadonlySet<string> = words(
   `NodeNotReady NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeNotSchedulable
@@ -134,7 +133,7 @@ export const REPORTED: ReadonlySet<string> = words(
   CreateContainerConfigError CreateContainerError`,
 )
 
-/** The condition for the message of a `Failed` event. The first match wins. */
+/** The condition for each kind of `Failed` message. The first match wins. */
 export const FAILED: readonly (readonly [RegExp, string])[] = [
   [/ErrImageNeverPull|not present with pull policy of Never/i, 'ErrImageNeverPull'],
   [/InvalidImageName/, 'InvalidImageName'],
@@ -148,7 +147,7 @@ export const FAILED: readonly (readonly [RegExp, string])[] = [
   [/failed to (?:generate (?:container|spec)|reserve container|prepare subPath)/i, 'CreateContainerError'],
 ]
 
-/** The reason for a message without one. The first match wins. */
+/** The reason for a message sent without one. The first match wins. */
 export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^back-?off (?:\S+ )?(?:restarting|pulling) /i, 'BackOff'],
   [/\bCrashLoopBackOff\b/i, 'CrashLoopBackOff'],
@@ -167,7 +166,7 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/\bNodeReady\b/, 'NodeReady'],
 ]
 
-/** The failure that the name of an alert means, as lower-case words. Every pattern must match. The first row wins. */
+/** The failure that an alert name implies, matched as lower-case words. All patterns must match. The first row wins. */
 export const ALERT_NAMES: readonly (readonly [readonly RegExp[], Failure | 'workload' | null])[] = [
   [[/overcommit|quota|filling up|maxed out|mis ?scheduled|certificate/], null],
   [[/\bjobs? (?:failed|failing|failure|not completed|slow|deadline)|\bcron ?jobs?\b/], 'job'],

@@ -1,4 +1,6 @@
-/** Judges Kubernetes events: the condition, its severity, what ends it, and which alerts mean the same. Start here. */
+/**
+ * Classifies Kubernetes events: their condition and severity, what ends it, and which alerts mean the same. Start here.
+ */
 
 import { cacheByName } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
@@ -21,7 +23,7 @@ export { plainMessage, withoutPodUid } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
 export type ReasonFinding = ReasonJudgement & {
-  /** The type of the Kubernetes event. It is derived if the sender omits it. */
+  /** The Kubernetes event type. Inferred if the sender omits it. */
   readonly type: 'Normal' | 'Warning'
   /** Whether the severity becomes critical if `isRepeated`. */
   readonly escalates: boolean
@@ -36,8 +38,8 @@ const FAILURE_START = /^(?:Failed|Error|Err|Invalid|Unable)/
 const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|Killed|Denied|NotReady)$/
 
 /**
- * Judges one event by its reason, and by its message if the reason is missing or too general. The type `Warning` raises
- * info to warning. The type `Normal` only keeps an unknown reason at info, because Kubernetes also uses it for
+ * Classifies an event by its reason, and by its message if the reason is missing or too general. The type `Warning`
+ * raises info to warning. The type `Normal` only keeps unknown reasons at info, because Kubernetes also uses it for
  * NodeNotReady and FailedBinding.
  */
 export function judgeReason(event: {
@@ -61,7 +63,7 @@ export function judgeReason(event: {
 }
 
 /**
- * Returns whether Kubernetes records this problem with type Normal: node conditions, kills, image back-off, unbound
+ * Returns whether Kubernetes reports this problem with type Normal: node conditions, kills, image back-off, unbound
  * claims.
  */
 function isCalledNormal(reason: string, group: string, kind: string): boolean {
@@ -92,14 +94,14 @@ function lift(judged: ReasonJudgement, type: 'Normal' | 'Warning' | null): Reaso
   return { ...judged, severity: 'warning', failure: 'other', rule: 'type Warning' }
 }
 
-/** Returns whether an error is critical: counted 5 times, on 2 pods, or in 3 events within 10 minutes. */
+/** Returns whether an error is critical: it has a count of 5, affects 2 pods, or has 3 events within 10 minutes. */
 export function isRepeated(seen: { count: number; pods: number; inTenMinutes: number }): boolean {
   return seen.count >= 5 || seen.pods >= 2 || seen.inTenMinutes >= 3
 }
 
 /**
- * Returns the conditions that an event ends, on its object or on the workload of a claim, Job or ReplicaSet. `Started`
- * ends nothing, because every restart in a crash loop emits it.
+ * Returns the conditions that an event ends, on its own object or on the workload of a claim, Job or ReplicaSet.
+ * `Started` ends nothing, because it is also emitted for every restart in a crash loop.
  */
 export function ends(event: { reason: string; message: string; kind: string }): readonly string[] {
   const message = plainMessage(event.message)
@@ -110,10 +112,10 @@ export function ends(event: { reason: string; message: string; kind: string }): 
 }
 
 /**
- * Returns the deleted object of an event about a deletion; null for other events. A name that ends in `*` stands for
- * all pods of a ReplicaSet. The kubelet's `Killing` with only the words "Stopping container" means the deletion of the
- * pod, because the message for a restart contains a reason. Controllers write `Deleted pod: NAME`, a StatefulSet
- * `delete Pod NAME in …`, and the scheduler `skip schedule deleting pod: NAMESPACE/NAME`.
+ * Returns the object that was deleted according to an event, or null. A name that ends in `*` stands for all pods of a
+ * ReplicaSet. A `Killing` event from the kubelet that says only "Stopping container" means that the pod was deleted;
+ * for a restart, the message includes a reason. Controllers write `Deleted pod: NAME`, a StatefulSet `delete Pod NAME
+ * in …`, and the scheduler `skip schedule deleting pod: NAMESPACE/NAME`.
  */
 export function deletedObjectOf(event: {
   reason: string
@@ -138,12 +140,12 @@ export function deletedObjectOf(event: {
   }
 }
 
-/** Returns whether the autoscaler adds a node for a pending pod. */
+/** Returns whether the autoscaler is adding a node for a pending pod. */
 export function addsNode(reason: string): boolean {
   return reason === 'TriggeredScaleUp'
 }
 
-/** Returns whether the sender reports the end of a condition, so that missing repeats do not mean recovery. */
+/** Returns whether the end of a condition is always reported, so that missing repeats do not mean recovery. */
 export function hasCounterpart(group: string): boolean {
   return REPORTED.has(group)
 }
@@ -154,7 +156,7 @@ export function isTerminal(group: string): boolean {
 }
 
 /**
- * Returns the failure that the name of an alert means, by the conventions of the Kubernetes mixin. 'workload' means
+ * Returns the failure that an alert name implies, following the conventions of the Kubernetes mixin. 'workload' means
  * that pods are missing or not ready for any reason. Returns null if no event could show the failure.
  */
 export const failureOfAlert: (name: string) => Failure | 'workload' | null = cacheByName((name) => {
@@ -166,23 +168,23 @@ export const failureOfAlert: (name: string) => Failure | 'workload' | null = cac
 })
 
 /**
- * Returns whether a cluster condition and an alert of the same service report the same failure. An alert with severity
- * error or critical agrees with every condition.
+ * Returns whether a Kubernetes condition and an alert of the same service report the same failure. An alert with
+ * severity error or critical matches every condition.
  */
 export function isSameFailure(condition: Failure, alert: { name: string; severity: Severity }): boolean {
   if (rank(alert.severity) >= rank('error')) return true
   const failure = failureOfAlert(alert.name)
   if (failure === null || condition === 'other') return false
   if (failure === 'workload') return condition !== 'job'
-  // A container that is killed for memory or by its liveness probe, or that cannot start, loops like a container that
-  // exits.
+  // A container that is killed for its memory usage or by its liveness probe, or that cannot start, loops just like one
+  // that exits.
   if (failure === 'crash') return ['crash', 'memory', 'probe', 'config'].includes(condition)
   return failure === condition
 }
 
 /**
- * Returns the ReplicaSet, its hash and its size from a ScalingReplicaSet message, or null. Known formats: old
- * Kubernetes (`Scaled up replica set cart-7d9f5b6c8 to 3`), new Kubernetes (`… from 0 to 3`) and Argo Rollouts.
+ * Parses a ScalingReplicaSet message, or returns null. Known formats: old Kubernetes (`Scaled up replica set
+ * cart-7d9f5b6c8 to 3`), new Kubernetes (`… from 0 to 3`) and Argo Rollouts.
  */
 export function rolloutOf(
   message: string,

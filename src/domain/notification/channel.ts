@@ -1,15 +1,14 @@
-/** Channels: where messages are sent, and their settings. */
+/** Channels: destinations for messages, and their settings. */
 import type { Severity } from '../severity.ts'
 import type { NotificationKind } from './kind.ts'
 import { type Rule, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
 
-/** The settings of a channel. */
 export type ChannelSettings = Reminders & {
   readonly rules: readonly Rule[]
-  /** The time zone of the times in messages. */
+  /** The time zone for times in messages. */
   readonly timeZone: string
-  /** Sends only incidents that nobody has acknowledged after this many minutes. 0: sends all incidents at once. */
+  /** Sends only incidents that are still unacknowledged after this many minutes. 0 sends all incidents immediately. */
   readonly escalateAfter: number
 }
 
@@ -32,9 +31,9 @@ type Notification = {
 }
 
 /**
- * Returns the channels that get a notification, each with the time at which it is sent.
- * @param involved returns whether a channel already got a message about the incident. An escalation channel gets
- * updates only about such incidents.
+ * Returns the channels that get a notification, and when to send it to each.
+ * @param involved returns whether a channel has already sent a message about the incident. An escalation channel gets
+ * updates only for those incidents.
  */
 export function recipientsOf(
   channels: readonly Recipient[],

@@ -1,10 +1,10 @@
-/** Formats the body that each kind of channel expects. */
+/** Formats request bodies for each kind of channel. */
 import type { MessageContext, MessageItem, MessageText, Tone } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
-/** An HTTP request without its address. The code that sends it adds the address. */
+/** An HTTP request whose URL is added when it is sent. */
 export type ChannelRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -17,14 +17,14 @@ const COLOURS: Readonly<Record<Tone, string>> = {
   resolved: '#2e7d32',
   neutral: '#607d8b',
 }
-/** The smallest limit of a text in Slack, Discord, Teams and Telegram. */
+/** The lowest text limit among Slack, Discord, Teams and Telegram. */
 const MAX_TEXT = 3_000
-/** Reserved for the links in a text that is cut off. */
+/** Reserved for the links at the end of truncated text. */
 const MAX_LINKS = 700
 
 /**
- * Formats an incoming webhook of Slack. Mattermost and Rocket.Chat read it too; they support attachments and links, but
- * neither blocks nor buttons.
+ * Formats a Slack incoming webhook. Mattermost and Rocket.Chat also accept it; they support attachments and links, but
+ * not blocks or buttons.
  */
 export function formatSlack({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = `${symbol} ${escapeSlack(title)}`
@@ -36,7 +36,7 @@ export function formatSlack({ tone, symbol, title, body, links }: MessageText): 
   return posted({ text: cut(text), attachments: attachment.text === '' ? [] : [attachment] })
 }
 
-/** Formats a Discord webhook without mentions, whatever a sender wrote. */
+/** Formats a Discord webhook. Mentions in the text are disabled. */
 export function formatDiscord({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const embed = {
     title: `${symbol} ${title}`.slice(0, 256),
@@ -56,7 +56,7 @@ const TEAMS_COLOURS: Readonly<Record<Tone, string>> = {
   neutral: 'Default',
 }
 
-/** Formats a webhook of a Microsoft Teams workflow: one Adaptive Card. */
+/** Formats a webhook for a Microsoft Teams workflow as a single Adaptive Card. */
 export function formatTeams({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = (value: string, more: object = {}) => ({
     type: 'TextBlock',
@@ -79,15 +79,16 @@ export function formatTeams({ tone, symbol, title, body, links }: MessageText): 
 }
 
 /**
- * Formats a message of the Telegram bot API.
- * @param replyTo the message id of the first message about the incident; null if there is none
+ * Formats a Telegram Bot API message.
+ * @param replyTo the message id of the first message about the incident, or null
  */
 export function formatTelegram(
   { symbol, title, body, links }: MessageText,
   chatId: string,
   replyTo: string | null,
 ): ChannelRequest {
-  // Telegram counts the characters after it has parsed the HTML. Only the text is cut, because cut HTML is invalid.
+  // Telegram's limit applies after the HTML is parsed. Only the body is truncated, because truncated HTML would be
+  // invalid.
   const escaped = escapeHtml(cut(body, MAX_TEXT - MAX_LINKS))
   const text = withLinks(escaped, links, htmlLink, Number.POSITIVE_INFINITY)
   const reply = replyTo === null ? {} : { message_id: Number(replyTo), allow_sending_without_reply: true }
@@ -119,7 +120,7 @@ const TAGS: Readonly<Record<Tone, string>> = {
   neutral: 'white_circle',
 }
 
-/** Formats a message that is published as JSON at the root of an ntfy server. */
+/** Formats a message for publishing as JSON at the root of an ntfy server. */
 export function formatNtfy({ tone, title, body, links }: MessageText, topic: string): ChannelRequest {
   const message = {
     topic,
@@ -134,8 +135,9 @@ export function formatNtfy({ tone, title, body, links }: MessageText, topic: str
 }
 
 /**
- * Formats the body of a generic webhook after Standard Webhooks. The headers need a key and are added later. A single
- * notification has a type such as `incident.opened`. Several have the type `incidents.digest`, listed in order.
+ * Formats the body of a generic webhook according to Standard Webhooks. The signature headers are added later because
+ * they need the key. A single notification has a type such as `incident.opened`. Several notifications have the type
+ * `incidents.digest` and are listed in order.
  */
 export function formatWebhook(
   items: readonly MessageItem[],
@@ -153,7 +155,7 @@ export function formatWebhook(
   return posted({ type: 'incidents.digest', timestamp: iso(now), data: { notifications, message, url } })
 }
 
-/** The parts of a mail. All mails about an incident have the same thread, so that mail programs show them together. */
+/** The parts of a mail. All mails about an incident share a thread, so that mail programs group them. */
 export type Mail = {
   readonly subject: string
   readonly text: string
@@ -163,10 +165,10 @@ export type Mail = {
 }
 
 /**
- * Formats a mail as text, and as HTML with a colour.
+ * Formats a mail as plain text and HTML.
  * @param id the UUID of the message
- * @param thread the UUID of the incident that the mail is about; null for a digest or a test
- * @param isFirst whether it is the first mail about the incident
+ * @param thread the UUID of the incident; null for a digest or a test
+ * @param isFirst whether this is the first mail about the incident
  */
 export function formatMail(
   { tone, symbol, subject, title, body, links }: MessageText,
@@ -220,7 +222,7 @@ function cut(text: string, longest = MAX_TEXT): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`
 }
 
-/** Returns a text followed by links. Only the text is cut off if it is too long. */
+/** Returns the text followed by links. Only the text is truncated if the result would be too long. */
 function withLinks(
   text: string,
   links: MessageText['links'],
@@ -235,7 +237,7 @@ function iso(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** Escapes text for Slack, where `<!channel>` would notify everybody. */
+/** Escapes text for Slack, where an unescaped `<!channel>` would notify everyone. */
 function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,8 +1,8 @@
-/** The kinds of notifications, and which change of an incident has which kind. */
+/** The kinds of notifications, and the incident changes that cause them. */
 import type { IncidentStatus } from '../incident/incident.ts'
 import { rank, type Severity } from '../severity.ts'
 
-/** Sorted by importance. If an incident has several changes, the first kind in this list decides the text. */
+/** Most important first. If an incident changed in several ways, the first kind in this list determines the text. */
 export const NOTIFICATION_KINDS = [
   'opened',
   'sender-silent',
@@ -15,12 +15,12 @@ export const NOTIFICATION_KINDS = [
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number]
 
 /**
- * The outbox also has kinds that no rule names. `still-firing`: a person resolved the incident, but its alerts still
- * fire.
+ * The outbox also has kinds that cannot be used in rules. `still-firing`: a user resolved the incident, but some of its
+ * alerts are still firing.
  */
 export type MessageKind = NotificationKind | 'reminder' | 'escalation' | 'still-firing' | 'test'
 
-/** The fields of an incident whose changes cause notifications. */
+/** The incident fields whose changes cause notifications. */
 export type IncidentState = {
   readonly severity: Severity
   readonly status: IncidentStatus
@@ -28,7 +28,7 @@ export type IncidentState = {
   readonly acknowledgedAt: number | null
 }
 
-/** Returns the kind for the most important change between two states of an incident; null if nobody needs to know. */
+/** Returns the most important change between two states of an incident, or null if no notification is needed. */
 export function notificationKindOf(before: IncidentState | null, after: IncidentState): NotificationKind | null {
   if (before === null) return after.cause === 'silence' ? 'sender-silent' : 'opened'
   if (before.status === 'resolved' && after.status !== 'resolved') return 'reopened'

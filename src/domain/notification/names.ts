@@ -1,16 +1,14 @@
-/** Names in messages: short, on one line, and known to people. */
+/** Names for use in messages: short, on one line, and familiar to users. */
 
-/** Names longer than this are cut: a lock screen shows about 100 characters. */
+/** Longer names are truncated: a lock screen shows about 100 characters in total. */
 const MAX_NAME = 60
 
-/**
- * Returns whether a service represents a sender. The name of such a service is, for example, `source/metrics/incmon`.
- */
+/** Returns whether a service stands for a sender. Such a service has a name like `source/metrics/incmon`. */
 export function isSender(service: string): boolean {
   return service.startsWith('source/')
 }
 
-/** Returns the name that people use for a service. For a sender, this is the name of its program. */
+/** Returns the display name of a service. For a sender, this is the name of its program. */
 export function shownName(service: string): string {
   if (!isSender(service)) return shortened(service)
   const [, source = '', ...receiver] = service.split('/')
@@ -24,7 +22,7 @@ export function shownName(service: string): string {
   return shortened(receiver.length === 0 ? name : `${name} (${receiver.join('/')})`)
 }
 
-/** Returns one line without control characters, of at most `longest` characters. */
+/** Returns the text on one line without control characters, truncated to `longest` characters. */
 export function shortened(text: string, longest = MAX_NAME): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   return line.length <= longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`

@@ -1,15 +1,15 @@
-/** Rules: which notifications a channel gets, and when. */
+/** Rules decide which notifications a channel gets, and when. */
 import { rank, type Severity } from '../severity.ts'
 import { type DailySpan, isClockTime, isTimeZone, spansAround, WEEKDAYS, type Weekday } from '../time-zone.ts'
 import type { NotificationKind } from './kind.ts'
 
 /**
- * No messages are sent during quiet hours. Notifications are combined and sent when the quiet hours end. Without
- * `weekdays`, the quiet hours apply every day.
+ * No messages are sent during quiet hours. Notifications are collected and sent when the quiet hours end. Without
+ * `weekdays`, quiet hours apply every day.
  */
 export type QuietHours = DailySpan & { readonly weekdays?: readonly Weekday[] | undefined }
 
-/** A missing field does not restrict the rule. `services`: names or ids. */
+/** A missing field matches everything. `services`: names or ids. */
 export type Rule = {
   readonly events?: readonly NotificationKind[] | undefined
   readonly minSeverity?: Severity | undefined
@@ -18,7 +18,7 @@ export type Rule = {
   readonly quietHours?: QuietHours | null | undefined
 }
 
-/** The fields of a notification that rules compare. `kind` is null for a reminder or an escalation. */
+/** The notification fields that rules can match. `kind` is null for a reminder or an escalation. */
 export type RuledNotification = {
   readonly kind: NotificationKind | null
   readonly severity: Severity
@@ -29,7 +29,7 @@ export type RuledNotification = {
 
 /**
  * Returns when a channel sends a notification: `now`, or the end of its quiet hours; null if no rule matches. A channel
- * without rules gets all notifications at once. If several rules match, the earliest time is used.
+ * without rules sends everything immediately. If several rules match, the earliest time is used.
  */
 export function sendTimeOf(rules: readonly Rule[], notification: RuledNotification, now: number): number | null {
   if (rules.length === 0) return now
@@ -39,15 +39,15 @@ export function sendTimeOf(rules: readonly Rule[], notification: RuledNotificati
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Returns the end of the current quiet hours; `now` if there are none. */
+/** Returns when the current quiet hours end; `now` if it is not a quiet hour. */
 export function endOfQuiet(quiet: QuietHours | null, now: number): number {
   if (quiet === null) return now
   const spans = spansAround(now, quiet, quiet.weekdays ?? WEEKDAYS, 2)
-  // Two spans can touch, such as 00:00 to 00:00 on several days.
+  // Quiet hours can be adjacent, such as 00:00 to 00:00 on several days.
   return spans.reduce((end, span) => (span.startsAt <= end && end < span.endsAt ? span.endsAt : end), now)
 }
 
-/** Returns what is wrong with quiet hours and what to do; null if they are valid. */
+/** Returns what is wrong with quiet hours and how to fix it, or null if they are valid. */
 export function quietHoursFault({
   from,
   to,

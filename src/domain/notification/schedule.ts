@@ -1,12 +1,12 @@
-/** Decides when a channel may send, retries, and gives up. */
+/** When a channel may send, retry, and give up. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** A channel sends at most one message in this time. Notifications in between are combined into a digest. */
+/** A channel sends at most one message in this period. Notifications in between are combined into a digest. */
 export const MIN_MESSAGE_INTERVAL = 30 * SECOND
-/** After this time, an undelivered message is marked as failed. */
+/** Undelivered messages are marked as failed after this time. */
 export const GIVE_UP_AFTER = 24 * HOUR
 
 const FIRST_RETRY = 5 * SECOND
@@ -15,11 +15,10 @@ const MAX_RETRY = HOUR
 const JITTER = 0.1
 
 /**
- * Returns the pause before the next attempt in milliseconds: 5 s, 15 s, 45 s and so on up to an hour, varied by up to
- * 10 %.
+ * Returns the delay before the next attempt in milliseconds: 5 s, 15 s, 45 s and so on up to an hour, with 10 % jitter.
  * @param attempts the number of failed attempts, at least 1
  * @param jitter from 0 to 1
- * @param askedFor the receiver's `Retry-After` in milliseconds, at most an hour; 0 if there is none
+ * @param askedFor the receiver's `Retry-After` in milliseconds, capped at an hour; 0 if absent
  */
 export function retryPause(attempts: number, jitter: number, askedFor: number): number {
   const pause = Math.min(FIRST_RETRY * FACTOR ** Math.min(attempts - 1, 20), MAX_RETRY)
@@ -32,9 +31,9 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 export type Result = 'delivered' | 'retry' | 'failed' | 'disable'
 
 /**
- * Returns the result of an attempt. `status` is null if there was no response. The status 410 disables the channel. A
- * message that was refused with 400, 413 or 422 is not retried.
- * @param isLast whether there is no time for another attempt
+ * Returns the result of an attempt. `status` is null if there was no response. 410 disables the channel. A message
+ * rejected with 400, 413 or 422 is not retried.
+ * @param isLast whether there is no time left for another attempt
  */
 export function resultOf(status: number | null, isLast: boolean): Result {
   if (status !== null && status >= 200 && status < 300) return 'delivered'
@@ -43,11 +42,11 @@ export function resultOf(status: number | null, isLast: boolean): Result {
   return isLast ? 'failed' : 'retry'
 }
 
-/** When a channel reminds people of an unacknowledged incident, in minutes; 0: never. */
+/** When a channel sends reminders for an unacknowledged incident, in minutes; 0 to disable. */
 export type Reminders = { readonly remindAfter: number; readonly remindEvery: number }
 
 /**
- * Returns when the next reminder is due, in milliseconds UTC; null: never.
+ * Returns when the next reminder is due, in milliseconds UTC, or null for never.
  * @param sent the number of reminders since the incident was opened
  * @param lastAt the time of the last message about the incident
  */

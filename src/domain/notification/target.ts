@@ -1,12 +1,12 @@
-/** Checks the addresses of channels and masks their secret parts. */
+/** Validates channel URLs and mail addresses, and masks their secrets. */
 import type { ChannelKind } from './format.ts'
 
 const HIDDEN = '***'
 const MAX_URL = 2_000
-/** First path segments that are public. Any other segment may be a secret, such as a Slack workspace. */
+/** First path segments that are public. Any other segment may be secret, such as a Slack workspace. */
 const PUBLIC_PATHS = ['services', 'workflows', 'triggers', 'hooks', 'api']
 
-/** Returns what is wrong with the address of a channel and what to do; null if it is valid. */
+/** Returns what is wrong with a channel's URL or mail address and how to fix it, or null if it is valid. */
 export function targetFault(kind: ChannelKind, text: string): string | null {
   if (text.length > MAX_URL) return `too long; at most ${MAX_URL} characters`
   if (kind === 'mail') return mailFault(text)
@@ -22,7 +22,7 @@ export function targetFault(kind: ChannelKind, text: string): string | null {
   return null
 }
 
-/** Returns the address with its secret parts replaced by `***`. The topic of ntfy is as secret as a password. */
+/** Replaces the secret parts of a URL with `***`. An ntfy topic is as secret as a password. */
 export function maskTarget(kind: ChannelKind, text: string): string {
   if (kind === 'mail') return text
   const url = parsed(text)
@@ -36,7 +36,7 @@ export function maskTarget(kind: ChannelKind, text: string): string {
   return `${url.protocol}//${user}${url.host}${shownPath}${query}`
 }
 
-/** Returns a text without the secret parts of the address, so that it can be stored. The host is not secret. */
+/** Removes all secret parts of the URL from a text, so that it can be stored. The host is not secret. */
 export function withoutSecrets(message: string, secrets: readonly string[]): string {
   const hosts = secrets.map((secret) => parsed(secret)?.hostname)
   const words = secrets
@@ -49,7 +49,7 @@ export function withoutSecrets(message: string, secrets: readonly string[]): str
   return hidden.replace(/[\p{Cc}]+/gu, ' ')
 }
 
-/** Returns the password and the query of a URL: as written, decoded, and as a receiver sees them in a header. */
+/** Returns the credentials and the query of a URL: as written, decoded, and as sent in the Authorization header. */
 function credentialsIn(text: string): string[] {
   const url = parsed(text)
   if (!url || !canDecode(url)) return []
@@ -66,7 +66,7 @@ function canDecode({ pathname, username, password }: URL): boolean {
   }
 }
 
-/** Returns the topic in an ntfy URL: the last segment of its path. */
+/** Returns the topic in an ntfy URL: the last path segment. */
 export function topicOf({ pathname }: URL): string {
   return decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? '')
 }

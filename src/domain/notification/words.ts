@@ -1,4 +1,4 @@
-/** Writes the text of a message: two lines that anybody understands on a lock screen. */
+/** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
 import { firingText } from '../incident/incident.ts'
 import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
@@ -10,14 +10,14 @@ import { isSender, shortened, shownName } from './names.ts'
 /** A notification, with the state of its incident at the time of sending. Times in milliseconds UTC. */
 export type MessageItem = {
   readonly kind: MessageKind
-  /** When the change happened. */
+  /** When the incident changed. */
   readonly at: number
   readonly actor: string | null
   /** The severity before it was raised. */
   readonly severityBefore: Severity | null
   readonly incident: {
     readonly id: string
-    /** The number by which people refer to the incident. Numbers increase within an organization. */
+    /** The incident number that users refer to. Numbers increase within an organization. */
     readonly number: number
     readonly title: string
     readonly severity: Severity
@@ -25,7 +25,7 @@ export type MessageItem = {
     readonly startedAt: number
     readonly resolvedAt: number | null
     readonly alertCount: number
-    /** The number of alerts of the incident that still fire. */
+    /** How many of the incident's alerts are still firing. */
     readonly firingAlerts: number
     readonly hasPostmortem: boolean
   }
@@ -37,33 +37,28 @@ export type MessageContext = {
   readonly timeZone: string
   /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min earlier.`; '' if unknown. */
   readonly cause: string
-  /** The most probable causes, for programs. */
+  /** The most probable causes, in machine-readable form. */
   readonly suspects: readonly Pick<Suspect, 'kind' | 'ref' | 'serviceId' | 'score'>[]
-  /**
-   * The address of the page about the incident, or of all incidents; null if the server's public address is unknown.
-   */
+  /** The URL of the incident page, or of the incident list; null if no public URL is configured. */
   readonly url: string | null
-  /** The address of the page with the button that acknowledges the incident; null if there is nothing to acknowledge. */
+  /** The URL of the page with the **Acknowledge** button; null if there is nothing to acknowledge. */
   readonly acknowledgeUrl: string | null
 }
 
 export type Tone = Severity | 'acknowledged' | 'resolved' | 'neutral'
 
-/** The text of a message, before it is formatted for its channel. */
+/** The text of a message, before it is formatted for a channel. */
 export type MessageText = {
   readonly tone: Tone
-  /** A symbol for the tone. The text says the same in words. */
+  /** A symbol for the tone. The text conveys the same information. */
   readonly symbol: string
-  /** Equal for all messages about an incident, so that mail programs show them together. */
+  /** The same for all messages about an incident, so that mail programs group them. */
   readonly subject: string
-  /** One line: the problem and its start. */
+  /** One line: the problem and when it started. */
   readonly title: string
   /** One line: the problem, its likely cause and the number of alerts; '' if there is nothing to add. */
   readonly body: string
-  /**
-   * Links to acknowledge and to view the incident, most urgent first. Empty if the public address of the server is
-   * unknown.
-   */
+  /** Links to acknowledge and view the incident, most urgent first. Empty if no public URL is configured. */
   readonly links: readonly { readonly text: string; readonly url: string }[]
 }
 
@@ -91,7 +86,7 @@ const LASTING: Readonly<Record<Severity, string>> = {
 const MAX_SUBJECT = 150
 const MINUTE = 60_000
 
-/** Returns the text of one notification. */
+/** Returns the text for a single notification. */
 export function messageTextOf(item: MessageItem, context: MessageContext): MessageText {
   const { incident, kind } = item
   const tone = toneOf(item)
@@ -103,7 +98,7 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
   return { tone, symbol: SYMBOLS[tone], subject, ...lines, links: linksOf(context, open, isOver ? '/postmortem' : '') }
 }
 
-/** A person's action is never urgent, even if alerts fire. */
+/** A user's action is never urgent, even while alerts are firing. */
 function toneOf({ kind, incident }: MessageItem): Tone {
   if (kind === 'test') return 'neutral'
   if (kind === 'acknowledged') return 'acknowledged'
@@ -120,7 +115,8 @@ function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = '
 }
 
 /**
- * Returns the text for several notifications about one incident: the text of the newest notification, and their number.
+ * Returns the text for several notifications. If they are about one incident, the newest notification determines the
+ * text.
  */
 export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const last = items.at(-1)
@@ -213,7 +209,7 @@ function bodyOf({ kind, incident, service }: MessageItem, { cause }: MessageCont
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
-/** A lock screen cuts off the end, so the most important words come first. */
+/** The most important words come first, because a lock screen truncates the text. */
 function sentencesOf(
   kind: MessageKind,
   { title, alertCount, hasPostmortem }: MessageItem['incident'],
@@ -233,7 +229,7 @@ function sentencesOf(
   ]
 }
 
-/** Returns the title without the name of the service, which the first line already contains. */
+/** Returns the title without the service name, which is already on the first line. */
 function problemOf(title: string, service: string): string {
   const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
   return shortened(rest.replace(/[.\s]+$/, ''))

@@ -1,5 +1,5 @@
 /**
- * The reliability report: how often services had incidents, and how fast these were detected, acknowledged and
+ * The reliability report: how often services had incidents, and how quickly these were detected, acknowledged and
  * resolved.
  */
 import type { IncidentFact, ServiceFact } from '../postmortem/facts.ts'
@@ -7,11 +7,11 @@ import { DEFINITIONS, durationsOf, type Timing } from '../postmortem/metrics.ts'
 import { ordered } from '../postmortem/words.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 
-/** `conditions` are the source and name of its alerts. */
+/** `conditions`: the source and name of each alert. */
 export type ReportedIncident = Timing &
   Pick<IncidentFact, 'uuid' | 'severity' | 'service'> & { readonly conditions: readonly string[] }
 
-/** In seconds, over the `of` incidents that have this figure. Null if there are none. */
+/** In seconds, over the `of` incidents for which the figure is known. Null if there are none. */
 export type Spread = { readonly mean: number | null; readonly median: number | null; readonly of: number }
 
 export type Figures = {
@@ -29,15 +29,15 @@ export type Reliability = {
   readonly to: number
   readonly definitions: Readonly<Record<'mttd' | 'mtta' | 'mttr' | 'recurrences' | 'incidents', string>>
   readonly organization: Figures
-  /** Services with an incident, most incidents first. */
+  /** Services with incidents, most incidents first. */
   readonly services: readonly (Figures & { readonly service: ServiceFact })[]
 }
 
 const RECURS_WITHIN = 30 * 86_400_000
 
 /**
- * Computes the figures of incidents with from ≤ createdAt < to, in ms UTC. `incidents` also contains incidents of the
- * 30 days before `from`, which count only for recurrences.
+ * Computes the figures for incidents with from ≤ createdAt < to, in ms UTC. `incidents` must also include incidents
+ * from the 30 days before `from`, which are used only to detect recurrences.
  */
 export function reliability(incidents: readonly ReportedIncident[], from: number, to: number): Reliability {
   const counted = incidents.filter(({ createdAt }) => createdAt >= from && createdAt < to)
@@ -63,7 +63,7 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
   }
 }
 
-/** The creation times of incidents, by service and condition. */
+/** When incidents were created, by service and condition. */
 type Openings = ReadonlyMap<string, readonly number[]>
 
 function openingsOf(incidents: readonly ReportedIncident[]): Openings {
@@ -100,7 +100,8 @@ function recurs({ createdAt, service, conditions }: ReportedIncident, seen: Open
 }
 
 /**
- * Returns the mean and the median in whole seconds. The median of an even number is the mean of the two middle values.
+ * Returns the mean and the median in whole seconds. The median of an even number of values is the mean of the middle
+ * two.
  */
 function spreadOf(values: readonly (number | null)[]): Spread {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b)

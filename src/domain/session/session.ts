@@ -1,18 +1,18 @@
-/** Sessions: their duration, the visitor's name, and safe addresses for redirects. */
+/** Sessions: lifetimes, user names, and safe redirect targets. */
 import { SCOPES, type Scope } from '../token.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The maximum duration of a session in milliseconds: until the browser closes, or on a remembered device. */
+/** The maximum lifetime of a session in milliseconds: by default, and on a remembered device. */
 export const SHORT_SESSION = 12 * HOUR
 export const LONG_SESSION = 30 * DAY
-/** The time for which a setup link is valid, in milliseconds. */
+/** How long a setup link is valid, in milliseconds. */
 export const SETUP_LINK_LIFE = 30 * MINUTE
 export const MAX_NAME = 100
 
-/** The scopes of a session without a token: all except `ingest`. */
+/** The scopes of a session created by a setup link. */
 export const SETUP_SCOPES: readonly Scope[] = SCOPES
 
 const BROWSERS = [
@@ -33,7 +33,8 @@ const SYSTEMS = [
 ] as const
 
 /**
- * Returns the browser and the system in a User-Agent header: `Firefox on Linux`; `unknown browser` if both are unknown.
+ * Returns the browser and operating system from a User-Agent header: `Firefox on Linux`, or `unknown browser` if
+ * neither is recognized.
  */
 export function agentName(header: string): string {
   const browser = BROWSERS.find(([sign]) => header.includes(sign))?.[1] ?? 'unknown browser'
@@ -42,7 +43,7 @@ export function agentName(header: string): string {
 }
 
 /**
- * Returns a redirect target on this server unchanged; `/` if it would lead to another host. Browsers treat `//host`,
+ * Returns a redirect target on this server, or `/` if the target leads to another host. Browsers treat `//host`,
  * `/\host` and control characters as the start of another host.
  */
 export function safePath(wanted: string): string {
@@ -50,13 +51,13 @@ export function safePath(wanted: string): string {
   return isOwn && wanted.length <= 2000 ? wanted : '/'
 }
 
-/** Returns the path prefix under which a proxy serves the pages: `/monitoring`; '' if it is missing or malformed. */
+/** Returns the path prefix under which a proxy serves the pages, such as `/monitoring`; '' if missing or malformed. */
 export function safePrefix(text: string): string {
   const prefix = text.replace(/\/+$/, '')
   return /^(\/[\w.~-]+)+$/.test(prefix) && !/(^|\/)\.\.?(\/|$)/.test(prefix) ? prefix : ''
 }
 
-/** Returns a person's name for the timelines: one line, at most 100 characters; '' if nothing is left. */
+/** Cleans up a user's display name: one line, at most 100 characters; '' if nothing is left. */
 export function personName(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')

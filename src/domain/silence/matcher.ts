@@ -1,6 +1,5 @@
 /**
- * Parses and compiles matchers in the syntax of Alertmanager, such as `service="checkout"` or
- * `severity=~"warning|info"`.
+ * Parses and compiles matchers in Alertmanager's syntax, such as `service="checkout"` or `severity=~"warning|info"`.
  */
 import { RE2JS } from 're2js'
 
@@ -9,7 +8,7 @@ export type Operator = (typeof OPERATORS)[number]
 
 export type Matcher = { readonly name: string; readonly op: Operator; readonly value: string }
 
-/** The fields of an alert that matchers compare. A label with the same name as a field is compared as well. */
+/** The alert fields that matchers can match. A label with the same name as a field is matched as well. */
 export type MatchedAlert = {
   readonly service: string
   readonly namespace: string
@@ -20,7 +19,7 @@ export type MatchedAlert = {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Matchers with these names compare the label, and incmon's own value of the alert. */
+/** Matchers with these names match both the label and the alert's own field. */
 export const OWN_NAMES = ['service', 'namespace', 'cluster', 'source', 'severity', 'alertname'] as const
 type OwnName = (typeof OWN_NAMES)[number]
 
@@ -28,7 +27,7 @@ export const MAX_MATCHERS = 20
 export const MAX_NAME = 200
 export const MAX_VALUE = 1_000
 
-/** Returns what is wrong with a matcher and what to do; null if it is valid. */
+/** Returns what is wrong with a matcher and how to fix it, or null if it is valid. */
 export function matcherFault({ name, op, value }: Matcher): string | null {
   if (name === '' || name.length > MAX_NAME) return `the name must have 1 to ${MAX_NAME} characters`
   if (value.length > MAX_VALUE) return `the value is too long; at most ${MAX_VALUE} characters are allowed`
@@ -41,7 +40,9 @@ export function matcherFault({ name, op, value }: Matcher): string | null {
   }
 }
 
-/** Returns what is wrong with a list of matchers; null if it is valid. A list that matches every alert is invalid. */
+/**
+ * Returns what is wrong with a list of matchers, or null if it is valid. A list that matches every alert is invalid.
+ */
 export function matchersFault(matchers: readonly Matcher[]): string | null {
   if (matchers.length === 0) return 'there is no matcher; send at least one, such as service="checkout"'
   if (matchers.length > MAX_MATCHERS) return `there are too many matchers; at most ${MAX_MATCHERS} are allowed`
@@ -51,17 +52,17 @@ export function matchersFault(matchers: readonly Matcher[]): string | null {
   return matchesAll ? 'these matchers match every alert; add one that does not match an empty value' : null
 }
 
-/** Compiles matchers into a test of one alert. All matchers must match. */
+/** Compiles matchers into a predicate. All matchers must match. */
 export function matcherTest(matchers: readonly Matcher[]): (alert: MatchedAlert) => boolean {
   const tests = matchers.map((matcher) => ({ ...matcher, test: testOf(matcher) }))
   return (alert) => tests.every(({ name, op, test }) => every(op, valuesOf(alert, name), test))
 }
 
-/** Compiles the matchers about the service. The test returns false if no alert of the service can match. */
+/** Compiles matchers into a predicate that returns false if no alert of a service can match. */
 export function serviceTest(
   matchers: readonly Matcher[],
 ): (service: Pick<MatchedAlert, 'service' | 'namespace' | 'cluster'>) => boolean {
-  // A label with the same name may match, so only a negative matcher excludes a service.
+  // A label of the same name may match, so only a negative matcher can rule out a service.
   const tests = matchers
     .filter(({ name, op }) => ['service', 'namespace', 'cluster'].includes(name) && op.startsWith('!'))
     .map((matcher) => ({ name: matcher.name as 'service' | 'namespace' | 'cluster', test: testOf(matcher) }))
@@ -74,7 +75,7 @@ export function formatMatchers(matchers: readonly Matcher[]): string {
 }
 
 /**
- * Parses matchers in Alertmanager's syntax. Braces, quotes around simple values and blanks are optional.
+ * Parses matchers in Alertmanager's syntax. Braces, whitespace, and quotes around simple values are optional.
  * @throws SyntaxError with the position of the error
  */
 export function parseMatchers(text: string): Matcher[] {
@@ -85,7 +86,7 @@ export function parseMatchers(text: string): Matcher[] {
     const start = pattern.lastIndex
     const match = pattern.exec(inner)
     if (!match) {
-      // A comma at the end is allowed, as in Alertmanager.
+      // A trailing comma is allowed, as in Alertmanager.
       if (inner.slice(start).trim() === '' && found.length > 0) break
       throw new SyntaxError(
         `cannot read the matcher at "${inner.slice(start, start + 40)}": write name="value", with =, !=, =~ or !~`,
@@ -106,7 +107,7 @@ function unquoted(text: string): string {
   return text.slice(1, -1).replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
 }
 
-/** A negative matcher is the opposite of the positive one, so every value must pass it. */
+/** A negative matcher negates the positive one, so every value has to pass it. */
 function every(op: Operator, values: readonly string[], test: (value: string) => boolean): boolean {
   return op.startsWith('!') ? values.every(test) : values.some(test)
 }
@@ -128,7 +129,7 @@ function testOf({ op, value }: Matcher): (text: string) => boolean {
   return op === '=~' ? (text) => expression.matches(text) : (text) => !expression.matches(text)
 }
 
-/** RE2 matches in linear time, so an expression of a user cannot block the server. */
+/** RE2 matches in linear time, so a user's expression cannot block the server. */
 function compiled(value: string): RE2JS {
   return RE2JS.compile(value, RE2JS.DOTALL)
 }

@@ -2,7 +2,9 @@
 import { isClockTime, isTimeZone, spansAround, type Weekday } from '../time-zone.ts'
 import { type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
 
-/** A weekly span. `from` and `to` are clock times such as 22:00. If `to` is not after `from`, it ends the next day. */
+/**
+ * A weekly period. `from` and `to` are times such as 22:00. If `to` is not after `from`, the period ends the next day.
+ */
 export type Schedule = {
   readonly weekday: Weekday
   readonly from: string
@@ -11,18 +13,17 @@ export type Schedule = {
 }
 
 /**
- * A silence applies from `startsAt` to `endsAt`. With a schedule, it applies only during the weekly spans in this
- * period.
+ * A silence applies from `startsAt` to `endsAt`, or if it has a schedule, only during the weekly periods in between.
  */
 export type Period = { readonly startsAt: number; readonly endsAt: number; readonly schedule: Schedule | null }
 
 export const SILENCE_STATUSES = ['pending', 'active', 'expired'] as const
 export type SilenceStatus = (typeof SILENCE_STATUSES)[number]
 
-/** A week and a day on both sides, so that the spans before and after `at` are always included. */
+/** A week plus a day on either side, so that the periods before and after `at` are always included. */
 const AROUND_DAYS = 8
 
-/** Returns the status at a time. A weekly silence is pending between its spans. */
+/** Returns the status at a time. A weekly silence is pending between its periods. */
 export function statusOf(period: Period, at: number): SilenceStatus {
   if (at >= period.endsAt) return 'expired'
   if (at < period.startsAt) return 'pending'
@@ -31,7 +32,7 @@ export function statusOf(period: Period, at: number): SilenceStatus {
   return isActive ? 'active' : 'pending'
 }
 
-/** Returns the next time after `at` at which the status may change; null if it never changes again. */
+/** Returns the next time after `at` at which the status may change, or null. */
 export function nextChangeOf(period: Period, at: number): number | null {
   const { startsAt, endsAt, schedule } = period
   if (at >= endsAt) return null
@@ -41,7 +42,7 @@ export function nextChangeOf(period: Period, at: number): number | null {
   return Math.min(...later)
 }
 
-/** Returns what is wrong with a schedule and what to do; null if it is valid. */
+/** Returns what is wrong with a schedule and how to fix it, or null if it is valid. */
 export function scheduleFault({ from, to, timeZone }: Schedule): { path: string; message: string } | null {
   if (!isClockTime(from)) return { path: 'from', message: 'expected a clock time such as 22:00' }
   if (!isClockTime(to)) return { path: 'to', message: 'expected a clock time such as 06:00' }
@@ -53,14 +54,14 @@ function spansOf({ weekday, ...span }: Schedule, at: number) {
   return spansAround(at, span, [weekday], AROUND_DAYS)
 }
 
-/** A silence whose matchers are compiled. `rowId` is the database's own key. */
+/** A silence with compiled matchers. */
 export type CompiledSilence = Period & {
   readonly rowId: number
   readonly matches: (alert: MatchedAlert) => boolean
   readonly mayMatch: ReturnType<typeof serviceTest>
 }
 
-/** Compiles the matchers of a silence once, for many alerts. */
+/** Compiles a silence's matchers so that many alerts can be matched. */
 export function compileSilence(silence: Period & { rowId: number; matchers: readonly Matcher[] }): CompiledSilence {
   const { rowId, startsAt, endsAt, schedule, matchers } = silence
   return { rowId, startsAt, endsAt, schedule, matches: matcherTest(matchers), mayMatch: serviceTest(matchers) }
@@ -69,8 +70,8 @@ export function compileSilence(silence: Period & { rowId: number; matchers: read
 type SilencedAlert = MatchedAlert & { readonly status: 'firing' | 'resolved'; readonly silencedBy: readonly number[] }
 
 /**
- * Returns the row ids of the silences that apply to an alert now. An alert that has ended keeps the silences that
- * applied to it when it ended. Otherwise old alerts would lower the health of the service when a silence ends.
+ * Returns the row ids of the silences that apply to an alert now. A resolved alert keeps the silences that applied when
+ * it ended. Otherwise, old alerts would lower the service's health whenever a silence ends.
  */
 export function silencesOf(alert: SilencedAlert, active: readonly CompiledSilence[]): readonly number[] {
   if (alert.status === 'resolved') return alert.silencedBy

@@ -1,4 +1,4 @@
-/** Ranks changes as suspects, by the later problems of the changed service and its dependents. */
+/** Ranks changes as suspects, based on later problems in the changed service and its dependents. */
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
 import { formatDuration } from '../shown-time.ts'
 import { type Components, componentAt } from './component.ts'
@@ -9,7 +9,9 @@ import { MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonOfFactor, roun
 import type { RankedSuspect, SuspectFacts } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** The probability that a change reached the running system. A pipeline without known jobs may have deployed. */
+/**
+ * The probability that a change was actually deployed. A pipeline whose jobs are unknown may have deployed something.
+ */
 const REACHED: Readonly<Record<Outcome, number>> = {
   'deploy failed': 1,
   deployed: 0.95,
@@ -32,31 +34,32 @@ const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
 }
 const ROLLOUT = 0.9
 const MERGE_REQUEST = 0.1
-/** New pods serve at the end of a deploy. An alert fires only after another scrape and evaluation. */
+/** New pods start serving at the end of a deploy. An alert takes another scrape and evaluation to fire. */
 const DETECTION = 30_000
-/** The clocks of CI, cluster and monitoring may differ by this much. */
+/** The clocks of the CI system, the cluster and the monitoring can differ by this much. */
 const SKEW = 15_000
 /**
- * A symptom at this distance from the expected time is half as likely to be an effect of the change. The first value
- * applies to the changed service, the second to other services.
+ * At this distance from the expected time, a symptom is half as likely to be an effect of the change. One value for the
+ * changed service, and one for all others.
  */
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000
-/** The weight of a problem in another service: without a known dependency, or explained by a change of that service. */
+/** Weights for a problem in another service: without a known dependency, and if that service was changed itself. */
 const UNKNOWN_DEPENDENCY = 0.4
 const EXPLAINED_ELSEWHERE = 0.3
 /**
- * The weight of a condition that started before the change, and of a condition that had ended long before the change.
+ * Weights for a condition that began before the change, and for a condition that recurred after a pause of at least
+ * `APART`.
  */
 const BEFORE = 0.05
 const AGAIN = 0.5
 const APART = 10 * 60_000
-/** The weight of a change that only precedes the incident. */
+/** The weight of a change whose only connection is that it came shortly before the incident. */
 const MERE_TIME = 0.05
 
 type Effect = { readonly symptom: Symptom; readonly weight: number; readonly factor: Factor }
 
-/** Returns one suspect for each change that is not a fix. The score is close to 0 if nothing began after the change. */
+/** Returns one suspect per change, except for fixes. The score is close to 0 if no problem began after the change. */
 export function changeSuspects(
   facts: SuspectFacts,
   components: Components,
@@ -103,8 +106,8 @@ export function changeSuspects(
 }
 
 /**
- * A condition that existed when the change started has another cause. A condition that had already ended may be an
- * effect of the change.
+ * A condition that was present when the change started has another cause. A condition that had already ended by then
+ * may be an effect of the change.
  */
 function ownEffect(change: Change, symptom: Symptom): Effect {
   const from = change.startsAt - SKEW
@@ -134,8 +137,8 @@ function effect(symptom: Symptom, factor: Factor): Effect {
 }
 
 /**
- * Returns when each component was first changed, with some tolerance. This change may explain later problems of the
- * component.
+ * Returns when each component was first changed, minus a tolerance. Later problems of the component may be due to that
+ * change.
  */
 function firstChanges(changed: readonly { change: Change; component: string }[]): Map<string, number> {
   const first = new Map<string, number>()
@@ -144,15 +147,12 @@ function firstChanges(changed: readonly { change: Change; component: string }[])
   return first
 }
 
-/** A change before the incident always has a small score. */
+/** Any change before the incident gets a small score. */
 function mereTime({ incident }: SuspectFacts, change: Change): number {
   return incident.startedAt < change.startsAt - SKEW ? 0 : MERE_TIME * expected(incident.startedAt, change)
 }
 
-/**
- * Returns how well a time fits. The best time is when the change is done and an alert has had time to fire. Earlier and
- * later times fit less well.
- */
+/** Returns how well a time fits. The best fit is once the change is complete and an alert has had time to fire. */
 function expected(at: number, change: Change): number {
   return nearby(Math.abs(at - change.endsAt - DETECTION), OTHER_TOLERANCE)
 }

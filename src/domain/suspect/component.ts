@@ -1,4 +1,6 @@
-/** Components that may be at fault: services, nodes and namespaces. Finds the component that an alert's labels name. */
+/**
+ * Components that can be at fault: services, nodes and namespaces. Also finds the component named in an alert's labels.
+ */
 import { isUnattributed } from '../alert/signal.ts'
 import type { SuspectAlert, SuspectFacts, SuspectService } from './suspect.ts'
 
@@ -7,7 +9,7 @@ export type Components = {
   readonly byName: ReadonlyMap<string, readonly SuspectService[]>
 }
 
-/** Labels of a caller's alert that name the called service: Istio, Linkerd, Envoy, OpenTelemetry and common names. */
+/** Labels in a caller's alert that name the called service. Used by Istio, Linkerd, Envoy, OpenTelemetry and others. */
 const CALLEE_LABELS = [
   ...['destination', 'destination_service_name', 'destination_service', 'destination_workload', 'destination_app'],
   ...['upstream', 'upstream_service', 'dependency', 'callee', 'target_service', 'peer_service', 'remote_service'],
@@ -25,7 +27,7 @@ export function componentsOf({ services }: Pick<SuspectFacts, 'services'>): Comp
   return { byId: new Map(services.map((service) => [service.id, service])), byName }
 }
 
-/** Returns the component of a service: itself, or its node for `node/<name>`; null for `unattributed`. */
+/** Returns the component for a service: the service itself, or the node for `node/<name>`. Null for `unattributed`. */
 export function componentAt({ byId }: Components, id: string): string | null {
   const service = byId.get(id)
   if (!service || isUnattributed(service)) return null
@@ -36,7 +38,7 @@ export function isNode({ namespace, name }: SuspectService): boolean {
   return namespace === '' && name.startsWith('node/')
 }
 
-/** Returns the called service in the labels, if it is known and differs from the alert's own service. */
+/** Returns the called service named in the labels, if it is known and is not the alert's own service. */
 export function calledServiceOf(components: Components, alert: SuspectAlert): string | null {
   const own = components.byId.get(alert.service)
   if (!own) return null
@@ -48,7 +50,7 @@ export function calledServiceOf(components: Components, alert: SuspectAlert): st
   return null
 }
 
-/** Finds a service by name in the caller's namespace, by `name.namespace`, or by a unique name. */
+/** Finds a service by name in the caller's namespace, by `name.namespace`, or by name alone if that is unique. */
 function findCallee({ byName }: Components, own: SuspectService, value: string): SuspectService | null {
   const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
   const same = (byName.get(name) ?? []).filter(

@@ -1,24 +1,24 @@
-/** Finds connections between a suspect and the service of the incident, besides the time. */
+/** Finds connections other than time between a suspect and the service of the incident. */
 import { type Components, isNode } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** `own`: the suspect is the service of the incident. `time`: only the time connects them. */
+/** `own`: the suspect is the service itself. `time`: there is no connection other than time. */
 export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' }
 
 /**
- * The remaining share of a score if only the time connects the suspect with the incident. The suspect may be in the
- * same namespace, in another namespace, or in another cluster.
+ * Factors for suspects with no connection other than time: in the same namespace, in another namespace, and in another
+ * cluster.
  */
 const NEAR = 0.95
 const FAR = 0.7
 const FOREIGN = 0.5
 const NODE = 'node/'
 const NAMESPACE = 'namespace/'
-/** Shorter names are common words, such as `app`. */
+/** Shorter names, such as `app`, are too common to search for. */
 const SHORTEST_NAME = 4
 
-/** The service of the incident, and its component: itself or its node. */
+/** The service of the incident and its component, which is the service itself or its node. */
 type Own = { readonly id: string; readonly name: string; readonly component: string; readonly service: SuspectService }
 
 /** Returns the first known connection between a component and the service of the incident. */
@@ -68,14 +68,16 @@ function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[],
   return known('same_node', `its pods and pods of ${own.name} run on ${shared}`)
 }
 
-/** Returns the nodes of a component as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */
+/** Returns a component's nodes as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */
 function nodesOf(component: string, symptoms: readonly Symptom[]): ReadonlySet<string> {
   if (component.startsWith(NODE)) return new Set([component])
   const own = symptoms.filter((one) => one.component === component)
   return new Set(own.flatMap(({ node }) => (node === null ? [] : `${NODE}${node}`)))
 }
 
-/** Often only an error message names a dependency: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`. */
+/**
+ * Often a dependency is named only in an error message: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`.
+ */
 function byMessage(facts: SuspectFacts, components: Components, own: Own, component: string): Connection | null {
   const other =
     components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)
@@ -97,8 +99,8 @@ function names(text: string, name: string): boolean {
 }
 
 /**
- * The image that the fewest services run is the service's own image. An image that more services run is a sidecar, such
- * as `istio/proxyv2`, which a mesh adds to every pod.
+ * Compares the service's own image, which is the image shared by the fewest services. More widely shared images are
+ * sidecars, such as the `istio/proxyv2` that a mesh adds to every pod.
  */
 function byImage({ images }: SuspectFacts, { id, name }: Own, component: string): Connection | null {
   const byPath = Map.groupBy(images, ({ path }) => path)
@@ -108,7 +110,7 @@ function byImage({ images }: SuspectFacts, { id, name }: Own, component: string)
   return found ? known('same_image', `it runs the same image as ${name}, ${found[0]}`) : null
 }
 
-/** A fault of a namespace, such as a used-up quota, is connected with the workloads that show it. */
+/** A namespace problem, such as an exhausted quota, is connected to the workloads that it affects. */
 function byNamespace({ component: own, name }: Own, symptoms: readonly Symptom[], component: string) {
   const shows = symptoms.some((one) => one.component === component && one.witnesses.includes(own))
   return shows && component.startsWith(NAMESPACE) ? known('own_namespace', `pods of ${name} show it`) : null
@@ -125,7 +127,7 @@ function byTime({ name, service: own }: Own, other: SuspectService | undefined, 
     : { code: 'only_time', value: FAR, text: `${only}; it is in another namespace`, kind: 'time' }
 }
 
-/** A sender that does not name its cluster may be in any cluster. */
+/** A sender that does not name its cluster could be in any cluster. */
 function areApart(one: string, other: string): boolean {
   return one !== other && one !== '' && other !== ''
 }

@@ -1,15 +1,15 @@
-/** Reduces the weight of symptoms that are the effect of a problem in another component. */
+/** Reduces the weight of symptoms that are caused by a problem in another component. */
 import type { Factor, Symptom } from './symptom.ts'
 
-/** The remaining weight of a caller's symptom if the symptom names the called service. */
+/** The factor for a caller's symptom if it names the called service. */
 const CALLEE_EXPLAINS = 0.4
-/** The remaining weight of the symptom of a pod on a failed node, and the share that counts against the node. */
+/** The factor for the symptom of a pod on a failed node, and the share of the weight that counts against the node. */
 const NODE_EXPLAINS = 0.25
 const NODE_GAINS = 0.5
-/** A node with at least this score counts as failed. */
+/** A node with at least this score is treated as failed. */
 const NODE_TROUBLE = 0.3
 
-/** Lowers the weight of explained symptoms. Symptoms that a node explains also count against the node. */
+/** Reduces the weight of explained symptoms. Symptoms explained by a node also count against the node. */
 export function explain(symptoms: readonly Symptom[]): Symptom[] {
   const accusers = accusersOf(symptoms)
   const nodes = nodesInTrouble(symptoms)
@@ -23,12 +23,12 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
   })
 }
 
-/** Combines weights as independent probabilities. Returns the probability that at least one symptom is right. */
+/** Combines weights as independent probabilities: returns the probability that at least one of them is right. */
 export function combinedWeight(weights: readonly number[]): number {
   return 1 - weights.reduce((doubt, weight) => doubt * (1 - weight), 1)
 }
 
-/** Returns, for each caller with problems, the called component with the heaviest symptom. */
+/** For each caller with problems, returns the called component with the heaviest symptom. */
 function accusersOf(symptoms: readonly Symptom[]): Map<string, string> {
   const accused = new Map<string, string>()
   for (const { witnesses, component } of symptoms) {

@@ -1,4 +1,4 @@
-/** Finds changes that probably ended an incident and therefore did not cause it. */
+/** Identifies changes that probably ended an incident and therefore did not cause it. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
 import type { SuspectFacts } from './suspect.ts'
 
@@ -7,8 +7,8 @@ const EFFECT = 30 * 60_000
 const DEPLOYED = new Set(['deployed', 'success, jobs unknown'])
 
 /**
- * Returns the changes that probably fixed the incident: the last deploy that began after the first condition of its
- * service, if all conditions of the service in the incident ended after the deploy began. Includes both the pipeline
+ * Returns the changes that probably fixed the incident. For each service, that is the last deploy that started after
+ * its first condition, provided that all of its conditions ended after the deploy started. Includes both the pipeline
  * and its rollout.
  */
 export function fixesOf({ incident, changes, alerts }: SuspectFacts): ReadonlySet<Change> {

@@ -1,9 +1,9 @@
-/** Suspects with the verdicts of people: the ranking behind the API, pages, messages and postmortems. */
+/** Combines suspects with users' verdicts. This ranking is used by the API, pages, messages and postmortems. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
 import { isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
 import type { Suspect } from './suspect.ts'
 
-/** A link between a change and an alert of the incident. */
+/** A link between a change and an alert in the incident. */
 export type SuspectLink = {
   readonly change: Pick<Change, 'kind' | 'ref'>
   readonly score: number
@@ -11,13 +11,13 @@ export type SuspectLink = {
   readonly reasons: Suspect['reasons']
 }
 
-/** `links`: the links of the suspected change. Empty if the suspect is not a change. */
+/** `links`: the links of the suspected change; empty if the suspect is not a change. */
 export type Judged<Link extends SuspectLink> = Suspect &
   JudgedSuspect & { readonly change: Change | null; readonly links: readonly Link[] }
 
 /**
- * Returns the suspects with the verdicts on their links, in the order of the suspects. A confirmed change that is not
- * a suspect is added, because a person knows better.
+ * Adds users' verdicts to the suspects, keeping their order. A confirmed change that is not a suspect is added, because
+ * the user's verdict takes precedence.
  */
 export function judgeSuspects<Link extends SuspectLink>(
   suspects: readonly Suspect[],
@@ -42,7 +42,7 @@ export function judgeSuspects<Link extends SuspectLink>(
   })
 }
 
-/** A change with a confirmed link is confirmed, even if a person rejected another link of the change. */
+/** A change with a confirmed link is confirmed, even if another of its links was rejected. */
 function verdictOf(links: readonly SuspectLink[]): Verdict {
   if (links.some(({ verdict }) => verdict === 'confirmed')) return 'confirmed'
   return links.some(({ verdict }) => verdict === 'rejected') ? 'rejected' : null

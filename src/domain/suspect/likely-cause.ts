@@ -1,25 +1,22 @@
-/** Writes the likely cause: one sentence about the best suspect of an incident and its evidence. */
+/** Writes one sentence about the likely cause of an incident and the evidence for it. */
 import { formatDuration } from '../shown-time.ts'
 import type { Suspect } from './suspect.ts'
 
 export type Likelihood = 'very likely' | 'likely' | 'possible' | 'unlikely'
 export type Verdict = 'confirmed' | 'rejected' | null
 
-/** A suspect with the verdict of a person. `startsAt` is the start of a change, or null. */
+/** A suspect with a user's verdict. `startsAt`: the start of a change; null for other suspects. */
 export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
   readonly verdict: Verdict
   readonly startsAt: number | null
   readonly outcome: string | null
-  /**
-   * Whether an image of the service was built from the commit of the change. The pods may have failed to pull the
-   * image.
-   */
+  /** Whether an image of the service was built from the change's commit. The pods may still have failed to pull it. */
   readonly builtTheImage: boolean
-  /** Whether only the time connects the suspect with the incident. */
+  /** Whether the suspect has no connection to the incident other than time. */
   readonly onlyTime: boolean
 }
 
-/** The sentence in parts, so that the suspect can be a link. */
+/** The sentence in parts, so that the suspect can be rendered as a link. */
 export type LikelyCause<S extends JudgedSuspect> = {
   readonly heading: 'Confirmed cause' | 'Likely cause' | 'Possible cause' | 'No related change found'
   readonly suspect: S | null
@@ -27,19 +24,19 @@ export type LikelyCause<S extends JudgedSuspect> = {
   readonly after: string
 }
 
-/** The minimum score of a likely suspect. */
+/** The minimum score for a likely suspect. */
 export const LIKELY = 0.5
-/** Below this score, a suspect is unlikely. */
+/** The minimum score for a possible suspect. */
 export const POSSIBLE = 0.2
 
-/** Returns whether a suspect has the reason that only the time connects it with the incident. */
+/** Returns whether the reasons include that there is no connection other than time. */
 export function isOnlyTime(reasons: Suspect['reasons']): boolean {
   return reasons.some(({ code }) => code === 'only_time')
 }
 
 /**
- * Returns the likelihood in words. Scores are comparable only within one list. A suspect that only the time connects
- * with the incident is at most possible.
+ * Returns the likelihood in words. Scores are comparable only within a list. A suspect with no connection other than
+ * time is never more than possible.
  */
 export function likelihoodOf({ score, onlyTime }: Pick<JudgedSuspect, 'score' | 'onlyTime'>): Likelihood {
   if (score >= 0.8 && !onlyTime) return 'very likely'
@@ -47,7 +44,7 @@ export function likelihoodOf({ score, onlyTime }: Pick<JudgedSuspect, 'score' | 
   return score >= POSSIBLE ? 'possible' : 'unlikely'
 }
 
-/** Orders suspects: confirmed first, rejected last, otherwise by score. */
+/** Sorts suspects: confirmed first, rejected last, and by score in between. */
 export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>>(
   suspects: readonly S[],
 ): readonly S[] {
@@ -60,7 +57,7 @@ export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>
 
 /**
  * Returns the changes that may be the cause, most likely first: confirmed changes, and possible changes that started
- * before the incident, at `startedAt` in ms UTC.
+ * before the incident. `startedAt`: ms UTC.
  */
 export function likelyChanges<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number | null): readonly S[] {
   const isPossible = (one: S) => one.verdict === null && one.score >= POSSIBLE && precedes(one, startedAt)
@@ -68,8 +65,8 @@ export function likelyChanges<S extends JudgedSuspect>(suspects: readonly S[], s
 }
 
 /**
- * Returns the likely cause of an incident. Pages, messages and postmortems all name this cause. Times in ms UTC, null
- * if unknown. The sentence includes how long before `firstAlertAt` the change started.
+ * Returns the likely cause of an incident, as shown on pages and in messages and postmortems. The sentence says how
+ * long before `firstAlertAt` the change started. Times in ms UTC; null if unknown.
  */
 export function likelyCauseOf<S extends JudgedSuspect>(
   suspects: readonly S[],
@@ -93,14 +90,14 @@ export function likelyCauseOf<S extends JudgedSuspect>(
 }
 
 /**
- * Returns whether a message names this change: a confirmed or likely change, or a change with another connection to the
- * incident besides the time.
+ * Returns whether to name this change in messages: it is confirmed or likely, or has a connection to the incident other
+ * than time.
  */
 export function isWorthNaming({ verdict, score, onlyTime }: JudgedSuspect): boolean {
   return verdict === 'confirmed' || score >= LIKELY || !onlyTime
 }
 
-/** Returns `started 3 min before the first alert`; empty if a time is unknown or the change came later. */
+/** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. */
 export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: number | null): string {
   if (change.startsAt === null || firstAlertAt === null) return ''
   const lead = firstAlertAt - change.startsAt
@@ -110,7 +107,6 @@ export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: 
     : `started ${formatDuration(lead)} before the first alert`
 }
 
-/** Returns `Deploy`, `Pipeline` or `Rollout`. */
 export function nounOf({ kind, outcome }: Pick<JudgedSuspect, 'kind' | 'outcome'>): string {
   if (kind === 'rollout') return 'Rollout'
   return outcome === 'deployed' || outcome === 'deploy failed' ? 'Deploy' : 'Pipeline'
@@ -123,10 +119,10 @@ function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
   return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
 }
 
-/** The clocks of senders may differ by this time, in ms. */
+/** The maximum difference between senders' clocks, in ms. */
 const CLOCKS_DIFFER = 2 * 60_000
 
-/** Returns whether a change can be a cause, because it did not start after the incident. */
+/** A change that started after the incident cannot be its cause. */
 function precedes({ startsAt }: JudgedSuspect, startedAt: number | null): boolean {
   return startsAt === null || startedAt === null || startsAt <= startedAt + CLOCKS_DIFFER
 }

@@ -1,11 +1,11 @@
-/** Finds problems of workloads that are caused by their namespace. */
+/** Finds workload problems that are caused by the namespace. */
 import type { Components } from './component.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
 /**
- * Messages from the admission of a pod. A quota belongs to the namespace. The first workload that exceeds the quota
- * only shows the problem. A missing service account is a problem of the namespace if several workloads lack their
- * accounts: the person who set up the namespace forgot the accounts or created them too late.
+ * Messages from pod admission. A quota applies to the whole namespace, so the workload that happens to exceed it is not
+ * at fault. Missing service accounts are a namespace problem if several workloads are affected: the accounts were then
+ * forgotten, or created too late.
  */
 const FAULTS = [
   { condition: 'quota', message: /exceeded quota: [\w.-]+/, least: 1, failure: [0.9, 'the quota is used up'] },
@@ -18,15 +18,18 @@ const FAULTS = [
 ] as const
 
 /**
- * `kubectl apply` and Helm create accounts, quotas and workloads within seconds, so the first attempts to create pods
- * may fail. The ReplicaSet controller retries at once. A fault that is over within this time is probably part of an
- * installation.
+ * `kubectl apply` and Helm create accounts, quotas and workloads within seconds of each other, so the first attempts to
+ * create pods may fail. The ReplicaSet controller retries immediately. A fault that lasts no longer than this is
+ * probably part of an installation.
  */
 const INSTALLATION = 60_000
-/** The factor for a fault during an installation. All values from 0.2 to 0.7 rank the recorded faults equally. */
+/**
+ * The factor for a fault during an installation. Any value from 0.2 to 0.7 gives the same ranking on recorded
+ * incidents.
+ */
 const ROUTINE = 0.5
 
-/** Returns the symptoms. One symptom of the namespace replaces the symptoms that it explains. */
+/** Replaces the symptoms that a namespace problem explains with a single symptom of the namespace. */
 export function ofNamespaces(sightings: readonly SymptomEvent[], components: Components): SymptomEvent[] {
   return FAULTS.reduce<readonly SymptomEvent[]>(
     (before, fault) => withFault(before, components, fault),
@@ -41,7 +44,7 @@ function withFault(
 ): SymptomEvent[] {
   const keyOf = (one: SymptomEvent) => {
     const service = fault.message.test(one.text) ? byId.get(one.component) : undefined
-    // A workload that still fails after the others recovered has a problem of its own.
+    // A workload that keeps failing after the others have recovered has a problem of its own.
     const isOver = one.factors.some(({ code }) => code === 'recovered' || code === 'silent')
     return service ? JSON.stringify([service.cluster, service.namespace, isOver]) : null
   }

@@ -1,4 +1,4 @@
-/** Ranks workloads, nodes and namespaces as suspects, by symptoms without another explanation. */
+/** Ranks workloads, nodes and namespaces as suspects, based on symptoms that nothing else explains. */
 
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
@@ -8,14 +8,14 @@ import type { Factor, Symptom } from './symptom.ts'
 
 /** Only the strongest symptoms count, so that many weak ones do not add up. */
 export const MAX_SYMPTOMS = 6
-/** The maximum number of reasons, and of records as evidence. */
+/** Limits on the reasons and evidence records in a suspect. */
 export const MAX_REASONS = 4
 export const MAX_EVIDENCE = 10
-/** The share of an object's symptoms that a change explains if it is certainly their cause. */
+/** How much of an object's symptoms a change explains if it is certainly their cause. */
 const CHANGE_EXPLAINS = 0.5
-/** A change that explains less than this is not mentioned. */
+/** Changes that explain less than this are not mentioned. */
 const MENTIONED = 0.1
-/** Returns one suspect for each component with symptoms. A change before the problem explains some of its score. */
+/** Returns one suspect per component with symptoms. A preceding change explains part of the score. */
 export function objectSuspects(
   facts: SuspectFacts,
   components: Components,
@@ -59,18 +59,18 @@ function explanation(changes: readonly RankedSuspect[], { id }: SuspectService):
   }
 }
 
-/** Returns a symptom as a reason: what was seen, and the factors of its weight. */
+/** Formats a symptom as a reason: what was observed, and the factors in its weight. */
 export function reasonOf({ condition, text, factors }: Symptom): RankedSuspect['reasons'][number] {
   const code = factors.find(({ code }) => !['failure', 'severity'].includes(code))?.code ?? 'symptom'
   return { code, text: `${condition}: ${text} (${factors.map((factor) => factor.text).join('; ')})` }
 }
 
-/** Returns a factor as a reason. */
+/** Formats a factor as a reason. */
 export function reasonOfFactor({ code, text }: Factor): RankedSuspect['reasons'][number] {
   return { code, text }
 }
 
-/** Returns a score between 0 and 1 with four digits. */
+/** Clamps a score to 0–1 and rounds it to four decimals. */
 export function rounded(score: number): number {
   return Math.round(Math.min(1, Math.max(0, score)) * 1e4) / 1e4
 }

@@ -1,4 +1,4 @@
-/** Symptoms from Kubernetes events, with the factors that decide whether a symptom is a cause or noise. */
+/** Derives symptoms from Kubernetes events, with factors that separate causes from noise. */
 
 import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
@@ -9,8 +9,8 @@ import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
 /**
- * How specific a failure is. A failure that names its cause counts more than a failure that may occur at every start or
- * stop.
+ * How specific each kind of failure is. A failure that points to its cause weighs more than one that can occur at any
+ * start or stop.
  */
 const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   image: [0.9, 'the image cannot be pulled'],
@@ -26,19 +26,19 @@ const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   probe: [0.5, 'a probe fails'],
 }
 const OTHER = [0.4, 'a warning'] as const
-/** The factor for warnings in the table of reasons, for example a readiness probe or a cordoned node. */
+/** The factor for reasons that are only warnings, for example a readiness probe or a cordoned node. */
 const MILD = 0.7
-/** The factor by which each further event reduces the doubt that the problem lasts. */
+/** Each further event reduces the doubt that the problem persists by this factor. */
 const DOUBT = 0.6
 const UNENDED = 0.85
 const RECOVERED = 0.25
-/** The rules of `lasting.ts` end a condition that is no longer repeated, although no event reports its end. */
+/** For conditions that `lasting.ts` ends because they are no longer repeated, without an event that reports the end. */
 const SILENT = 0.5
 const ZERO = 0.7
 /**
- * The time in which pods become ready after a scaling, the number of probe failures that are normal during this time,
- * and the weight of such failures. A refused or timed-out connection shows that the process does not listen yet, as in
- * every start. A process that answers with an error already listens.
+ * How long pods take to become ready after a scaling, how many probe failures are normal in that time, and how much
+ * they weigh. A refused or timed-out connection shows that the process is not listening yet, which happens at every
+ * start. A process that responds with an error is already listening.
  */
 const START_UP = 2 * 60_000
 const HICCUPS = 2
@@ -84,7 +84,7 @@ function groupOf(event: SuspectEvent, components: Components): Omit<Group, 'even
   return { component: own, condition: group, gist, specific, witnesses: [] }
 }
 
-/** Returns a message without names, numbers and hashes, so that pods with the same problem have the same text. */
+/** Strips names, numbers and hashes from a message, so that pods with the same problem have the same text. */
 function gistOf(text: string, name: string): string {
   const shared = name === '' ? text : text.replaceAll(name, '')
   return shared
@@ -121,7 +121,7 @@ function sightingOf(group: Group, facts: SuspectFacts, alerts: ReadonlyMap<strin
   }
 }
 
-/** Returns the sender's count for the same event, otherwise the number of events. */
+/** Counts occurrences of the same event by the sender's count or by the number of events, whichever is higher. */
 function countOf(events: readonly SuspectEvent[]): number {
   const same = Map.groupBy(events, ({ object, text }) => JSON.stringify([object, text]))
   return [...same.values()].reduce((sum, repeats) => {
@@ -130,7 +130,7 @@ function countOf(events: readonly SuspectEvent[]): number {
   }, 0)
 }
 
-/** Returns the number of occurrences before `end`. Assumes that the repeats of an event are spread evenly. */
+/** Returns the number of occurrences before `end`, assuming that an event's repeats are evenly spaced. */
 function seenBefore(events: readonly SuspectEvent[], end: number): number {
   const earlier = events.filter((event) => beginningOf(event) < end)
   return countOf(
@@ -143,8 +143,8 @@ function seenBefore(events: readonly SuspectEvent[], end: number): number {
 }
 
 /**
- * A single warning may be temporary. A final failure, a repeated condition, or a condition whose end was not reported
- * is more likely to last.
+ * A single warning may be temporary. A final failure, a repeated condition, or a condition with no reported end is more
+ * likely to persist.
  */
 function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
   const repeated = 1 - DOUBT ** seen
@@ -170,7 +170,7 @@ function startUp({ condition, text, seen, at }: Probe, starts: readonly SuspectE
   return [{ code: 'start_up', value, text: 'the pods had just started' }]
 }
 
-/** A Deployment whose ReplicaSets are all scaled to zero serves nothing, but no event warns about it. */
+/** A Deployment whose ReplicaSets are all scaled to zero serves no traffic, but no event warns about it. */
 function emptied(facts: SuspectFacts, components: Components): SymptomEvent[] {
   const sizes = new Map<string, Map<string, { to: number; event: SuspectEvent }>>()
   for (const event of [...facts.events].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))) {

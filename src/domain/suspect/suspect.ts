@@ -1,4 +1,4 @@
-/** Suspects: the probable causes of an incident in all services of the organization, with reasons. Start here. */
+/** Suspects: the probable causes of an incident across all of the organization's services, with reasons. Start here. */
 
 import type { Alert, Resolution } from '../alert/alert.ts'
 import type { EventKind } from '../alert/judgement.ts'
@@ -13,19 +13,19 @@ import { LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
 import { type SymptomEvidence, symptomsOf } from './symptom.ts'
 
-/** The facts about an incident. Times in ms UTC, IDs are UUIDs, lists in any order. */
+/** The facts about an incident. Times in ms UTC, ids are UUIDs, lists are unordered. */
 export type SuspectFacts = {
-  /** `startedAt`: the first evidence. `endedAt`: null while the incident continues; later facts do not count. */
+  /** `startedAt`: the first evidence. `endedAt`: null while the incident is ongoing. Later facts are ignored. */
   readonly incident: { readonly service: string; readonly startedAt: number; readonly endedAt: number | null }
-  /** All services that the facts mention or that a label could mean. */
+  /** All services that occur in the facts or that a label could refer to. */
   readonly services: readonly SuspectService[]
   readonly changes: readonly Change[]
   readonly alerts: readonly SuspectAlert[]
-  /** Cluster events with severity warning or higher, and scalings of ReplicaSets. */
+  /** Cluster events with severity warning or higher, and ReplicaSet scalings. */
   readonly events: readonly SuspectEvent[]
-  /** Images without tag that the service of the incident pulled, with all services that pulled them. */
+  /** Untagged image paths that the incident's service pulled, with every service that pulled them. */
   readonly images: readonly { readonly service: string; readonly path: string }[]
-  /** The nodes to which the scheduler assigned pods of the service of the incident. */
+  /** The nodes on which the service's pods were scheduled. */
   readonly nodes: readonly string[]
 }
 
@@ -53,25 +53,23 @@ export type SuspectEvent = {
   readonly service: string | null
   readonly alertId: string | null
   readonly kind: EventKind
-  /** The Kubernetes reason. */
   readonly name: string
-  /** `Pod/cart-1`. */
   readonly object: string
   readonly text: string
-  /** The first occurrence that the event counts; `at` is the last. */
+  /** The first occurrence counted in this event; `at` is the last one. */
   readonly firstSeenAt: number
   readonly at: number
-  /** The count that the sender reported, at least 1. */
+  /** The sender's count, at least 1. */
   readonly count: number
 }
 
 export type Suspect = {
   readonly kind: 'pipeline' | 'rollout' | 'node' | 'object'
-  /** The ref of the change; `node/worker-1`; `namespace/name` of an object; `namespace/<name>` for a namespace. */
+  /** The ref of a change, `node/worker-1`, the `namespace/name` of an object, or `namespace/<name>`. */
   readonly ref: string
-  /** Null if there is no service. */
+  /** Null if the suspect is not a service. */
   readonly serviceId: string | null
-  /** 0 to 1, comparable within one response. */
+  /** 0 to 1, comparable only within one response. */
   readonly score: number
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
   readonly evidence: readonly SymptomEvidence[]
@@ -80,14 +78,15 @@ export type Suspect = {
 export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }
 
 const MAX_SUSPECTS = 20
-/** The smallest difference that a displayed score shows. */
+/** The smallest difference that is visible in a displayed score. */
 const BELOW = 1e-4
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 /**
- * Returns the period of the search for causes, in ms UTC: from two hours before the start to the end or `now`, but at
- * least half an hour after the start. Scalings of the previous day show which ReplicaSet is new.
+ * Returns the period in which to search for causes, in ms UTC. It starts two hours before the incident, and lasts until
+ * the end or `now`, but at least until half an hour after the start. Scalings are read for one more day, to determine
+ * which ReplicaSet is new.
  */
 export function searchedSpan(
   incident: { readonly startedAt: number; readonly resolvedAt: number | null },
@@ -103,9 +102,9 @@ export const MAX_EVENTS = 4_000
 export const MAX_ALERTS = 1_000
 
 /**
- * Returns the probable causes, best first: changes before the problem, nodes, and objects whose problem has no other
- * explanation. A score combines the weights of the symptoms. The weight of a symptom is a product of factors: how
- * specific, lasting and new the symptom is, whether other components have it too, and whether it continues.
+ * Returns the probable causes, best first: changes that preceded the problem, nodes, and objects whose problem has no
+ * other explanation. A score combines the weights of the symptoms. A symptom's weight is the product of several
+ * factors: how specific, persistent and new it is, how many other components have it, and whether it is still present.
  */
 export function rankSuspects(known: SuspectFacts): Suspect[] {
   const facts = untilItsEnd(known)
@@ -120,13 +119,13 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
     .filter(({ score }) => score > 0)
 }
 
-/** The minimum score at which a suspect ranks above all suspects that only the time connects with the incident. */
+/** The minimum score, by connection, at which a suspect ranks above all suspects with no connection other than time. */
 const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_INFINITY } as const
 
 /**
- * Lowers the scores of suspects that only the time connects with the incident, all by the same factor. These suspects
- * then rank below each possible suspect with a connection, and below the service of the incident if it is likely. An
- * unlikely suspect lowers no scores, because a weak connection is no reason to doubt a better suspect.
+ * Lowers the scores of suspects with no connection other than time, all by the same factor. They then rank below every
+ * possible suspect with a connection, and below the incident's own service if that is likely. An unlikely suspect has
+ * no such effect, because a weak connection is no reason to doubt a better suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])
@@ -138,7 +137,7 @@ function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   )
 }
 
-/** Returns the facts until the end of the problem. Later facts neither cause nor show the problem. */
+/** Drops facts from after the end of the problem, because they can neither cause it nor show it. */
 function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   const end = endOf(facts)
   if (end === null) return facts
@@ -152,7 +151,7 @@ function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   }
 }
 
-/** Returns when the last condition of the incident ended, or when a person resolved it; null while it continues. */
+/** Returns when the incident's last condition ended or a user resolved the incident; null while it is ongoing. */
 function endOf({ incident, alerts }: SuspectFacts): number | null {
   const ends = alerts
     .filter(({ inIncident, severity }) => inIncident && severity !== 'info')

@@ -1,21 +1,21 @@
-/** Symptoms: problems of components, from alerts and events, each with a weight. */
+/** Symptoms: weighted problems of components, derived from alerts and events. */
 
 import { type Components, calledServiceOf, componentAt } from './component.ts'
 import { eventSightings } from './sighting.ts'
 import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 
-/** Times in ms UTC. Every factor is between 0 and 1. `weight` is their product. */
+/** Times in ms UTC. Every factor is between 0 and 1, and `weight` is their product. */
 export type Symptom = {
-  /** The component with the suspected fault: the UUID of a service, `node/<name>` or `namespace/<name>`. */
+  /** The component suspected of the fault: the UUID of a service, `node/<name>` or `namespace/<name>`. */
   readonly component: string
   /** Other services that show the symptom: callers, or workloads on the node. */
   readonly witnesses: readonly string[]
-  /** The condition. Equal conditions of one component count once. */
+  /** Equal conditions of a component are counted once. */
   readonly condition: string
   readonly text: string
   readonly startsAt: number
   readonly lastAt: number
-  /** The periods in which the symptom was present. */
+  /** The periods during which the symptom was present. */
   readonly spans: readonly (readonly [startsAt: number, lastAt: number])[]
   readonly factors: readonly Factor[]
   readonly weight: number
@@ -26,16 +26,16 @@ export type Symptom = {
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
 export type Factor = { readonly code: string; readonly value: number; readonly text: string }
 
-/** A symptom before it is compared with other symptoms. */
+/** A symptom before it is compared with the others. */
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
-  /** The problem without names. Components with equal texts have a common cause. */
+  /** The problem without names. Components with the same text have a common cause. */
   readonly gist: string
-  /** The number of observations, and how many of them were long before the incident. */
+  /** The number of observations in total, and of those long before the incident. */
   readonly seen: number
   readonly seenBefore: number
 }
 
-/** The four golden signals. Users notice errors first, then latency. Saturation is often harmless. */
+/** The four golden signals. Users notice errors first and latency next. Saturation is often harmless. */
 const SIGNALS: readonly (readonly [RegExp, number, string])[] = [
   [/oom|killed|crash/, 1, 'a failure'],
   [/latency|slow|duration|response time|apdex/, 0.75, 'latency'],
@@ -43,23 +43,23 @@ const SIGNALS: readonly (readonly [RegExp, number, string])[] = [
   [/traffic|throughput|request rate|anomal/, 0.6, 'traffic'],
 ]
 /**
- * A service also answers HTTP 500 if its own call failed, because web frameworks convert unhandled exceptions. 502, 503
- * and 504 come from a proxy that cannot reach the service, 4xx from the service itself.
+ * A service also returns HTTP 500 when one of its own calls failed, because web frameworks convert unhandled
+ * exceptions. 502, 503 and 504 come from a proxy that cannot reach the service; 4xx comes from the service itself.
  */
 const PROPAGATED = 0.8
 const INTERNAL_ERROR = /\b500 (?:Internal )?Server Error|\b(?:HTTP|status|code)[\w ]{0,12}\W{0,3}500\b/i
 const SEVERITY = { critical: 0.9, error: 0.75, warning: 0.5, info: 0.1 } as const
 /** Grafana could not evaluate its rule, which says nothing about the service. */
 const BLIND = 0.1
-/** A caller measures from outside. Its symptom is nearly as good as a symptom of the service itself. */
+/** A caller measures from outside. Its symptoms are nearly as reliable as the service's own. */
 const ACCUSED = 0.9
 /** The symptom ended early in the incident, so it is not the main problem. */
 const PASSED = 0.5
-/** A symptom that is not seen again loses half of its weight in this time, because symptoms at the end matter most. */
+/** The half-life of a symptom that does not recur. Symptoms near the end of the incident matter most. */
 const FRESH_HALF_LIFE = 15 * 60_000
-/** The exponent by which the number of affected services lowers the weight. */
+/** How strongly the number of affected services reduces the weight, as an exponent. */
 const SHARED = 0.75
-/** The minimum weight of a condition that was mostly seen before the incident. */
+/** The minimum factor for a condition that was mostly observed before the incident. */
 const OLD = 0.2
 const TOGETHER = 10 * 60_000
 
@@ -74,14 +74,14 @@ export function symptomsOf(facts: SuspectFacts, components: Components): Symptom
   return strongest(weighed)
 }
 
-/** The symptoms with the same generalized message, one list for each component. */
+/** Symptoms with the same generalized message, grouped by component. */
 type Alike = readonly (readonly SymptomEvent[])[]
 
 function byComponent(alike: readonly SymptomEvent[]): Alike {
   return [...Map.groupBy(alike, ({ component }) => component).values()]
 }
 
-/** `endedAt`: the end of the incident, null while it continues. */
+/** `endedAt`: the end of the incident; null while it is ongoing. */
 function weigh(sighting: SymptomEvent, alike: Alike, end: number, endedAt: number | null): Symptom {
   const fresh = freshness(sighting, end, endedAt)
   const factors = [...sighting.factors, rarity(sighting, alike), fresh, newness(sighting)]
@@ -89,7 +89,7 @@ function weigh(sighting: SymptomEvent, alike: Alike, end: number, endedAt: numbe
   return { ...symptom, factors, weight: factors.reduce((product, { value }) => product * value, 1) }
 }
 
-/** The same problem in many services at the same time has a common cause. */
+/** When many services have the same problem at the same time, the cause is elsewhere. */
 function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
   const isTogether = (one: SymptomEvent) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER
   const components = alike.length === 1 ? 1 : alike.filter((of) => of.some(isTogether)).length
@@ -102,8 +102,8 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
 }
 
 /**
- * Returns how recently a symptom was seen. The weight depends on `end`, the last observation of any symptom. The text
- * depends on `endedAt`, the end of the incident.
+ * Rates how recent a symptom is. The weight depends on `end`, the last observation of any symptom; the text depends on
+ * `endedAt`, the end of the incident.
  */
 function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {
   const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
@@ -153,7 +153,7 @@ function alertSighting(alert: SuspectAlert, facts: SuspectFacts, components: Com
     factors: [gravity(alert), ...(accused ? [accusation()] : []), ...propagated(alert), ...lasting(alert)],
     node: alert.node,
     evidence: [{ alertId: alert.id }],
-    // An alert that began before the incident counts twice: before the incident and during it.
+    // An alert that began before the incident is counted twice: before and during the incident.
     seen: 1 + before,
     seenBefore: before,
   }
@@ -181,7 +181,7 @@ function lasting({ endsAt }: SuspectAlert): Factor[] {
   return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'the alert has ended' }]
 }
 
-/** Returns the heaviest of equal symptoms of each component, with the evidence of all of them. */
+/** Merges equal symptoms of each component into the heaviest one, which gets the evidence of all of them. */
 function strongest(symptoms: readonly Symptom[]): Symptom[] {
   const byCondition = new Map<string, Symptom[]>()
   for (const symptom of symptoms) {
@@ -203,7 +203,7 @@ function merged(same: readonly Symptom[]): Symptom | null {
   return { ...first, startsAt, lastAt, spans, witnesses, evidence: same.flatMap(({ evidence }) => evidence) }
 }
 
-/** Compares by a total order, so that the order of the facts does not matter. */
+/** A total order, so that the result does not depend on the order of the facts. */
 function compare(a: Symptom, b: Symptom): number {
   if (a.weight !== b.weight) return b.weight - a.weight
   if (a.startsAt !== b.startsAt) return a.startsAt - b.startsAt
