@@ -1,4 +1,4 @@
-/** Alerts: each alert tracks one condition of a service, and each further signal may change it. Start here. */
+/** An alert tracks one condition of a service. Each further signal can change it. Start here. */
 
 import type { Labels, Links, Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
@@ -8,7 +8,7 @@ import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
-/** The report of one event about a condition, without the condition's history. Times in ms. */
+/** What one event says about a condition, regardless of earlier events. Times in ms. */
 export type Signal = {
   readonly status: 'firing' | 'resolved'
   readonly source: Source
@@ -20,11 +20,10 @@ export type Signal = {
   readonly labels: Labels
   readonly annotations: Labels
   readonly links: Links
-  /** First layer of identity: signals with equal fingerprints report the same condition. */
+  /** Primary identity: signals with equal fingerprints are about the same condition. */
   readonly fingerprint: string
-  /** Second layer of identity: while an alert is active, signals with an equal key report the same condition. */
+  /** Secondary identity: while an alert is active, signals with an equal key are about the same condition. */
   readonly logicalKey: string
-  /** The kind of failure, or null if unknown. */
   readonly failure: string | null
   readonly node: string | null
   readonly rules: Rules
@@ -32,14 +31,16 @@ export type Signal = {
   /** Null while firing. */
   readonly endsAt: number | null
   readonly at: number
-  /** For a cluster event: its count and the object; null for other senders. */
+  /**
+   * The object, the count and whether repeats raise the severity. Null unless the signal is from a Kubernetes event.
+   */
   readonly sighting: { readonly object: string; readonly count: number; readonly escalates: boolean } | null
 }
 
-/** The rules that chose the service, the severity and the identity. */
+/** The rules that determined the service, the severity and the identity. */
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
-/** Labels, annotations and links are not included, because no rule reads them again. */
+/** Labels, annotations and links are left out because no rule needs them again. */
 export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'labels' | 'annotations' | 'links'> & {
   readonly status: 'firing' | 'resolved'
   readonly resolution: Resolution | null
@@ -64,13 +65,13 @@ const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 
-/** Returns a new alert from the first signal of its condition. If the first signal is an end, the alert is resolved. */
+/** Creates an alert from the first signal of its condition. If that signal is an end, the alert is already resolved. */
 export function open(signal: Signal, receivedAt: number): Alert {
   const { source, name, said, status, summary, fingerprint, logicalKey, failure, node, rules, startsAt } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
-  // Lists every field, because a spread takes several times as long. The fields have the same order as in a loaded
-  // alert.
+  // The fields are listed one by one because a spread takes several times as long. They are in the same order as in an
+  // alert that is loaded from the database.
   return {
     source,
     name,
@@ -96,10 +97,10 @@ export function open(signal: Signal, receivedAt: number): Alert {
 
 /**
  * Returns whether a signal belongs to an existing alert. If not, the signal may open another alert.
- * Every end belongs to the alert. A firing signal belongs to an ended alert if it was seen at most 10 minutes after the
- * end, or received at most 10 minutes after the end was received. An inferred end is a guess, so any signal that is not
- * a Kubernetes event reopens the alert. If a person resolved the alert, signals of a problem that began before the
- * resolution belong to it.
+ * An end always belongs to the alert. A firing signal belongs to a resolved alert if it is from at most 10 minutes
+ * after the end, or was received at most 10 minutes after the end was. An inferred end is only a guess, so any signal
+ * except a Kubernetes event reopens the alert. After a manual resolution, signals of a problem that began before it
+ * still belong to the alert.
  */
 export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
@@ -110,7 +111,7 @@ export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boo
   )
 }
 
-/** `isNewest`: whether the texts of the signal replace the texts of the alert. A late signal changes no text. */
+/** `isNewest`: whether the signal's texts replace the alert's texts. A late signal never changes them. */
 export type Absorbed = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
@@ -118,7 +119,7 @@ export type Absorbed = {
   readonly isNewest: boolean
 }
 
-/** Applies one more signal. Returns the alert, its fingerprints, and what the signal did. */
+/** Applies another signal to an alert. */
 export function absorb(
   alert: Alert,
   fingerprints: readonly Fingerprint[],
@@ -140,7 +141,7 @@ export function absorb(
     endedAt: null,
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
-    // A sender that counts occurrences may combine several of them in one event, or send one again.
+    // A sender that counts occurrences may combine several into one event, or send the same one again.
     occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     receivedAt: Math.max(alert.receivedAt, receivedAt),
@@ -150,7 +151,7 @@ export function absorb(
   return { alert: next, fingerprints: withStart(fingerprints, signal, over), change, isNewest }
 }
 
-/** Returns whether only the count and the last time of the alert changed, which is true for most signals. */
+/** Returns whether only the count and the last-seen time changed, as with most signals. */
 export function isMereRepeat(before: Alert, after: Alert): boolean {
   return COMPARED_FIELDS.every((name) => before[name] === after[name])
 }
@@ -160,19 +161,19 @@ const COMPARED_FIELDS = [
 ]
 
 /**
- * Applies the end of one fingerprint, unless that fingerprint has started again since. The alert ends when its last
- * fingerprint has ended. An end does not move the start, because it may belong to an earlier alert.
+ * Applies the end of one fingerprint, unless that fingerprint has started again since. The alert ends with its last
+ * fingerprint. An end does not move the alert's start, because it may belong to an earlier alert.
  */
 function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): Absorbed {
   const endsAt = signal.endsAt ?? signal.at
   const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
   const kept = { alert, fingerprints, change: 'kept' as Change, isNewest: false }
-  // An end that names the latest start belongs to that start, even if a wrong clock dates the end before the start.
+  // An end with the latest start time belongs to that start, even if a wrong clock puts the end before it.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
   const after = withFingerprint(fingerprints, ended)
   if (after.some((one) => !one.ended)) return { ...kept, fingerprints: after }
-  // A reported end replaces an inferred one.
+  // A reported end takes precedence over an inferred one.
   const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
   if (alert.status === 'resolved' && !guessed) return { ...kept, fingerprints: after }
   return {
@@ -191,9 +192,9 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
 }
 
 /**
- * Returns whether a firing item was sent before the reported end: the item started before the end and arrived within 2
- * minutes of the report. An item whose fingerprint never ended is not a late copy, because the fingerprint of a
- * restarted exporter starts before the old one ends.
+ * Returns whether a firing item was sent before the reported end but arrived after it: the item started before the end
+ * and arrived within 2 minutes of the report. If its fingerprint never ended, it is not a late copy, because a
+ * restarted exporter's new fingerprint starts before the old one ends.
  */
 function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
   return (
@@ -206,22 +207,19 @@ function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: 
   )
 }
 
-/**
- * Returns whether a person resolved the problem of this signal. Repeats of that problem do not reopen the alert, but a
- * new start does.
- */
+/** Returns whether a user has already resolved this problem. Repeats do not reopen the alert, but a new start does. */
 function isSettledByHand(alert: Alert, signal: Signal): boolean {
   return alert.resolution === 'manual' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
 }
 
-/** Moves the start of the alert back if a firing signal started earlier. */
+/** Moves the alert's start back if a firing signal started earlier. */
 function widened(alert: Alert, signal: Signal): Alert {
   return signal.startsAt < alert.startsAt ? { ...alert, startsAt: signal.startsAt } : alert
 }
 
 /**
- * Returns the severity after a signal. It never falls while the condition lasts. Repeats raise it to critical if the
- * reason escalates.
+ * Returns the severity after a signal. It never drops while the condition persists. If the reason escalates, repeats
+ * raise it to critical.
  */
 function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
   const severity = worst(before, signal.severity)
@@ -235,8 +233,8 @@ function withSighting(evidence: Evidence, signal: Signal): Evidence {
 }
 
 /**
- * Returns when a signal last confirmed the condition: a notification at the time of sending, an event at the time when
- * it happened.
+ * Returns when a signal last confirmed the condition: for a notification, when it was received; for an event, when it
+ * happened.
  */
 function lastSeen(signal: Signal, receivedAt: number): number {
   if (signal.status === 'resolved') return signal.endsAt ?? signal.at

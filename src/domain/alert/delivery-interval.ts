@@ -1,36 +1,36 @@
-/** Learns how often a sender repeats the alerts of a group. Missing repeats then indicate that an alert has ended. */
+/** Learns how often a sender repeats the alerts of a group. A missing repeat then indicates that an alert has ended. */
 
 const MINUTE = 60_000
-/** Shorter intervals come from a second Alertmanager or from retries. */
+/** Shorter intervals are due to retries or a second Alertmanager. */
 const SHORTEST_GAP = MINUTE / 2
 export const MIN_REPEAT_TIMEOUT = 5 * MINUTE
-/** An alert with an unknown delivery interval ends after this time without a repeat. */
+/** How long an alert stays firing without a repeat if the delivery interval is unknown. */
 export const DEFAULT_REPEAT_TIMEOUT = 60 * MINUTE
 /** Alertmanager's default `repeat_interval`. */
 const USUAL_REPEAT = 4 * 60 * MINUTE
-/** A heartbeat with an unknown interval is overdue after this time. It is long, to avoid false alarms. */
+/** When a heartbeat with an unknown interval is overdue. Long enough to avoid false alarms. */
 export const DEFAULT_HEARTBEAT_TIMEOUT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
 export const MISSED_REPEATS = 3
 /**
- * A shorter interval lowers the longest one by this fraction of their difference. After an outage of a day, the normal
- * interval returns within a few dozen repeats. If every ninth interval is long, the longest interval never falls below
- * a third of it. Below a third, alerts would end between two repeats.
+ * A shorter interval moves the longest interval this fraction of the way down. After a day-long outage, the estimate is
+ * back to normal within a few dozen repeats. If every ninth interval is long, the estimate stays above a third of that
+ * interval; below a third, alerts would end between two repeats.
  */
 const FADING = 1 / 8
 
 /**
- * `longestGap`: the longest interval in ms between two deliveries with the same members. `gaps`: the number of
+ * `longestGap`: the longest interval between two deliveries with the same members, in ms. `gaps`: the number of
  * intervals.
  */
 export type DeliveryInterval = { readonly longestGap: number; readonly gaps: number }
 
 export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
 
-/** A group after one more delivery. `gap`: the new interval, or null if it does not count. */
+/** A group after another delivery. `gap`: the new interval, or null if it does not count. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
 
-/** Returns a group after one more delivery. A changed group is sent at once, so its interval does not count. */
+/** Returns a group after another delivery. A changed group is sent immediately, so that interval does not count. */
 export function withDelivery(
   group: Group | null,
   delivery: { readonly members: string; readonly at: number },
@@ -43,9 +43,7 @@ export function withDelivery(
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }
 
-/**
- * Adds an interval to a group. Once enough intervals are known, shorter intervals slowly lower the longest interval.
- */
+/** Adds an interval to a group. Once enough intervals are known, shorter ones slowly lower the longest. */
 function withFadingGap(interval: DeliveryInterval, gap: number | null): DeliveryInterval {
   const { longestGap, gaps } = interval
   if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(interval, gap)
@@ -53,9 +51,9 @@ function withFadingGap(interval: DeliveryInterval, gap: number | null): Delivery
 }
 
 /**
- * Adds an interval to a receiver, whose groups may have different intervals. The longest interval is kept. Otherwise
- * the alerts of a new group with a longer interval would end too early. An interval above Alertmanager's default may
- * come from an outage, so it decreases with the interval of its group down to the default.
+ * Adds an interval to a receiver, whose groups may have different intervals. The receiver keeps the longest one, so
+ * that alerts of a new group with a longer interval do not end too early. An interval above Alertmanager's default may
+ * be due to an outage, so it follows the group's interval back down to the default.
  */
 export function withReceiverInterval(
   receiver: DeliveryInterval,
@@ -73,16 +71,17 @@ function withGap(interval: DeliveryInterval, gap: number | null): DeliveryInterv
 }
 
 /**
- * Returns the usual interval in ms between two deliveries of the same alerts; null until enough intervals are known.
+ * Returns the usual interval between two deliveries of the same alerts, in ms, or null until enough intervals are
+ * known.
  */
 export function usualInterval({ longestGap, gaps }: DeliveryInterval): number | null {
   return gaps >= GAPS_WANTED ? longestGap : null
 }
 
 /**
- * Returns the time in ms without a repeat after which an alert is inferred to have ended: three delivery intervals, but
- * at least five minutes. Uses the interval of the group or, if that is unknown, of its receiver. If neither is known,
- * returns `unknown`.
+ * Returns after how many ms without a repeat an alert is considered ended: three delivery intervals, but at least five
+ * minutes. Uses the group's interval, or the receiver's if the group's is unknown. If both are unknown, returns
+ * `unknown`.
  */
 export function repeatTimeoutOf(
   group: DeliveryInterval | null,

@@ -1,36 +1,38 @@
-/** Endings: infers the end of an alert when its sender does not report the end. */
+/** Infers the end of an alert when its sender does not report it. */
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-/** A new pod template has fixed a condition if its pods do not show the condition for this time. */
+/** A new pod template has fixed a condition if its pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
 const CI_EXPIRES = 24 * HOUR
-/** While a metrics alert of the service fires, an event condition without repeats is checked at this interval. */
+/**
+ * While a metrics alert of the service is firing, a Kubernetes condition without repeats is rechecked at this interval.
+ */
 const RECHECK_INTERVAL = 5 * MINUTE
-/** A sender that is behind may catch up within seconds. */
+/** A sender that has fallen behind may catch up within seconds. */
 const CATCH_UP = 2_000
-/** The time for which an ended alert stays in the live state, so that a repeat can reopen it. */
+/** How long an ended alert stays in the live state, so that a repeat can reopen it. */
 export const REMEMBERED = 24 * HOUR
 const NEVER = 8_640_000_000_000_000
 
 export type ServerContext = {
   /**
-   * For Alertmanager and Grafana: the time in ms without repeats after which an alert ends; null if the sender reports
-   * ends.
+   * For Alertmanager and Grafana: alerts end after this many ms without a repeat; null if the sender reports when
+   * alerts end.
    */
   readonly repeatTimeout: number | null
   /** Whether a metrics alert of the same service is firing. */
   readonly metricsFiring: boolean
-  /** For Kubernetes events: whether the sender reports repeats, so that missing repeats indicate an end. */
+  /** For Kubernetes events: whether the sender reports repeats, so that a missing repeat indicates an end. */
   readonly repeats: boolean
-  /** For Kubernetes events: the delay of the sender, in milliseconds. Default: 0. */
+  /** For Kubernetes events: the sender's delay in milliseconds. Default: 0. */
   readonly lag?: number
 }
 
-/** Returns the alert at `now`, and the next time at which it may change without an event. */
+/** Returns the alert as of `now`, and when it may next change without a new event. */
 export function settle(
   alert: Alert,
   context: ServerContext,
@@ -53,7 +55,7 @@ function endOf(alert: Alert, context: ServerContext, now: number): { at: number;
   if (alert.source === 'cluster') return clusterEnd(alert, context, now)
   if (alert.source === 'ci') return expiry(alert, CI_EXPIRES, now)
   if (context.repeatTimeout === null || now < alert.receivedAt + context.repeatTimeout) return null
-  // The alert certainly fired until it was last seen.
+  // The alert is known to have been firing until it was last seen.
   return { at: alert.lastSeenAt, resolution: 'inferred' }
 }
 
@@ -70,7 +72,7 @@ function clusterEnd(alert: Alert, context: ServerContext, now: number): { at: nu
   return null
 }
 
-/** Returns the end of a condition: when its last object recovered or was last seen. */
+/** Returns when the condition ended, that is, when its last object recovered or was last seen. */
 function endOfPeriods(periods: readonly FiringPeriod[]): { at: number; resolution: Resolution } {
   const ends = periods.map(({ recoveredAt, quietAt }) => recoveredAt ?? quietAt)
   const at = Math.max(...ends)
@@ -78,7 +80,7 @@ function endOfPeriods(periods: readonly FiringPeriod[]): { at: number; resolutio
   return { at, resolution: isReported ? 'reported' : 'expired' }
 }
 
-/** Returns the time of a later successful run of a Job. The run may have any name. */
+/** Returns the time of a later successful run, or null. Each run of a CronJob has a different name. */
 function laterRun({ failure, evidence: { seen, recovered } }: Alert): number | null {
   if (failure !== 'job' || seen.length === 0) return null
   const last = latest(seen)
@@ -86,8 +88,8 @@ function laterRun({ failure, evidence: { seen, recovered } }: Alert): number | n
 }
 
 /**
- * Returns the newest pod template after the start of the problem, unless its ReplicaSet or one of its pods showed the
- * problem.
+ * Returns the newest pod template since the problem started, or null if the template's ReplicaSet or pods have the
+ * problem too.
  */
 function quietRollout(alert: Alert): Mark | null {
   const { seen, rollouts } = alert.evidence

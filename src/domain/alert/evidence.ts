@@ -1,20 +1,20 @@
-/** Evidence: the observations of a cluster condition, independent of duplicates and of their order. */
+/** The observations of a Kubernetes condition. Duplicates and the order of arrival do not matter. */
 
-/** The observations that decide how often a cluster condition was repeated, and when it ended. */
+/** The observations from which repeats and the end of a Kubernetes condition are determined. */
 export type Evidence = {
-  /** When the condition was seen, and on which object. */
+  /** When the condition was observed, and on which object. */
   readonly seen: readonly Observation[]
   /** When each object recovered. */
   readonly recovered: readonly Mark[]
   /** When each object was deleted. A name that ends in `*` stands for all objects with that prefix. */
   readonly gone: readonly Mark[]
-  /** New pod templates of its service. The object is the hash of the ReplicaSet. */
+  /** When the service got new pod templates. The object is the hash of the ReplicaSet. */
   readonly rollouts: readonly Mark[]
-  /** When the autoscaler announced a new node for pods that cannot be scheduled. These pods then get more time. */
+  /** When the autoscaler announced a new node for unschedulable pods, which are then given more time. */
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]
-/** `since`: when the event first happened. `count`: how often the sender saw the event from `since` to `at`. */
+/** `since`: when the event first happened. `count`: how often the sender observed it between `since` and `at`. */
 export type Observation = readonly [at: number, object: string, since: number, count: number]
 
 export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], gone: [], rollouts: [], helped: [] }
@@ -23,14 +23,14 @@ const TEN_MINUTES = 10 * 60_000
 const MARKS_KEPT = 32
 const OBJECTS_KEPT = 256
 
-/** Returns the evidence with one more mark. Returns the same object if the mark exists. */
+/** Adds a mark. Returns the same object if the mark already exists. */
 export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'seen'>, mark: Mark): Evidence {
   const marks = evidence[of]
   if (marks.some((one) => isSame(one, mark))) return evidence
   return { ...evidence, [of]: kept([...marks, mark]) }
 }
 
-/** Returns the evidence with one more observation. Observations with the same time and object are combined. */
+/** Adds an observation. Observations with the same time and object are combined. */
 export function withObservation(evidence: Evidence, sighting: Observation): Evidence {
   const known = evidence.seen.find((one) => isSame(one, sighting))
   if (!known) return { ...evidence, seen: kept([...evidence.seen, sighting]) }
@@ -44,7 +44,7 @@ function isSame(a: readonly [number, string, ...unknown[]], b: readonly [number,
   return a[0] === b[0] && a[1] === b[1]
 }
 
-/** Returns the marks in order of time. Drops old marks above a limit, except the newest of each object. */
+/** Sorts the marks by time. Drops the oldest ones above a limit, except for the newest mark of each object. */
 function kept<One extends readonly [number, string, ...unknown[]]>(marks: readonly One[]): readonly One[] {
   const all = [...marks].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
   if (all.length <= MARKS_KEPT) return all
@@ -54,8 +54,8 @@ function kept<One extends readonly [number, string, ...unknown[]]>(marks: readon
 }
 
 /**
- * Returns how often, on how many objects and how densely a condition was seen, for `isRepeated`. If the repeats of an
- * event are far apart, its count combines several conditions.
+ * Returns how often, on how many objects and how densely a condition was observed, for use with `isRepeated`. If an
+ * event's repeats are far apart, its count covers several conditions and is ignored.
  */
 export function repetitionOf({ seen }: Evidence): { count: number; pods: number; inTenMinutes: number } {
   const counts = seen.map(([at, , since, count]) => (at - since > TEN_MINUTES * count ? 1 : count))

@@ -1,14 +1,13 @@
 /** The fingerprints of an alert, each with its latest start or its end. */
 
-/** `startedAt`: the latest start or, after the fingerprint has ended, its end. */
+/** `startedAt`: the latest start, or the end if `ended`. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
 
-/** The maximum number of fingerprints per alert. */
 const KEPT = 64
 
 /**
- * Adds a start. If another fingerprint of the alert fires and this start has already ended, the signal is a late copy
- * and has no effect.
+ * Adds a start. If this start has already ended and another fingerprint of the alert is firing, the signal is a late
+ * copy and has no effect.
  */
 export function withStart(
   fingerprints: readonly Fingerprint[],
@@ -18,19 +17,18 @@ export function withStart(
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
   if (known?.ended && !reopens && startsAt <= known.startedAt) return fingerprints
   const startedAt = Math.max(known?.startedAt ?? startsAt, startsAt)
-  // Most signals repeat the only fingerprint of an alert and change nothing.
+  // The most common case: the signal repeats the alert's only fingerprint and changes nothing.
   if (known && !known.ended && known.startedAt === startedAt && fingerprints.length === 1) return fingerprints
   return withFingerprint(fingerprints, { fingerprint, startedAt, ended: false })
 }
 
-/** Adds or replaces a fingerprint. */
 export function withFingerprint(fingerprints: readonly Fingerprint[], one: Fingerprint): readonly Fingerprint[] {
   const others = fingerprints.filter(({ fingerprint }) => fingerprint !== one.fingerprint)
   return [...(others.length < KEPT ? others : withoutOldest(others)), one]
 }
 
 /**
- * Drops the oldest fingerprints. An exporter restarts only a few times. An endless series of new fingerprints must not
+ * Drops the oldest fingerprint. Exporters restart only a few times, but an endless series of new fingerprints must not
  * slow down later items.
  */
 function withoutOldest(fingerprints: readonly Fingerprint[]): readonly Fingerprint[] {

@@ -1,23 +1,26 @@
-/** Computes the periods in which each object had a condition, from the evidence. */
+/** Derives from the evidence when each object had a condition. */
 import { quietPeriodOf } from '../event/lasting.ts'
 import type { Evidence, Mark, Observation } from './evidence.ts'
 
 const SECOND = 1_000
 /**
- * A pod may report problems for this long while it shuts down. Probes continue until its containers have ended, by
+ * A pod can report problems for this long while it shuts down. Probes continue until its containers have stopped, by
  * default within 30 seconds (`terminationGracePeriodSeconds`).
  */
 const SHUTDOWN = 60 * SECOND
-/** Events within this time belong to one attempt: the kubelet's first back-off and a probe's period are 10 seconds. */
+/**
+ * Events this close together belong to one attempt: the kubelet's first back-off and the default probe period are 10
+ * seconds.
+ */
 const ATTEMPT = 10 * SECOND
 
-/** The latest period in which an object showed a condition. Times in milliseconds UTC. */
+/** The most recent period in which an object had a condition. Times in milliseconds UTC. */
 export type FiringPeriod = {
   readonly object: string
-  /** The first observation in this period. */
+  /** The first observation in the period. */
   readonly since: number
   readonly lastAt: number
-  /** The number of observations in this period, at least 1. */
+  /** The number of observations in the period, at least 1. */
   readonly count: number
   /** When the object recovered or was deleted; null if neither was reported. */
   readonly recoveredAt: number | null
@@ -25,22 +28,22 @@ export type FiringPeriod = {
   readonly quietAt: number
 }
 
-/** The reason group of the condition, and whether its sender reports repeats. */
+/** The name of the condition, and whether the sender reports repeats. */
 export type PeriodRules = { readonly name: string; readonly repeats: boolean }
 
-/** Returns the latest period of each object, sorted by start. */
+/** Returns the most recent period of each object, sorted by start. */
 export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringPeriod[] {
   const byObject = Map.groupBy(evidence.seen, ([, object]) => object)
   const periods = [...byObject].map(([object, seen]) => latestPeriod(object, seen, endsOf(evidence, object), rules))
   return periods.sort((a, b) => a.since - b.since || (a.object < b.object ? -1 : 1))
 }
 
-/** Returns the periods that continue at `now`. If `lasts` is true, periods without repeats continue too. */
+/** Returns the periods that are ongoing at `now`. If `lasts` is true, periods do not end for lack of repeats. */
 export function ongoing(periods: readonly FiringPeriod[], now: number, lasts = false): FiringPeriod[] {
   return periods.filter(({ recoveredAt, quietAt }) => recoveredAt === null && (lasts || quietAt > now))
 }
 
-/** When an object recovered and when it was deleted, each in order of time. */
+/** When an object recovered and when it was deleted, both sorted by time. */
 type Ends = { readonly recovered: readonly number[]; readonly gone: readonly number[] }
 
 function endsOf({ recovered, gone }: Evidence, object: string): Ends {
@@ -54,7 +57,7 @@ type Building = {
   readonly lastAt: number
   readonly count: number
   readonly attempts: number
-  /** For each series of repeats, identified by its first time: the number of repeats that belong to earlier periods. */
+  /** For each series of repeats, identified by its first time: how many of the repeats belong to earlier periods. */
   readonly earlier: ReadonlyMap<number, number>
 }
 
@@ -77,7 +80,7 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
   return { object, since, lastAt, count, recoveredAt: first === Number.POSITIVE_INFINITY ? null : first, quietAt }
 }
 
-/** Returns the number of attempts. Events of several containers within a short time are one attempt. */
+/** Returns the number of attempts. Events from several containers within a short time are one attempt. */
 function attemptsOf(period: Building | null): number {
   if (!period) return 1
   const lasted = period.lastAt - period.since
@@ -85,7 +88,7 @@ function attemptsOf(period: Building | null): number {
   return lasted === 0 ? period.count : Math.min(period.count, 1 + Math.floor(lasted / ATTEMPT))
 }
 
-/** Returns whether the condition continued between two observations. */
+/** Returns whether the condition was continuous between two observations. */
 function continues(
   period: Building,
   [at, , since, count]: Observation,
@@ -95,7 +98,7 @@ function continues(
 ): boolean {
   if (ends.recovered.some((end) => end >= period.lastAt && end < at)) return false
   if (ends.gone.some((end) => end >= period.since && end + SHUTDOWN < at)) return false
-  // If the series was counted before, its new repeats happened after the last observation.
+  // If the series was counted before, its new repeats are from after the last observation.
   const from = counted.has(since) ? period.lastAt : since
   const repeats = counted.has(since) ? count - (counted.get(since) ?? 0) : count - 1
   const gap = (at - from) / Math.max(1, repeats)
@@ -111,8 +114,8 @@ function extended(period: Building, [at, , since, count]: Observation): Building
 }
 
 /**
- * Starts a period with this observation. Kubernetes increases the count of an event as long as it stores the event,
- * even after days without a repeat. If the repeats are too far apart or were counted in an earlier period, the new
+ * Starts a period with this observation. As long as Kubernetes keeps an event, it increases the event's count on each
+ * repeat, even after a gap of days. If the repeats are too far apart or were counted in an earlier period, the new
  * period starts with the last repeat.
  */
 function begun([at, , since, count]: Observation, counted: ReadonlyMap<number, number>, rules: PeriodRules): Building {

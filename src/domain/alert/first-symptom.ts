@@ -1,9 +1,9 @@
-/** Decides which alert of an incident is its first symptom. */
+/** Determines the first symptom of an incident. */
 import type { Source } from '../event/event.ts'
 
 /**
- * Returns the alert that started first. A CI alert means that a change failed, not that a service has a problem, so it
- * is returned only if there are no other alerts. If several alerts started together, returns the first one in the list.
+ * Returns the alert that started first, or the first such alert in the list. A CI alert means that a change failed and
+ * not that a service has a problem, so it is returned only if there are no other alerts.
  */
 export function firstSymptom<A extends { readonly source: Source; readonly startsAt: number }>(
   alerts: readonly A[],

@@ -1,9 +1,9 @@
-/** Groups similar alerts: one row for a storm, with the labels that differ between its members. */
+/** Groups similar alerts, so that a storm becomes one row that shows the labels that differ. */
 import type { Labels, Source } from '../event/event.ts'
 import { formatCount, ordered } from '../postmortem/words.ts'
 import { rank, type Severity } from '../severity.ts'
 
-/** The fields of an alert that grouping reads. Times in milliseconds UTC. */
+/** The alert fields needed for grouping. Times in milliseconds UTC. */
 export type GroupedAlert = {
   readonly id: string
   readonly serviceId: string
@@ -15,11 +15,11 @@ export type GroupedAlert = {
   readonly labels: Labels
   readonly startsAt: number
   readonly endsAt: number | null
-  /** How many events reported the alert. */
+  /** The number of events that reported the alert. */
   readonly occurrences: number
 }
 
-/** `count` alerts of one service with the same name, source and severity. `members` lists them, newest first. */
+/** `count` alerts of one service with the same name, source and severity. `members`: newest first. */
 export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly key: string
   readonly name: string
@@ -28,34 +28,34 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly serviceId: string
   readonly members: readonly Alert[]
   readonly count: number
-  /** When each member started, latest first. */
+  /** The start times of the members, latest first. */
   readonly starts: readonly number[]
   readonly firing: number
   /** The number of events that reported the members. */
   readonly seen: number
   readonly firstStartsAt: number
   readonly lastStartsAt: number
-  /** When the last member ended; null while a member fires. */
+  /** When the last member ended; null while any member is firing. */
   readonly endsAt: number | null
-  /** The summary of the newest member, with the labels that differ between the members. */
+  /** The newest member's summary, with the labels that differ between the members. */
   readonly summary: string
 }
 
-/** Labels that mean nothing to a person or repeat another label. */
+/** Labels that are meaningless to users or duplicate another label. */
 const HIDDEN = new Set([
   ...['alertname', 'severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id'],
   ...['reason', 'type', 'kind', 'grafana_folder', 'rule_uid', '__alert_rule_uid__', 'instance'],
 ])
 const MAX_LABELS = 2
 
-/** Groups similar alerts. Sorts the groups by severity, highest first, then by start, latest first. */
+/** Groups similar alerts. Sorts the groups by severity, highest first, and then by start, latest first. */
 export function groupAlerts<Alert extends GroupedAlert>(alerts: readonly Alert[]): readonly AlertGroup<Alert>[] {
   const byKey = Map.groupBy(alerts, groupKey)
   const groups = [...byKey].map(([key, members]) => groupOf(key, members))
   return ordered(groups, ({ severity, lastStartsAt, key }) => [-rank(severity), -lastStartsAt, key])
 }
 
-/** Returns the key that similar alerts share: service, name, source and severity. */
+/** Returns the key that similar alerts have in common: service, name, source and severity. */
 export function groupKey(alert: Pick<GroupedAlert, 'serviceId' | 'name' | 'source' | 'severity'>): string {
   return JSON.stringify([alert.serviceId, alert.name, alert.source, alert.severity])
 }
@@ -78,7 +78,10 @@ function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert
   }
 }
 
-/** Returns `More than 5 % of requests fail: 11 routes on 40 pods`; only the newest summary if all labels are equal. */
+/**
+ * Returns text such as `More than 5 % of requests fail: 11 routes on 40 pods`, or just the newest summary if all labels
+ * are equal.
+ */
 function summaryOf(members: readonly GroupedAlert[]): string {
   const summary = members[0]?.summary.replace(/\s+/g, ' ').trim() ?? ''
   const varies = variesText(members.map(({ labels }) => labels))
@@ -88,8 +91,8 @@ function summaryOf(members: readonly GroupedAlert[]): string {
 }
 
 /**
- * Returns the labels that differ between similar alerts: `11 routes on 40 pods`. Names at most two labels. The label
- * with the fewest values comes first. Returns '' if all labels are equal.
+ * Describes the labels that differ between similar alerts: `11 routes on 40 pods`. Names at most two labels, the one
+ * with the fewest values first. Returns '' if all labels are equal.
  */
 export function variesText(labels: readonly Labels[]): string {
   const values = new Map<string, Set<string>>()
@@ -107,7 +110,7 @@ export function variesText(labels: readonly Labels[]): string {
   return [few, ...(many ? [many] : [])].map(({ name, size }) => `${formatCount(size)} ${plural(name)}`).join(' on ')
 }
 
-/** `route` → `routes`, `address` → `addresses`, `query` → `queries`. Other text stays unchanged. */
+/** `route` → `routes`, `address` → `addresses`, `query` → `queries`. Returns `values of NAME` for other names. */
 function plural(name: string): string {
   if (!/^[a-z]+$/.test(name)) return `values of ${name}`
   if (/(?:s|x|ch|sh)$/.test(name)) return `${name}es`

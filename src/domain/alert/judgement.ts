@@ -1,11 +1,11 @@
-/** The judgement about one draft: the event to store and the signal for an alert. */
+/** The classification of a draft: the event to store, and the signal for an alert. */
 
 import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import type { Signal } from './alert.ts'
 
 export type DraftJudgement = {
-  /** The stored fields of the event, besides the payload. */
+  /** The fields of the event to store, apart from the payload. */
   readonly event: {
     readonly kind: EventKind
     readonly name: string
@@ -14,19 +14,18 @@ export type DraftJudgement = {
     readonly severity: Severity
     readonly text: string
   }
-  /** The condition that starts or ends; null if the draft is only stored in the history. */
+  /** The condition that starts or ends; null if the draft is only stored. */
   readonly signal: Signal | null
   /** Whether the draft can end or explain earlier conditions of its service. */
   readonly tellsOfEnds: boolean
   /**
-   * The fingerprint of a condition that the draft supports as evidence but does not change: for a job, its pipeline.
+   * The fingerprint of a condition for which the draft is evidence without changing it. For a job, this is its
+   * pipeline.
    */
   readonly evidenceOf: string | null
 }
 
-/**
- * `success` and `failure` are the results of a pipeline. A pipeline that runs or ended in another way is `pipeline`.
- */
+/** `success` and `failure` are pipeline results. A pipeline that is running or ended in any other way is `pipeline`. */
 export type EventKind =
   | 'firing'
   | 'resolved'
@@ -43,10 +42,10 @@ export type EventKind =
 export const NO_LABELS: Labels = Object.freeze(Object.create(null))
 
 const LINE_LENGTH = 300
-/** Only this many characters are read for one line of text. */
+/** The number of characters to examine when shortening text to one line. */
 const MAX_READ = 4 * LINE_LENGTH
 
-/** Returns a sender's text as one line of at most 300 characters. */
+/** Shortens a sender's text to one line of at most 300 characters. */
 export function oneLine(text: string): string {
   const line = text.slice(0, MAX_READ).replace(/\s+/g, ' ').trim()
   return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1).toWellFormed()}…`

@@ -1,17 +1,23 @@
-/** Lag: how late a sender of Kubernetes events delivers them, or how far its clock is behind ours. */
+/** Measures the delay of Kubernetes events from a sender, or how far the sender's clock is behind. */
 
 const MINUTE = 60_000
-/** A quiet cluster may have no recent event when its sender connects. A sender with a larger lag is late. */
+/**
+ * A quiet cluster may have no recent events when its sender connects. A lag above this value means that the sender is
+ * late.
+ */
 const NORMAL = 15 * MINUTE
-/** If all events of this period were later than before, the lag has grown. */
+/** If all events during this period arrived later than before, the lag has grown. */
 const RAISED_AFTER = 10 * MINUTE
-/** A smaller change does not matter to any rule. */
+/** Smaller changes make no difference to any rule. */
 const NEGLIGIBLE = MINUTE
 
-/** `lag`: the shortest time from an event to its receipt. `lagAt`: when this lag was last measured. In milliseconds. */
+/**
+ * `lag`: the shortest delay between an event and its receipt. `lagAt`: when this lag was last measured. In
+ * milliseconds.
+ */
 export type Lag = { readonly lag: number; readonly lagAt: number }
 
-/** Returns the lag of a sender after one more event. Returns the same object if the change does not matter. */
+/** Returns a sender's lag after another event. Returns the same object if the change is negligible. */
 export function withLag(before: Lag | null, event: { readonly at: number; readonly receivedAt: number }): Lag {
   const lag = Math.max(0, event.receivedAt - event.at)
   const now = { lag, lagAt: event.receivedAt }
@@ -23,7 +29,10 @@ export function withLag(before: Lag | null, event: { readonly at: number; readon
   return event.receivedAt - before.lagAt > RAISED_AFTER ? now : before
 }
 
-/** Returns the delay of a sender in ms, 0 if it is punctual. Missing repeats within the delay do not show an end. */
+/**
+ * Returns a sender's delay in ms, or 0 if it is on time. A repeat that is missing for less than this delay proves
+ * nothing.
+ */
 export function delayOf(lag: Lag | null): number {
   return lag !== null && lag.lag > NORMAL ? lag.lag : 0
 }

@@ -1,11 +1,11 @@
-/** Applies events that were received before an alert, so that the order of arrival does not change the result. */
+/** Applies events that were received before the alert was opened, so that the order of arrival does not matter. */
 
 import { digest } from '../event/fingerprint.ts'
 import { addsNode, deletedObjectOf, ends, rolloutOf } from '../event/reason.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, withEvidence } from './evidence.ts'
 
-/** A received event that may end a condition: an info or change event of the cluster, or a pipeline's success. */
+/** A received event that can end a condition: a Kubernetes info or change event, or a successful pipeline. */
 export type ReceivedEvent = {
   readonly kind: string
   readonly name: string
@@ -14,7 +14,7 @@ export type ReceivedEvent = {
   readonly at: number
 }
 
-/** Returns the alert after these events of its service. Duplicates and the order have no effect. */
+/** Applies events of the alert's service. Their order and duplicates do not matter. */
 export function withReceivedEvents(alert: Alert, received: readonly ReceivedEvent[]): Alert {
   if (alert.source === 'ci') return withSuccess(alert, received)
   const evidence = received.reduce((before, event) => withEvent(before, alert, event), alert.evidence)
@@ -40,7 +40,7 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
 }
 
 /**
- * Marks the unavailable pods of older templates as deleted after a pod of a newer template started. The Deployment
+ * Marks the unavailable pods of older templates as deleted once a pod of a newer template has started. The Deployment
  * controller removes unavailable pods first (`cleanupUnhealthyReplicas`).
  */
 function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
@@ -52,13 +52,13 @@ function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
 }
 
 /**
- * Returns the template's hash in the name of a Deployment's pod or ReplicaSet: `7d9f5b6c8` of `cart-7d9f5b6c8-x2kqp`.
+ * Returns the template hash in the name of a ReplicaSet or a Deployment's pod: `7d9f5b6c8` for `cart-7d9f5b6c8-x2kqp`.
  */
 function templateOf(object: string): string | null {
   return /-([456789bcdf]{6,10})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?$/.exec(object)?.[1] ?? null
 }
 
-/** Returns whether the deleted object showed the condition. Other deletions have no effect. */
+/** Returns whether the deleted object had the condition. Other deletions have no effect. */
 function isSeen({ seen }: Evidence, gone: string): boolean {
   const isPrefix = gone.endsWith('*')
   return seen.some(([, object]) => (isPrefix ? `${object}-`.startsWith(gone.slice(0, -1)) : object === gone))
@@ -79,7 +79,7 @@ function withSuccess(alert: Alert, received: readonly ReceivedEvent[]): Alert {
   return { ...alert, status: 'resolved', resolution: 'reported', endsAt, endedAt: alert.receivedAt }
 }
 
-/** The identity of a pipeline's alert, from the project and the object `Ref/<ref>` of its event. */
+/** Returns the fingerprint of a pipeline's alert. `object`: the event's object, `Ref/<ref>`. */
 function pipelineFingerprint(project: string, object: string): string {
   return digest(project, object.slice('Ref/'.length))
 }

@@ -1,4 +1,4 @@
-/** The labels of an alert that stay the same when its exporter restarts. */
+/** Selects the labels of an alert that survive a restart of its exporter. */
 
 import type { AlertDraft, Labels } from '../event/event.ts'
 import { exporterOf } from '../service/exporter.ts'
@@ -11,12 +11,12 @@ const VOLATILE = new Set([
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** The rule of an attribution by a label, with or without an alias, for example `label pod: deployment pod`. */
+/** Matches the rule of an attribution by label, with or without an alias, such as `label pod: deployment pod`. */
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 
 /**
- * Returns the sorted names of the labels in the logical key. Omits volatile labels and labels that name the exporter.
- * Keeps the label that chose the service, and the target's own pod.
+ * Returns the sorted names of the labels in the logical key. Leaves out volatile labels and labels that identify the
+ * exporter, but keeps the label that determined the service, and the target's own pod.
  */
 export function logicalNames(draft: AlertDraft, attribution: Attribution): string[] {
   const [, how, chosen] = CHOSEN.exec(attribution.rule) ?? []
@@ -26,8 +26,8 @@ export function logicalNames(draft: AlertDraft, attribution: Attribution): strin
 }
 
 /**
- * Returns the labels that name the exporter. For an exporter on the node, `instance` is one of them if a better label
- * chose the service.
+ * Returns the labels that identify the exporter. For exporters on a node, this includes `instance` if another label
+ * determined the service.
  */
 function exporterLabels(labels: Labels, chosen: string | undefined): ReadonlySet<string> {
   const { own, kind } = exporterOf(labels)

@@ -1,7 +1,4 @@
-/**
- * Signals from CI: a pipeline that deploys creates an alert for its branch or tag, and a job is evidence for its
- * pipeline.
- */
+/** Signals from CI: a deploying pipeline has an alert for its branch or tag, and a job is evidence for its pipeline. */
 
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
@@ -21,7 +18,7 @@ export function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attributio
   return judgePipeline(draft, attribution)
 }
 
-/** A job is evidence for its pipeline and creates no alert. */
+/** A job is evidence for its pipeline and never opens an alert. */
 function judgeJob({ job, project, ref, pipelineId }: JobDraft): DraftJudgement {
   const failed = job.status === 'failed' && !job.allowFailure
   const of = pipelineId ? ` of pipeline #${pipelineId}` : ''
@@ -40,7 +37,7 @@ function history(event: DraftJudgement['event']): DraftJudgement {
   return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
 }
 
-/** Identifies the alert by project and ref. Only the default branch, tags and deploys create an alert. */
+/** The alert is identified by project and ref. Only the default branch, tags and deploys can open one. */
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
   const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
   const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))
@@ -48,7 +45,7 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJud
   const failedDeploy = draft.jobs.some((job) => isDeploy(job) && job.status === 'failed' && !job.allowFailure)
   const severity: Severity = failed && counts && failedDeploy ? 'warning' : 'info'
   const summary = oneLine(`pipeline ${draft.pipelineId ? `#${draft.pipelineId} ` : ''}on ${draft.ref}: ${draft.status}`)
-  // A success ends the alert of its ref, even if the successful pipeline neither deploys nor is on the default branch.
+  // A success ends the alert of its ref, even if that pipeline neither deploys nor runs on the default branch.
   const isSignal = failed ? counts : draft.status === 'success' && !draft.mergeRequest
   return {
     event: {
@@ -97,7 +94,7 @@ function pipelineSignal(
       severity: found.failedDeploy ? 'failed deploy' : 'failed pipeline',
       identity: 'project and ref',
     },
-    // Uses the end of the pipeline, so that only a later pipeline can end the alert.
+    // The end of the pipeline is used as the start, so that only a later pipeline can end the alert.
     startsAt: draft.at,
     endsAt: found.failed ? null : draft.at,
     at: draft.at,
@@ -105,7 +102,7 @@ function pipelineSignal(
   }
 }
 
-/** The service is not included, because a project can move to another service when its image is seen in a cluster. */
+/** Does not include the service, because a project can move to another service when its image is seen in a cluster. */
 function pipelineFingerprint(path: string, ref: string): string {
   return digest(path, ref)
 }

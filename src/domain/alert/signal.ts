@@ -1,4 +1,4 @@
-/** Turns a draft into the event to store and the signal for an alert. */
+/** Turns a draft into an event to store and a signal for an alert. */
 
 import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
@@ -18,7 +18,7 @@ import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
 import { judgeCi } from './signal-ci.ts'
 
-/** The service, chosen by a person or by the rules. */
+/** The service, determined by the rules or by an alias. */
 export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
 export function judge(draft: Draft, target: Target, attribution: Attribution): DraftJudgement {
@@ -34,7 +34,7 @@ export function judge(draft: Draft, target: Target, attribution: Attribution): D
 }
 
 /**
- * Identifies the alert by service, reason group and container or kind, so that the alert stays the same when a pod
+ * Identifies the alert by service, condition, and container or kind, so that the alert stays the same when a pod
  * restarts.
  */
 function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribution): DraftJudgement {
@@ -85,9 +85,8 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
 }
 
 /**
- * Returns the identity of a condition: its service, its reason group and the container or, if that is unknown, the
- * object's kind. For a probe the identity contains only the kind, because not every event of a probe names the
- * container.
+ * Returns the identity of a condition: its service, its name, and the container, or the object's kind if the container
+ * is unknown. For a probe, the kind is always used, because not every probe event names the container.
  */
 export function eventFingerprint(
   target: Target,
@@ -108,7 +107,7 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
 
 /**
  * Identifies the alert by the sender's fingerprint. For Alertmanager, the labels that survive a restart of the exporter
- * identify it too.
+ * also identify it.
  */
 function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): DraftJudgement {
   const { severity, raw, rule } = severityOf(draft)
@@ -162,7 +161,7 @@ function objectOf(labels: Labels): string {
   return labels.pod ? `Pod/${labels.pod}` : ''
 }
 
-/** Returns whether a signal creates an alert if its condition is unknown. A successful pipeline creates no alert. */
+/** Returns whether a signal of an unknown condition opens an alert. A successful pipeline does not. */
 export function makesAlert(signal: Signal): boolean {
   return signal.source !== 'ci' || signal.status === 'firing'
 }

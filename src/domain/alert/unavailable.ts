@@ -1,4 +1,4 @@
-/** Decides which conditions make a pod unavailable, and when they open an incident. */
+/** Determines which conditions make a pod unavailable, and when they open an incident. */
 import { isMoment, isProbe, meansUnavailable } from '../event/lasting.ts'
 import { isTerminal } from '../event/reason.ts'
 import type { Alert } from './alert.ts'
@@ -6,31 +6,31 @@ import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 const MINUTE = 60_000
 /**
- * A pod that cannot be scheduled, pulled, mounted or started is retried within seconds. A condition that lasts longer
- * than this is a real problem. The first back-offs of the kubelet are 10, 20 and 40 seconds.
+ * A pod that cannot be scheduled, pulled, mounted or started is retried within seconds. If the condition lasts longer
+ * than this, the problem is real. The kubelet's first back-offs are 10, 20 and 40 seconds.
  */
 const LASTS = MINUTE
-/** A pod is also unavailable if its condition is seen this many times. */
+/** A pod is also considered unavailable once its condition has been observed this many times. */
 const REPEATS = 4
 /**
- * A probe fails after three attempts (`failureThreshold`), 10 seconds apart (`periodSeconds`). Then the kubelet
- * restarts the container or stops its traffic. A probe that still fails later has a lasting problem.
+ * A probe fails after three attempts (`failureThreshold`), 10 seconds apart (`periodSeconds`). The kubelet then
+ * restarts the container or stops sending it traffic. If the probe keeps failing after that, the problem is real.
  */
 const PROBES = 3
 const PROBES_LAST = 45_000
 /**
- * These conditions take longer. A volume must first be detached from its previous node, and the kubelet waits two
- * minutes before it reports a failure. The pod of a lost node needs time because the event of the node may arrive
+ * Conditions that take longer. A volume must first be detached from its previous node, and the kubelet waits two
+ * minutes before it reports a failure. A pod on a lost node gets more time because the event for the node may arrive
  * later.
  */
 const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
 const TWO_MINUTES = 2 * MINUTE
-/** The autoscaler waits this long for a new node (`--max-node-provision-time`). A drained node may be away as long. */
+/** How long the autoscaler waits for a new node (`--max-node-provision-time`). Draining a node can take as long. */
 const PLANNED = 15 * MINUTE
 
 /**
- * An event that is received later than this is late. A newly connected exporter sends old events first, oldest to
- * newest, within seconds. The recovery may follow a few requests later, so a late event opens an incident only after
+ * An event received later than this is late. A newly connected exporter first sends its old events, oldest first,
+ * within seconds. The recovery may be only a few requests behind, so a late event opens an incident only after
  * `BACKLOG`.
  */
 const LATE = 30_000
@@ -41,39 +41,36 @@ export type SenderBehavior = { readonly repeats: boolean; readonly lag: number }
 /** `planned`: whether a node is being drained or added. */
 export type Circumstances = SenderBehavior & { readonly planned: boolean }
 
-/** A sender that reports repeats and is on time. */
 export const PUNCTUAL_SENDER: SenderBehavior = { repeats: true, lag: 0 }
 
 export type Unavailable = {
-  /** When the condition opens an incident, in milliseconds UTC. This may be in the future. */
+  /** When the condition opens an incident, in milliseconds UTC. Can be in the future. */
   readonly at: number
   /** The time of the first observation. */
   readonly since: number
-  /** The rule in words: `pod cart-1 unavailable: seen 9 times`. */
+  /** A description of the rule: `pod cart-1 unavailable: seen 9 times`. */
   readonly rule: string
 }
 
 type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeenAt' | 'receivedAt'>
 
-/** Returns when and by which rule a firing condition makes a pod unavailable; null if it does not. */
+/** Returns when and by which rule a firing condition makes a pod unavailable, or null if it does not. */
 export function unavailable(alert: Watched, now: number, context: Circumstances): Unavailable | null {
   if (!meansUnavailable(alert.name)) return null
   return earliest(ongoingPeriods(alert, now, context).map((period) => verdictOf(period, alert, context)))
 }
 
 /**
- * Returns when a firing condition opens an incident, in milliseconds UTC: at once if a pod is unavailable, otherwise
- * after the condition lasted a minute. A momentary condition must be repeated. Returns null if the condition never
- * opens an incident.
+ * Returns when a firing condition opens an incident, in milliseconds UTC: immediately if a pod is unavailable,
+ * otherwise after a minute. A momentary condition must also be repeated. Returns null if the condition never opens an
+ * incident.
  */
 export function incidentDueAt(alert: Watched, now: number, context: Circumstances): number | null {
   const periods = ongoingPeriods(alert, now, context)
   return earliest(periods.map((period) => verdictOf(period, alert, context)))?.at ?? null
 }
 
-/**
- * Returns the next time at which a firing period ends or opens an incident without an event, in ms UTC; null for never.
- */
+/** Returns when a firing period next ends or opens an incident without a new event, in ms UTC; null for never. */
 export function nextPeriodChange(alert: Watched, now: number, context: Circumstances): number | null {
   const periods = ongoingPeriods(alert, now, context)
   const times = periods.flatMap((period) => [period.quietAt + context.lag, verdictOf(period, alert, context)?.at ?? 0])

@@ -1,5 +1,5 @@
 /**
- * Changes that may cause problems: a pipeline, combined from all its notifications, or a new pod template of a
+ * Changes that can cause problems: a pipeline, combined from all of its notifications, or a new pod template in a
  * Deployment.
  */
 import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
@@ -7,7 +7,7 @@ import { rolloutOf } from '../event/reason.ts'
 import { earliest } from '../instant.ts'
 import { isDeploy, isOwnTrouble } from './pipeline.ts'
 
-/** Times in ms UTC. `service` is the UUID of the changed service. */
+/** Times in ms UTC. `service`: the UUID of the changed service. */
 export type Change = PipelineChange | RolloutChange
 
 type Common = {
@@ -23,7 +23,7 @@ type Common = {
 
 export type RolloutChange = Common & {
   readonly kind: 'rollout'
-  /** The hash of the ReplicaSet. A new hash is a new pod template. */
+  /** The hash of the ReplicaSet. A new hash means a new pod template. */
   readonly hash: string
 }
 
@@ -32,7 +32,7 @@ export type PipelineChange = Common & {
   readonly facts: PipelineFacts
 }
 
-/** The facts from all notifications of one pipeline, independent of their order. */
+/** The combined facts from a pipeline's notifications. The order of arrival does not matter. */
 export type PipelineFacts = {
   readonly project: string
   /** The branch or tag. */
@@ -45,7 +45,7 @@ export type PipelineFacts = {
   readonly finishedAt: number | null
   readonly mergeRequest: boolean
   readonly commit: Commit | null
-  /** The page of the pipeline in GitLab; null if the sender did not report it. */
+  /** The pipeline's page in GitLab; null if the sender did not include it. */
   readonly url: string | null
   readonly jobs: readonly Job[]
   /** The rule that matched the project to the service. */
@@ -62,7 +62,7 @@ export type Outcome =
   | 'CI system failure'
   | 'under way'
 
-/** Adds one notification of the same pipeline. The order of arrival does not matter. */
+/** Adds a notification to its pipeline. The order of arrival does not matter. */
 export function absorbNotification(
   before: PipelineFacts | null,
   draft: PipelineDraft | JobDraft,
@@ -92,7 +92,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
     status: draft.status,
     statusAt: draft.at,
     createdAt: draft.createdAt ?? (draft.duration === null ? null : draft.at - draft.duration * 1000),
-    // While a retried pipeline runs, its notification still contains the end of the first attempt.
+    // While a retried pipeline is running, its notifications still contain the end of the first attempt.
     finishedAt: ENDED.has(draft.status) ? draft.finishedAt : null,
     mergeRequest: draft.mergeRequest,
     commit: draft.commit,
@@ -102,7 +102,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
   }
 }
 
-/** A job only shows that its pipeline was running. */
+/** A job proves only that its pipeline was running. */
 function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
   return {
     project: draft.project.path,
@@ -125,8 +125,8 @@ const DAY = 24 * 3_600_000
 const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
- * Returns whether `one` is newer. A final status is newer than a status that is not final. Otherwise the later status
- * is newer, because a retry ends later.
+ * Returns whether `one` is newer. A final status is newer than any other. If both or neither are final, the later
+ * status is newer, because a retry ends later.
  */
 function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)
@@ -134,7 +134,7 @@ function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   return one.status > other.status
 }
 
-/** Merges jobs by ID, or by name if they have no ID. Keeps the later state of each job. */
+/** Merges jobs by id, or by name if they have no id. Keeps the later state of each job. */
 function mergeJobs(known: readonly Job[], told: readonly Job[]): readonly Job[] {
   const jobs = new Map<string, Job>()
   for (const job of [...known, ...told]) {
@@ -153,8 +153,8 @@ function isFurther(job: Job, before: Job): boolean {
 }
 
 /**
- * Returns what a pipeline did to the running system. The jobs are unknown if the sender reported none. A deploy that
- * never started (skipped, manual, created) changed nothing.
+ * Returns what a pipeline did to the running system. The jobs are unknown if the sender did not report any. A deploy
+ * that never started (skipped, manual, created) changed nothing.
  */
 export function outcomeOf(facts: PipelineFacts): Outcome {
   const failed = facts.jobs.filter((job) => job.status === 'failed' && !job.allowFailure)
@@ -175,15 +175,15 @@ function isBegun(job: Job): boolean {
   return job.startedAt !== null || ['running', 'success', 'failed', 'canceling'].includes(job.status)
 }
 
-/** Whether a deploy job of a pipeline is running. */
+/** Returns whether a deploy job of the pipeline is running. */
 export function isDeploying({ status, jobs }: PipelineFacts): boolean {
   return !ENDED.has(status) && jobs.some((job) => isDeploy(job) && job.status === 'running')
 }
 
 /**
- * Returns the period in which a pipeline changed the system, at most a day. If the deploy jobs are known, this is the
- * period of these jobs, because a manual gate can extend a pipeline over days. Otherwise the period lasts from the
- * creation of the pipeline to its end.
+ * Returns when a pipeline changed the system, at most a day. If the deploy jobs are known, this is their period,
+ * because a manual gate can keep a pipeline waiting for days. Otherwise it is the period from the pipeline's creation
+ * to its end.
  */
 export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; readonly endsAt: number } {
   const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
@@ -194,7 +194,7 @@ export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; r
   return { startsAt: Math.min(Math.max(startsAt, endsAt - DAY), endsAt), endsAt }
 }
 
-/** After this time, Kubernetes reports a rollout as stuck (`progressDeadlineSeconds`). */
+/** Kubernetes reports a rollout as stuck after this time (`progressDeadlineSeconds`). */
 const ROLLOUT_LASTS = 10 * 60_000
 
 /** A stored ScalingReplicaSet event. */
@@ -206,8 +206,8 @@ export type ScalingEvent = {
 }
 
 /**
- * Returns the rollouts of one service: the first scale-up of a ReplicaSet that differs from the Deployment's last one.
- * More replicas of the same ReplicaSet are not a change, but a rollback is.
+ * Returns a service's rollouts. A rollout is the first scale-up of a ReplicaSet that differs from the Deployment's
+ * previous one. Adding replicas to the same ReplicaSet is not a rollout, but a rollback is.
  */
 export function rolloutsOf(
   events: readonly ScalingEvent[],
@@ -220,7 +220,7 @@ export function rolloutsOf(
     const before = last.get(event.object)
     if (rollout?.direction !== 'up' || before === rollout.hash) return []
     last.set(event.object, rollout.hash)
-    // If the first known event of a Deployment starts from existing replicas, it only adds more of them.
+    // If the first known event of a Deployment starts from existing replicas, it merely adds more.
     if (before === undefined && (rollout.from ?? 0) > 0) return []
     const deployment = event.object.slice(event.object.indexOf('/') + 1)
     return [

@@ -1,9 +1,9 @@
 /**
- * Correlation: how likely a change caused a condition of the same service. Start here.
- *   score = identity × time × kind
+ * Correlation: how likely it is that a change caused a condition of the same service. Start here.
+ * score = identity × time × kind
  * identity: how certain it is that the change belongs to this service.
- * time: whether the condition began while the change ran or soon after, and not before. A repeat of a condition that
- * began earlier is no evidence.
+ * time: whether the condition began during the change or soon after, and not before. A repeat of a condition that began
+ * earlier is no evidence.
  * kind: what the change did.
  * Time alone never creates a link, because each factor can only lower the score.
  */
@@ -17,10 +17,10 @@ import { type Change, type Outcome, outcomeOf } from './change.ts'
 /** An event that shows the condition. */
 export type ConditionEvent = RepeatedEvent & { readonly eventId: string }
 
-/** The service, and its other events at about that time. */
+/** The service, and what else happened to it around that time. */
 export type Nearby = {
   readonly service: Name
-  /** Images that the pods of the service pulled. */
+  /** Images pulled by the service's pods. */
   readonly images: readonly { readonly path: string; readonly tag: string | null }[]
   /** When new pod templates appeared. */
   readonly rollouts: readonly { readonly startsAt: number }[]
@@ -30,11 +30,11 @@ export type Band = 'strong' | 'probable' | 'possible'
 export type Reason = { readonly code: string; readonly text: string }
 
 export type Link = {
-  /** 0.2 to 1, rounded to thousandths. */
+  /** 0.2 to 1, rounded to three decimals. */
   readonly score: number
   readonly band: Band
   readonly reasons: readonly Reason[]
-  /** The event with which the condition began, and the number of times it was seen near the change. */
+  /** The event with which the condition began, and how often the condition was observed near the change. */
   readonly evidence: { readonly eventId: string; readonly count: number }
   /** The time from the start of the change to the start of the condition; negative if the condition began first. */
   readonly lagSeconds: number
@@ -43,7 +43,7 @@ export type Link = {
 type Factor = { readonly value: number; readonly reason: Reason | null }
 
 const MINUTE = 60_000
-/** Allows for clock differences, and for deploy jobs that act before they are reported. */
+/** Tolerance for clock differences and for deploy jobs that take effect before they are reported. */
 export const BEFORE = 2 * MINUTE
 /** After this time, other causes are more likely. */
 export const AFTER = 30 * MINUTE
@@ -59,8 +59,8 @@ const BANDS: readonly (readonly [Band, number])[] = [
 ]
 
 /**
- * Returns the best link between a change and a condition of its service, or null. If the condition already existed
- * before the change, there is no link, no matter how often the condition repeats afterwards.
+ * Returns the best link between a change and a condition of its service, or null. A condition that existed before the
+ * change is never linked, no matter how often it repeats afterwards.
  */
 export function correlate(change: Change, sightings: readonly ConditionEvent[], nearby: Nearby): Link | null {
   const [from, to] = [change.startsAt - BEFORE, change.endsAt + AFTER]
@@ -116,12 +116,12 @@ const KINSHIPS = {
   slug: [0.8, 'same_name', 'has the name of this service'],
 } as const
 
-/** Returns the band of a score; null below 0.2. */
+/** Returns the band of a score, or null if it is below 0.2. */
 export function bandOf(score: number): Band | null {
   return BANDS.find(([, least]) => score >= least)?.[0] ?? null
 }
 
-/** Returns whether a tag is from a commit: at least 7 digits of its hash, alone or after a prefix such as `main-`. */
+/** Returns whether a tag refers to a commit: it contains at least 7 digits of the hash, such as `main-3f2a9c1`. */
 function isOf(tag: string, sha: string): boolean {
   const words = tag.toLowerCase().split(/[^0-9a-f]+/)
   return words.some((word) => word.length >= 7 && sha.toLowerCase().startsWith(word))
@@ -152,7 +152,7 @@ const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
   'under way': [0.2, 'under_way', 'it is running and has deployed nothing yet'],
 }
 
-/** A new pod template next to a pipeline shows that the pipeline changed the service. */
+/** A new pod template around the time of a pipeline confirms that the pipeline changed the service. */
 function replicaSetOf(change: Change, at: number, { rollouts }: Nearby): Factor {
   const appeared = rollouts.some(({ startsAt }) => startsAt >= change.startsAt - BEFORE && startsAt <= at)
   if (change.kind === 'pipeline' && !appeared) return { value: 1, reason: null }

@@ -1,17 +1,14 @@
-/**
- * Rules for pipelines: which jobs deploy, which branch is the default branch, and which failures come from the CI
- * system.
- */
+/** Rules for pipelines: which jobs deploy, what the default branch is, and which failures are due to the CI system. */
 
 import type { Job, Project } from '../event/event.ts'
 
-/** Words in the name of a job or stage that mean a deploy. */
+/** Words in the name of a job or stage that indicate a deploy. */
 const DEPLOY_WORDS = new Set([
   ...['deploy', 'deploys', 'deployment', 'redeploy', 'release', 'rollout', 'rollback', 'helm', 'helmfile', 'kubectl'],
   ...['production', 'prod', 'promote', 'canary', 'argocd'],
 ])
 
-/** Words that mean that a job only checks, builds or documents a deploy. */
+/** Words which indicate that a job only checks, builds or documents a deploy. */
 const HARMLESS_WORDS = new Set([
   ...['lint', 'test', 'tests', 'check', 'validate', 'verify', 'template', 'dry', 'dryrun', 'diff', 'plan', 'scan'],
   ...['build', 'compile', 'package', 'notes', 'docs', 'doc', 'changelog', 'prepare', 'stop', 'undeploy'],
@@ -19,7 +16,7 @@ const HARMLESS_WORDS = new Set([
 
 const DEFAULT_BRANCHES = new Set(['main', 'master', 'trunk', 'production', 'prod', 'release', 'default'])
 
-/** GitLab's `failure_reason` values for failures of the CI system: lib/gitlab/ci/status and CommitStatus enums. */
+/** GitLab's `failure_reason` values for CI system failures: lib/gitlab/ci/status and the CommitStatus enums. */
 const OWN_TROUBLE = new Set([
   'runner_system_failure',
   'stuck_or_timeout_failure',
@@ -32,8 +29,8 @@ const OWN_TROUBLE = new Set([
 ])
 
 /**
- * Returns whether a job deploys: it starts an environment (action `start` or none), or its name or stage has a deploy
- * word and its name has no word like `lint` or `notes`.
+ * Returns whether a job deploys: it starts an environment (action `start` or none), or its name or stage contains a
+ * deploy word and its name contains no word such as `lint` or `notes`.
  */
 export function isDeploy(job: Job): boolean {
   if (job.environment) return job.environment.action === null || ['', 'start'].includes(job.environment.action)
@@ -43,8 +40,8 @@ export function isDeploy(job: Job): boolean {
 }
 
 /**
- * Returns whether `ref` is the default branch. If the sender does not name the default branch, the usual names,
- * `release/…` and `release-…` count as default branches.
+ * Returns whether `ref` is the default branch. If the sender does not say which branch that is, the usual names,
+ * `release/…` and `release-…` are accepted.
  */
 export function isDefaultBranch(project: Project, ref: string): boolean {
   const branch = ref.replace(/^refs\/heads\//, '')

@@ -1,5 +1,5 @@
 /**
- * Keeps one of several firing alerts that have the same result in every rule. This limits the time to compute health.
+ * Keeps one of several firing alerts that affect every rule in the same way. This limits the time to compute health.
  */
 
 import { type Failure, isSameFailure } from '../event/reason.ts'
@@ -11,9 +11,9 @@ import type { ConditionOnNode } from './node-trouble.ts'
 type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'>
 
 /**
- * Returns the alerts that can change the health, its causes or the first cause. Of the firing alerts in one class,
- * keeps only the earliest. Of many names with the same results, keeps only the earliest 100. Keeps all ended alerts,
- * all alerts from Kubernetes events, and all alerts on `nodes`, the nodes with problems. The order does not change.
+ * Returns the alerts that can affect the health, its causes or the first cause. Keeps only the earliest firing alert in
+ * each class, and only the earliest 100 of many names with the same effect. Keeps all ended alerts, all alerts from
+ * Kubernetes events, and all alerts on `nodes`, the nodes with problems. Preserves the order.
  */
 export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: ReadonlySet<string>): readonly One[] {
   const times = turningPoints(alerts)
@@ -27,13 +27,13 @@ export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: 
   return chosen.size === alerts.length ? alerts : alerts.filter((alert) => chosen.has(alert))
 }
 
-/** Firing alerts with the same name that have the same result in every rule. */
+/** Firing alerts with the same name and the same effect on every rule. */
 type Class<One> = { readonly interval: number; earliest: One }
 
-/** The names of firing alerts with special rules. */
+/** Names of firing alerts with special rules. */
 const SPECIAL = new Set(['NodeNotSchedulable', 'NodeNotReady (pod)'])
 
-/** Returns the earliest alert of each class. Of many names with the same results, only 100 can have penalties. */
+/** Returns the earliest alert of each class. Of many names with the same effect, only 100 can have penalties. */
 function ofManyNames<One extends OnNode>(classes: readonly Class<One>[], failures: readonly Failure[]): readonly One[] {
   const groups: { readonly agrees: string; readonly interval: number; readonly alerts: [One, ...One[]] }[] = []
   if (classes.length <= MAX_PENALTIES) return classes.map(({ earliest }) => earliest)
@@ -46,7 +46,7 @@ function ofManyNames<One extends OnNode>(classes: readonly Class<One>[], failure
     else groups.push({ agrees, interval, alerts: [alert] })
   }
   return groups.flatMap(({ alerts }) => {
-    // The title of an incident contains the first name among the earliest alerts.
+    // An incident's title contains the first name among the earliest alerts.
     const titled = alerts.reduce((a, b) => (byStartAndName(b, a) < 0 ? b : a))
     return [titled, ...alerts.sort((a, b) => (isEarlier(a, b) ? -1 : 1)).slice(0, MAX_PENALTIES)]
   })
@@ -71,7 +71,7 @@ function count<One extends OnNode>(classes: Map<string, Class<One>[]>, alert: On
   else if (isEarlier(alert, alike.earliest)) alike.earliest = alert
 }
 
-/** Returns whether two alerts with the same name have the same result in every rule that does not compare times. */
+/** Returns whether two alerts with the same name have the same effect on every rule that does not compare times. */
 function isAlike(a: OnNode, b: OnNode): boolean {
   return (
     a.source === b.source &&
@@ -94,8 +94,8 @@ function isEarlier(a: HealthCondition, b: HealthCondition): boolean {
 }
 
 /**
- * Returns turning points, earliest first. All alerts that start between two of them agree with the same Kubernetes
- * events.
+ * Returns the times that divide alerts by start, earliest first. All alerts that start between two of these times agree
+ * with the same Kubernetes events.
  */
 function turningPoints(alerts: readonly HealthCondition[]): readonly number[] {
   const times = new Set<number>()

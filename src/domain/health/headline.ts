@@ -1,16 +1,16 @@
-/** The headline of the pages: one sentence with the names of the services that have problems. */
+/** The headline on the pages: one sentence that names the services with problems. */
 import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 
 export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
 
-/** The number of services by status, and the names that the sentence may mention, worst first. */
+/** The number of services by status, and the names that can be mentioned, worst first. */
 export type HeadlineFacts = {
   readonly counts: Readonly<Record<ServiceState, number>>
   readonly critical: readonly string[]
   readonly degraded: readonly string[]
 }
 
-/** The sentence in two parts: `lead` is prominent, `rest` may be empty. */
+/** The sentence in two parts: `lead` is displayed prominently; `rest` can be empty. */
 export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
 
 const MAX_NAMES = 3
@@ -48,12 +48,12 @@ function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'
   }
 }
 
-/** Shortens very long names. */
+/** Truncates very long names. */
 function shortened(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name
 }
 
-/** Returns `3 are degraded, 12 are healthy.` and omits states without a service. */
+/** Formats as `3 are degraded, 12 are healthy.` Leaves out states without any service. */
 function restOf(counts: HeadlineFacts['counts'], states: readonly ServiceState[]): string {
   const parts = states.flatMap((state) =>
     counts[state] === 0 ? [] : [`${formatCount(counts[state])} ${counts[state] === 1 ? 'is' : 'are'} ${state}`],

@@ -1,4 +1,4 @@
-/** Health: the status and the score of a service, with reasons. Start here. */
+/** Health: the status and score of a service, with reasons. Start here. */
 import type { Alert } from '../alert/alert.ts'
 import {
   type Circumstances,
@@ -12,7 +12,7 @@ import { earliest } from '../instant.ts'
 import { rank, type Severity } from '../severity.ts'
 import { isWitnessed, splitBySource, type Witnesses } from './agreement.ts'
 
-/** The fields of an alert that health needs. */
+/** The alert fields that determine health. */
 export type HealthCondition = Pick<
   Alert,
   | 'source'
@@ -27,7 +27,7 @@ export type HealthCondition = Pick<
   | 'evidence'
 > & {
   readonly uuid: string
-  /** The behavior of the sender of a cluster condition. Default: punctual. */
+  /** How the sender of a Kubernetes condition behaves. Default: on time. */
   readonly sender?: SenderBehavior
 }
 
@@ -35,13 +35,13 @@ export type Penalty = { readonly alertId: string; readonly reason: string; reado
 
 export type Health = {
   readonly status: 'healthy' | 'degraded' | 'critical'
-  /** 0 to 100: 100 minus the penalties. */
+  /** 100 minus the penalties, at least 0. */
   readonly score: number
-  /** The heaviest penalties, at most 100. */
+  /** The largest penalties, at most 100. */
   readonly penalties: readonly Penalty[]
-  /** Critical alerts, and why they are critical: the sender reported it, or an event and an alert agree. */
+  /** Critical alerts, and why they are critical: the sender said so, or an event and an alert agree. */
   readonly critical: readonly { readonly alertId: string; readonly by: 'sender' | 'agreement' | 'events' }[]
-  /** The next time at which the health may change without an event, in ms UTC; null for never. */
+  /** When the health may next change without a new event, in ms UTC; null for never. */
   readonly changesAt: number | null
 }
 
@@ -50,12 +50,12 @@ export type HealthRules = { readonly neverCritical?: boolean }
 
 const MINUTE = 60_000
 const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
-/** The penalty of an ended alert decreases to 0 over this time, in ms. */
+/** The penalty of an ended alert decays to 0 over this time, in ms. */
 export const DECAY = 30 * MINUTE
 const LASTING = 15 * MINUTE
 const DEGRADED_BELOW = 80
 const CRITICAL_BELOW = 40
-/** The maximum number of penalties. Each penalty is at least 1, so this many penalties lower the score to 0. */
+/** Each penalty is at least 1, so this many penalties are enough to lower the score to 0. */
 export const MAX_PENALTIES = 100
 
 type Weighed = {
@@ -67,9 +67,9 @@ type Weighed = {
 }
 
 /**
- * Returns the health of a service from its alerts, in any order. One more firing alert never raises the score.
- * Alerts with the same source and name count once, with the most severe alert. The penalty of an ended alert decreases
- * over 30 minutes. With `neverCritical`, the status is at most degraded.
+ * Returns a service's health, given its alerts in any order. Another firing alert never raises the score. Alerts with
+ * the same source and name are counted once, at the highest severity. The penalty of an ended alert decays over 30
+ * minutes. With `neverCritical`, the status is never worse than degraded.
  */
 export function healthOf(
   alerts: readonly HealthCondition[],
@@ -103,13 +103,10 @@ export function healthOf(
   }
 }
 
-/** The waiting times of the rules for health and incidents. */
+/** The time thresholds in the rules for health and incidents. */
 const SPANS = [LASTING]
 
-/**
- * Returns whether the penalty of an alert may have changed. A plain repeat changes the penalty only after a waiting
- * time of a rule.
- */
+/** Returns whether an alert's penalty may have changed. A plain repeat changes it only by crossing a time threshold. */
 export function hasWeightChanged(before: Weight, after: Weight): boolean {
   return WEIGHT.some((name) => before[name] !== after[name]) || passed(before) !== passed(after)
 }
@@ -121,7 +118,7 @@ function passed({ startsAt, lastSeenAt }: Weight): number {
   return SPANS.filter((span) => lastSeenAt - startsAt >= span).length
 }
 
-/** Returns the facts about a condition that do not come from its events. */
+/** Returns what affects a condition apart from its own events. */
 export function circumstancesOf(
   { sender = PUNCTUAL_SENDER }: Pick<HealthCondition, 'sender'>,
   planned: boolean,
@@ -129,7 +126,7 @@ export function circumstancesOf(
   return { ...sender, planned }
 }
 
-/** Returns whether a node is being drained or added. Pods then wait for a while. */
+/** Returns whether a node is being drained or added, in which case pods are expected to be pending for a while. */
 export function isPlanned(alerts: readonly HealthCondition[]): boolean {
   return alerts.some(({ name, status, evidence }) => {
     return status === 'firing' && (name === 'NodeNotSchedulable' || evidence.helped.length > 0)
@@ -145,13 +142,13 @@ function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstan
   return { alert, severity, rule, penalty: PENALTY[severity], by }
 }
 
-/** Returns the remaining penalty of an ended alert, rounded, so that it reaches 0 before the half hour is over. */
+/** Returns the remaining penalty of an ended alert. Rounding makes it reach 0 before the half hour is over. */
 function decayed({ severity, endsAt }: HealthCondition, now: number): number {
   const left = DECAY - (now - (endsAt ?? now))
   return Math.round((PENALTY[severity] * Math.min(DECAY, Math.max(0, left))) / DECAY)
 }
 
-/** Returns the severity of a firing alert, considering other alerts and its duration. */
+/** Returns the severity of a firing alert, taking other alerts and its duration into account. */
 function effective(
   alert: HealthCondition,
   witnesses: Witnesses,
@@ -172,7 +169,7 @@ function effective(
   return { severity: alert.severity, rule: alert.severity, by: null }
 }
 
-/** Returns whether the condition was repeated for 15 minutes. */
+/** Returns whether the condition has been reported over at least 15 minutes. */
 export function lasts(alert: Pick<HealthCondition, 'startsAt' | 'lastSeenAt'>): boolean {
   return alert.lastSeenAt - alert.startsAt >= LASTING
 }
@@ -193,7 +190,7 @@ function byWeight(a: Weighed, b: Weighed): number {
   return isHeavier(a, b) ? -1 : 1
 }
 
-/** Compares alerts by weight. The order is total, so that the same alerts always give the same explanation. */
+/** Compares alerts by weight. The order is total, so that equal alerts always produce the same explanation. */
 function isHeavier(a: Weighed, b: Weighed): boolean {
   if (a.penalty !== b.penalty) return a.penalty > b.penalty
   if (a.alert.startsAt !== b.alert.startsAt) return a.alert.startsAt < b.alert.startsAt
@@ -209,7 +206,7 @@ function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
   return score < DEGRADED_BELOW || worst > 0 ? 'degraded' : 'healthy'
 }
 
-/** Returns the next time at which an ended or a continuing alert changes the score; null for never. */
+/** Returns when an ended or ongoing alert next changes the score, or null for never. */
 function changesAt(alerts: readonly HealthCondition[], planned: boolean, now: number): number | null {
   const decaying = alerts.filter((alert) => alert.status === 'resolved' && decayed(alert, now) > 0)
   return earliest([
@@ -218,7 +215,7 @@ function changesAt(alerts: readonly HealthCondition[], planned: boolean, now: nu
   ])
 }
 
-/** Returns the time in ms at which the rounded penalty loses its next point. */
+/** Returns when the rounded penalty next drops by a point, in ms. */
 function nextPoint(alert: HealthCondition, now: number): number {
   const whole = PENALTY[alert.severity]
   const lost = whole - decayed(alert, now) + 0.5

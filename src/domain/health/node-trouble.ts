@@ -1,19 +1,19 @@
-/** Finds alerts that a failed node explains, so that the pods of one node do not open many incidents. */
+/** Finds alerts explained by a failed node, so that the pods on one node do not open many incidents. */
 
 import { rank } from '../severity.ts'
 import type { HealthCondition } from './health.ts'
 
-/** An alert with its node, or null if unknown. */
+/** An alert and the node it is on; null if unknown. */
 export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> & { readonly node: string | null }
 
-/** When a problem of a node began and ended, in ms UTC. `endsAt`: null while it continues. */
+/** When a node's problem began and ended, in ms UTC. `endsAt`: null while it is ongoing. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number; readonly endsAt: number | null }
 
-/** A failed node explains problems of its pods that start within this time of its own problem. */
+/** A failed node explains problems of its pods that start within this time of its own. */
 const NEAR_NODE = 10 * 60_000
 
 /**
- * Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that only repeat these alerts.
+ * Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that merely repeat such alerts.
  */
 export function explainedByNodes(
   conditions: readonly ConditionOnNode[],
@@ -25,7 +25,7 @@ export function explainedByNodes(
       (!isStarting(condition) &&
         troubles.some(({ node, startsAt }) => node === condition.node && isNear(condition, startsAt))),
   )
-  // The mixin's alerts about such pods name no node and fire 15 minutes later. They only repeat an explained problem.
+  // The mixin's alerts about such pods do not name a node and fire 15 minutes later. They add nothing new.
   const serious = conditions.filter(({ source, status, severity }) => {
     return source === 'cluster' && status === 'firing' && rank(severity) >= rank('error')
   })
@@ -35,14 +35,14 @@ export function explainedByNodes(
   return new Set([...explained, ...repeating].map(({ uuid }) => uuid))
 }
 
-/** Returns whether the node controller marked the pod of a lost node. The event of the node opens the incident. */
+/** Returns whether the node controller marked a pod on a lost node. The node's own event opens the incident. */
 function isMarked({ name, node }: ConditionOnNode): boolean {
   return name === 'NodeNotReady (pod)' && node !== null
 }
 
 /**
- * Returns whether the kubelet fails to start a pod. A failed node explains the alerts of pods that were running, but
- * not the alerts of a pod that never ran.
+ * Returns whether the kubelet is failing to start a pod. A failed node explains alerts for pods that were running, but
+ * not for a pod that never ran.
  */
 function isStarting({ source, name, failure }: ConditionOnNode): boolean {
   return source === 'cluster' && (STARTING.has(name) || failure === 'image' || failure === 'config')
@@ -51,8 +51,8 @@ function isStarting({ source, name, failure }: ConditionOnNode): boolean {
 const STARTING = new Set(['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedScheduling', 'FailedCreate'])
 
 /**
- * Returns whether a condition is near the problem of the node. A condition of many pods, for example of a DaemonSet
- * while nodes restart one by one, is near if its start or its last observation is near.
+ * Returns whether a condition began around the time of the node's problem. A condition can cover many pods, such as
+ * those of a DaemonSet while nodes restart one by one, so its last observation is checked too.
  */
 function isNear({ source, startsAt, lastSeenAt }: ConditionOnNode, nodeStartsAt: number): boolean {
   const times = source === 'cluster' ? [startsAt, lastSeenAt] : [startsAt]

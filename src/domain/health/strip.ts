@@ -1,16 +1,15 @@
-/** Strips: the status of a service over a period, in bins of equal length. */
+/** Strips show the status of a service over a period, in bins of equal length. */
 import { formatDuration } from '../shown-time.ts'
 import type { Health } from './health.ts'
 
-/** The status of a service from one time until the next entry. `unknown`: its sender sent nothing. */
+/** The status of a service until the next entry. `unknown`: its sender sent nothing. */
 export type StatusChange = {
   readonly at: number
   readonly status: Health['status'] | 'unknown'
-  /** 0 to 100. */
   readonly score: number
 }
 
-/** One bin: the worst status and the largest number of lost points. */
+/** The worst status in a bin, and the most points lost. */
 export type StripBin = { readonly status: StatusChange['status']; readonly lost: number }
 
 const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
@@ -18,8 +17,8 @@ const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
 export const STRIP_BINS = 72
 
 /**
- * Returns the bins of a period, oldest first. `changes` are sorted by time. Before the first change the status is
- * unknown. The last change lasts until `to`.
+ * Returns the bins of a period, oldest first. `changes` must be sorted by time. The status before the first change is
+ * unknown. The last change applies until `to`.
  */
 export function stripOf(changes: readonly StatusChange[], from: number, to: number, count = STRIP_BINS): StripBin[] {
   const length = (to - from) / count
@@ -35,7 +34,7 @@ export function stripOf(changes: readonly StatusChange[], from: number, to: numb
   return bins
 }
 
-/** Returns how long a service was critical, degraded and unknown: `critical for 31 min, degraded for 1 h 22 min`. */
+/** Describes how long a service was in each state: `critical for 31 min, degraded for 1 h 22 min`. */
 export function stripText(changes: readonly StatusChange[], from: number, to: number): string {
   const spans = spansOf(changes, from, to)
   const known = spans.reduce((sum, span) => sum + (span.status === 'unknown' ? 0 : span.endsAt - span.startsAt), 0)
@@ -48,7 +47,7 @@ export function stripText(changes: readonly StatusChange[], from: number, to: nu
   return parts.length === 0 ? 'healthy all the time' : parts.join(', ')
 }
 
-/** Returns the parts of a period with the same status and score. */
+/** Splits a period into parts with the same status and score. */
 export function spansOf(
   changes: readonly StatusChange[],
   from: number,

@@ -2,30 +2,30 @@
 import type { ChangeFact } from '../postmortem/facts.ts'
 import { formatPeriod, formatTime, joinNames, quoted } from '../postmortem/words.ts'
 
-/** Returns `pipeline shop/cart#31` or `rollout shop/cart@5d4f8c7b9`. */
+/** Formats as `pipeline shop/cart#31` or `rollout shop/cart@5d4f8c7b9`. */
 export function changeName({ kind, ref }: Pick<ChangeFact, 'kind' | 'ref'>): string {
   return `${kind} ${ref}`
 }
 
-/** Returns `pipeline shop/cart#31 on main (3f2a9c1d)`, or the name of a rollout. */
+/** Formats as `pipeline shop/cart#31 on main (3f2a9c1d)`. A rollout has only its name. */
 export function changePlace(change: ChangeFact): string {
   const { branch, sha } = change
   return `${changeName(change)}${branch === null ? '' : ` on ${branch}`}${sha === null ? '' : ` (${sha.slice(0, 8)})`}`
 }
 
-/** Returns the outcome of a pipeline, such as `deploy failed`; for a rollout `a new pod template`. */
+/** Formats the outcome of a pipeline, such as `deploy failed`. For a rollout: `a new pod template`. */
 export function outcomeText({ kind, outcome }: ChangeFact): string {
   return kind === 'rollout' ? 'a new pod template' : (outcome ?? 'outcome unknown')
 }
 
-/** Returns `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */
+/** Formats as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */
 export function changeText(change: ChangeFact): string {
   return `${changePlace(change)}: ${outcomeText(change)}`
 }
 
 /**
- * Returns further details from the sender: `commit “Ask for the tax number” by Ada; job deploy failed
- * (script_failure)`; '' if there are none.
+ * Formats the commit and the failed jobs: `commit “Ask for the tax number” by Ada; failed job: deploy
+ * (script_failure)`. Returns '' if there are none.
  */
 function changeDetails({ commit, failedJobs }: ChangeFact): string {
   const written =
@@ -35,16 +35,16 @@ function changeDetails({ commit, failedJobs }: ChangeFact): string {
   return [...written, ...failed].join('; ')
 }
 
-/** Returns the text of a change with its details. */
+/** Formats a change with its details. */
 export function wholeChangeText(change: ChangeFact): string {
   const details = changeDetails(change)
   return details === '' ? changeText(change) : `${changeText(change)}; ${details}`
 }
 
 /**
- * Returns the sentences about a change: `pipeline shop/cart#31 on main (3f2a9c1d), 2026-03-14 02:08:31 to 02:13:40 UTC:
- * deploy failed. Commit “…” by Ada.` The first word is lower case, because other words may precede it. `more` is
- * inserted after the outcome.
+ * Formats a change as sentences: `pipeline shop/cart#31 on main (3f2a9c1d), 2026-03-14 02:08:31 to 02:13:40 UTC: deploy
+ * failed. Commit “…” by Ada.` Starts with a lower-case letter so that other words can precede it. `more` is inserted
+ * after the outcome.
  */
 export function changeSentences(change: ChangeFact, more = ''): string {
   const details = changeDetails(change)
@@ -52,7 +52,7 @@ export function changeSentences(change: ChangeFact, more = ''): string {
   return `${changePlace(change)}, ${periodText(change)}: ${outcomeText(change)}${more}.${rest}`
 }
 
-/** Returns the period of a pipeline. Only the start of a rollout is known. */
+/** Only the start of a rollout is known. */
 function periodText({ kind, startsAt, endsAt }: ChangeFact): string {
   return kind === 'pipeline' && endsAt > startsAt ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
 }

@@ -1,4 +1,4 @@
-/** Decides which incidents open, change and end automatically. Start here. */
+/** Decides when incidents open, change and end automatically. Start here. */
 import { incidentDueAt } from '../alert/unavailable.ts'
 import { circumstancesOf, type Health, type HealthCondition, isPlanned } from '../health/health.ts'
 import { countOf } from '../postmortem/words.ts'
@@ -15,25 +15,26 @@ const UNTOUCHED = 24 * HOUR
 
 export type Situation = {
   readonly now: number
-  /** The settings `auto-incidents` and `auto-resolve` of the organization. */
+  /** The organization's `auto-incidents` and `auto-resolve` settings. */
   readonly opens: boolean
   readonly resolves: boolean
   readonly serviceName: string
   readonly health: Health
   readonly healthySince: number | null
   /**
-   * A person resolved an incident while its condition fired. No new incident opens until the condition has ended once.
+   * Whether a user resolved an incident while its condition was firing. No new incident opens until the condition has
+   * ended once.
    */
   readonly suppressed: boolean
-  /** The alerts that decide the health: at least one of each kind that health distinguishes. */
+  /** The alerts that determine the health: at least one of each kind that health distinguishes. */
   readonly alerts: readonly SituationAlert[]
-  /** All alerts. Alerts that are in no incident may join the incident of the service. */
+  /** All alerts. Alerts without an incident can join the incident of the service. */
   readonly candidates: readonly SituationAlert[]
-  /** Alerts that a failed node explains. */
+  /** Alerts explained by a failed node. */
   readonly explained: ReadonlySet<string>
   /** The oldest unresolved incident. */
   readonly current: CurrentIncident | null
-  /** When the last incident was resolved; null if there is none. */
+  /** When the last incident was resolved, or null. */
   readonly lastResolvedAt: number | null
 }
 
@@ -41,7 +42,7 @@ export type SituationAlert = HealthCondition & { readonly inIncident: boolean }
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
-  /** Whether the incident changes automatically. This requires that it was opened automatically for this service. */
+  /** Whether the incident may be changed automatically. True only if it was opened automatically for this service. */
   readonly moves: boolean
   readonly acknowledged: boolean
   readonly touchedAt: number | null
@@ -57,14 +58,14 @@ export type Step =
 export type Decision = {
   readonly steps: readonly Step[]
   readonly suppressed: boolean
-  /** The next time at which a step may be due without an event, in ms UTC; null for never. */
+  /** When a step may next become due without a new event, in ms UTC; null for never. */
   readonly changesAt: number | null
 }
 
-/** The maximum number of alerts that join an incident in one batch. The next batches add the others. */
+/** The maximum number of alerts that join an incident in one batch. The rest join in later batches. */
 const MAX_JOINING = 500
 
-/** Decides what changes automatically in the incidents of one service. It never undoes a decision of a person. */
+/** Decides on automatic changes to a service's incidents. Never reverses a user's decision. */
 export function decide(situation: Situation): Decision {
   const suppressed = situation.suppressed && situation.health.critical.length > 0
   const causes = causesOf(situation)
@@ -84,9 +85,9 @@ export function decide(situation: Situation): Decision {
 }
 
 /**
- * Returns the critical alerts, each with the time at which it opens an incident. The time is now if the sender reported
- * critical, or if an event and an alert agree. The time is null for an event that neither lasts nor repeats. Omits
- * alerts that a failed node explains.
+ * Returns the critical alerts and when each of them opens an incident: immediately if the sender reported critical, or
+ * if a Kubernetes event and an alert agree; null for an event that neither persists nor repeats. Leaves out alerts
+ * explained by a failed node.
  */
 function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; dueAt: number | null }[] {
   const planned = isPlanned(alerts)
@@ -119,10 +120,7 @@ function joiningOf({ candidates }: Situation): SituationAlert[] {
   )
 }
 
-/**
- * After 30 healthy minutes, the incident changes to monitoring. After a day without a change by a person, it is
- * resolved.
- */
+/** After 30 healthy minutes, an incident moves to monitoring. After a day without user action, it is resolved. */
 function follow(
   { now, healthySince, resolves }: Situation,
   current: CurrentIncident,
@@ -145,16 +143,18 @@ function follow(
   if (now < overAt) return { steps: watch, changesAt: overAt }
   return {
     steps: [...watch, { do: 'resolve', at: healthySince, text: 'healthy and unchanged for 24 hours' }],
-    // Another incident of the service may end now, for example if a person reopened this one.
+    // The service's other incident may end now, for example if a user reopened this one.
     changesAt: now,
   }
 }
 
-/** Delays of the reminders that alerts still fire after their incident was resolved: the first one, then each day. */
+/** When to remind users that alerts are still firing after their incident was resolved: the first time, then daily. */
 const REMIND_AFTER = 30 * MINUTE
 const REMIND_EVERY = 24 * HOUR
 
-/** Returns the time of the next reminder that alerts of a resolved incident still fire. `sent`: reminders so far. */
+/**
+ * Returns when to send the next reminder that alerts of a resolved incident are still firing. `sent`: reminders so far.
+ */
 export function stillFiringDueAt(resolvedAt: number, sent: number): number {
   return resolvedAt + (sent === 0 ? REMIND_AFTER : sent * REMIND_EVERY)
 }

@@ -1,8 +1,8 @@
-/** Merges incidents: one incident takes the records of another, which is then resolved. */
+/** Merges two incidents: the remaining incident takes over all records, and the other one is resolved. */
 import { rank, type Severity } from '../severity.ts'
 import type { IncidentStatus } from './incident.ts'
 
-/** The fields of an incident that a merge reads. Times in milliseconds UTC. */
+/** The incident fields needed for a merge. Times in milliseconds UTC. */
 export type Mergeable = {
   readonly id: string
   readonly title: string
@@ -11,27 +11,27 @@ export type Mergeable = {
   readonly startedAt: number
 }
 
-/** The new fields of the remaining incident, and the entries of both timelines. */
+/** The new values for the remaining incident, and a timeline entry for each incident. */
 export type Merge = {
   readonly severity: Severity
   readonly startedAt: number
-  /** The text in the timeline of the remaining incident. */
+  /** The timeline entry for the remaining incident. */
   readonly took: string
-  /** The text in the timeline of the resolved incident. */
+  /** The timeline entry for the resolved incident. */
   readonly why: string
 }
 
-/** Kinds of timeline entries that describe the incident itself. A merge does not move them. */
+/** Timeline entries about the incident itself. A merge does not move them. */
 export const OWN_ENTRIES = ['status', 'reopened'] as const
 
-/** Returns why two incidents cannot be merged and what to do; null if they can. */
+/** Returns why two incidents cannot be merged and what to do instead, or null if they can. */
 export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   if (from.id === into.id) return 'an incident cannot be merged into itself: name two incidents'
   if (into.status === 'resolved') return `the incident ${into.id} is resolved: reopen it first, or merge the other way`
   return null
 }
 
-/** Returns the remaining incident with the higher severity and the earlier start. */
+/** Returns the values for the remaining incident: the higher severity and the earlier start. */
 export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     severity: rank(from.severity) > rank(into.severity) ? from.severity : into.severity,

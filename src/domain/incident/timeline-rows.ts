@@ -1,54 +1,51 @@
-/** The rows of a timeline. Repeats share one row with a count and the last time. */
+/** The rows of a timeline. Repeats are combined into one row with a count and the time of the last repeat. */
 import type { Source } from '../event/event.ts'
 import { formatCount, formatTimes, ordered, timesOf } from '../postmortem/words.ts'
 
-/** Times in ms UTC. */
 export type TimelineRow = {
   readonly at: number
-  /** For an alert: when it was last seen. For a pipeline: its end. Otherwise: the time of the last repeat. */
+  /** For an alert, when it was last seen; for a pipeline, its end; otherwise, the time of the last repeat. */
   readonly until: number
   readonly kind: string
   readonly text: string
-  /** The name of the token that acted, or of the person who ran a command; null for senders and incmon. */
+  /** The name of the token or user that made the change; null for senders and automatic changes. */
   readonly actor: string | null
-  /** The source that reported it; null for actions of incmon or a person. */
+  /** The source that reported it; null for changes made automatically or by a user. */
   readonly source: Source | null
-  /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>`, `incident/<uuid>`. */
+  /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>` or `incident/<uuid>`. */
   readonly ref: string
   /** The number of similar alerts, links or repeats in the row. */
   readonly count: number
-  /** The number of events that reported the alerts, links or repeats in the row. */
+  /** The number of events that reported them. */
   readonly seen: number
 }
 
-/** One entry before repeats are combined. */
+/** An entry before repeats are combined. */
 export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   /** Moments with the same kind, actor and group are repeats. */
   readonly group: string
-  /**
-   * Whether the moment only repeats another moment with the same kind and ref. It is counted, but its text is not used.
-   */
+  /** Whether this merely repeats a moment with the same kind and ref. It is counted, but its text is dropped. */
   readonly echo: boolean
-  /** The object: `Pod/cart-1`; '' if unknown. */
+  /** The object, such as `Pod/cart-1`; '' if unknown. */
   readonly object: string
-  /** The number of records that this moment represents; 1 if omitted. */
+  /** The number of records that this moment stands for. Default: 1. */
   readonly count?: number
 }
 
-/** The order of rows with the same time: causes before effects, incmon before people. */
+/** The order of rows with the same time: causes before effects, automatic changes before user actions. */
 const KINDS = [
   ...['pipeline', 'rollout', 'change', 'event', 'alert', 'silence', 'opened', 'correlation', 'reopened', 'status'],
   ...['edited', 'note', 'merged', 'ended'],
 ]
-/** Kinds that are combined. Actions of people are listed one by one. */
+/** The kinds that are combined. User actions are always listed individually. */
 const REPEATING = new Set(['alert', 'ended', 'event', 'change', 'correlation'])
 /** After a longer pause, a repeat gets its own row. */
 const PAUSE = 30 * 60_000
 const OBJECTS_NAMED = 2
 
 /**
- * Combines moments into rows, sorted by time, then kind, text, actor and ref. Repeats within 30 minutes become one row
- * with a count. Echoes join the first row that they repeat, however late.
+ * Combines moments into rows, sorted by time, kind, text, actor and ref. Repeats within 30 minutes become one row with
+ * a count. Echoes join the first row that they repeat, no matter how much later they are.
  */
 export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
   const sorted = ordered(moments, sortKeys)
@@ -74,12 +71,12 @@ export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
   return sortRows(rows.map(shown))
 }
 
-/** Sorts rows by time, then kind, text, actor and ref. */
+/** Sorts rows by time, kind, text, actor and ref. */
 export function sortRows(rows: readonly TimelineRow[]): readonly TimelineRow[] {
   return ordered(rows, (row) => [row.at, rankOf(row.kind), row.text, row.actor, row.ref])
 }
 
-/** Returns ` (Pod/a, Pod/b and 2 more)`; '' without names. */
+/** Formats names as ` (Pod/a, Pod/b and 2 more)`; '' if there are none. */
 export function named(objects: ReadonlySet<string>): string {
   const names = ordered([...objects], (name) => [name])
   if (names.length === 0) return ''
@@ -88,7 +85,7 @@ export function named(objects: ReadonlySet<string>): string {
 }
 
 /**
- * Returns the details after a row's text: ` ×440, seen 1,879 times, last seen 18:34`. `×` counts similar alerts or
+ * Formats the details after a row's text: ` ×440, seen 1,879 times, last seen 18:34`. `×` counts similar alerts or
  * repeats, `seen` counts events. `shown` formats a time.
  */
 export function rowDetails({ at, until, kind, count, seen }: TimelineRow, shown: (at: number) => string): string {
@@ -121,7 +118,7 @@ function add(row: Gathered, moment: Moment): void {
 
 function shown({ first, at, until, told, echoes, objects }: Gathered): TimelineRow {
   const { kind, text, actor, source, ref } = first
-  // Every report of an alert counts. A rollout counts once.
+  // Each report of an alert is counted. A rollout is counted once.
   const count = kind === 'alert' ? Math.max(told, echoes) : Math.max(told, 1)
   return {
     at,

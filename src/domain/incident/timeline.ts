@@ -1,5 +1,5 @@
 /**
- * Builds the timeline of an incident in order of time. Similar alerts share one entry, and so do repeats. Start here
+ * Builds the timeline of an incident in chronological order. Similar alerts share one entry, as do repeats. Start here
  * for `GET /api/incidents/:id`.
  */
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupKey } from '../alert/groups.ts'
@@ -8,7 +8,7 @@ import { formatScore, ordered } from '../postmortem/words.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
-/** The fields of an alert for its group. */
+/** The alert fields needed for grouping. */
 export type TimelineAlert = Pick<
   AlertFact,
   | 'uuid'
@@ -33,17 +33,17 @@ export type TimelineMaterial = {
   readonly correlations: readonly Link[]
 }
 
-/** A link, or the best of `count` links between one change and similar alerts. */
+/** A link, or the best of `count` links between a change and similar alerts. */
 type Link = CorrelationFact & { readonly count?: number }
 
-/** Info events about a consequence or a recovery. All other info events are routine. */
+/** Info events that show a consequence or a recovery. All other info events are routine. */
 const IMPORTANT_REASONS = new Set([
   ...['Killing', 'NodeReady', 'NodeSchedulable', 'TriggeredScaleUp', 'SuccessfulRescale'],
   ...['Completed', 'SawCompletedJob', 'SuccessfulAttachVolume', 'ProvisioningSucceeded'],
 ])
 
 /**
- * Returns the timeline: groups of similar alerts, stored entries, pipelines and rollouts, links that are not rejected,
+ * Returns the timeline: groups of similar alerts, stored entries, pipelines and rollouts, links that were not rejected,
  * and important events. `groups`: the groups of the alerts.
  */
 export function timelineOf(material: TimelineMaterial, groups = groupsOf(material.alerts)): readonly TimelineRow[] {
@@ -59,7 +59,7 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   return sortRows([...rest, ...groupRows(groups, events)])
 }
 
-/** Returns the groups of similar alerts, worst first. */
+/** Returns the groups of similar alerts, most severe first. */
 export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<GroupedAlert & TimelineAlert>[] {
   return groupAlerts(
     alerts.map((alert) => ({ ...alert, id: alert.uuid, status: alert.endsAt === null ? 'firing' : 'resolved' })),
@@ -67,8 +67,7 @@ export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<
 }
 
 /**
- * Returns one row for each group of similar alerts: the start of the first alert, the number of alerts, and the number
- * of events.
+ * Returns one row per group of similar alerts, with the start of the first alert and the numbers of alerts and events.
  */
 function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
@@ -83,7 +82,7 @@ function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFa
   })
 }
 
-/** Returns the alert with the earliest start, which represents its group. */
+/** Returns the alert that started first, which represents its group. */
 function firstOf(members: readonly TimelineAlert[]): string {
   const [first] = members
   if (!first) return ''
@@ -111,7 +110,7 @@ const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
   ['ended', endText],
 ])
 
-/** How the end of an alert is known, shown after its name. */
+/** Describes how the end of an alert is known. Shown after the alert's name. */
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
   inferred: 'ended: its sender no longer repeats it',
@@ -133,7 +132,7 @@ function ofChange(change: ChangeFact): Moment {
   return { ...common, until, source, text: wholeChangeText(change), ref: `event/${eventId}`, group: change.ref }
 }
 
-/** Returns the best link of each change and group of similar alerts, with the number of links. */
+/** Returns the best link between each change and each group of similar alerts, with the number of links. */
 function bestLinks(links: readonly Link[], known: Known): readonly (Link & { count: number })[] {
   const kept = links.filter(({ verdict }) => verdict !== 'rejected')
   const byPair = Map.groupBy(kept, ({ change, alertId }) => {
@@ -142,7 +141,7 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
   })
   return [...byPair.values()].flatMap((of) => {
     const [best] = ordered(of, ({ verdict, score, uuid }) => [verdict === 'confirmed' ? 0 : 1, -score, uuid])
-    // The clocks of senders differ, so a link may be older than its alert.
+    // Senders' clocks differ, so a link can be older than its alert.
     const times = of.map((link) => Math.max(link.createdAt, known.get(link.alertId)?.startsAt ?? 0))
     const createdAt = times.reduce((first, at) => Math.min(first, at), Number.POSITIVE_INFINITY)
     return best ? [{ ...best, createdAt, count: of.reduce((sum, { count = 1 }) => sum + count, 0) }] : []
@@ -157,7 +156,7 @@ function ofCorrelation(link: Link & { readonly count: number }, known: Known): M
   return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text, count: link.count }
 }
 
-/** Events of the incident's alerts are already counted in their groups. */
+/** Events of the incident's own alerts are already counted in their groups. */
 function isImportant({ kind, name, alertId }: EventFact, known: Known): boolean {
   if (kind === 'firing') return alertId === null || !known.has(alertId)
   return kind === 'change' || (kind === 'info' && IMPORTANT_REASONS.has(name))
@@ -179,7 +178,7 @@ function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
   return { ...common, kind, ref: `event/${uuid}`, group: common.text, echo: false, object: on }
 }
 
-/** Returns whether a ScalingReplicaSet message is about this rollout: it names the workload and the hash. */
+/** Returns whether a ScalingReplicaSet message belongs to this rollout: it must contain the workload and the hash. */
 function isAbout(text: string, { kind, ref }: ChangeFact): boolean {
   return kind === 'rollout' && text.includes(` ${ref.slice(ref.lastIndexOf('/') + 1).replace('@', '-')} `)
 }

@@ -1,4 +1,4 @@
-/** Action items suggested by rules: measures that usually prevent or shorten such an incident. */
+/** Suggests action items by rules: measures that typically prevent or shorten this kind of incident. */
 import type { Action, Sentence } from './document.ts'
 import type { ChangeFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
@@ -7,9 +7,9 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from './words.ts
 
 type Rule = {
   readonly id: string
-  /** The text is constant, so that an action that people kept has a text even if its rule no longer applies. */
+  /** Constant, so that an action that a user kept still has a text when its rule no longer applies. */
   readonly text: string
-  /** Returns the reason from the facts, or null if the rule does not apply. */
+  /** Returns the reason to suggest this action, or null if the rule does not apply. */
   readonly because: (facts: GroupedFacts) => Sentence | null
 }
 
@@ -87,7 +87,7 @@ const RULES: readonly Rule[] = [
 
 const BY_ID: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.id, rule]))
 
-/** Returns the suggested actions in the order of the rules, each once. */
+/** Returns the suggested actions in the order of the rules. */
 export function actionsOf(facts: GroupedFacts): readonly Action[] {
   return RULES.flatMap((rule) => {
     const because = rule.because(facts)
@@ -95,7 +95,7 @@ export function actionsOf(facts: GroupedFacts): readonly Action[] {
   })
 }
 
-/** Returns the action of a rule without its reason, or null if no rule has this ID. */
+/** Returns the action with this id without its reason, or null if there is none. */
 export function knownAction(id: string): Action | null {
   const rule = BY_ID.get(id)
   return rule ? actionOf(rule) : null
@@ -115,7 +115,7 @@ function shownBy(alerts: readonly GroupedFact[], what = ''): Sentence | null {
   return { text: `${namesOf(alerts)} ${told}.`, refs: alertRefs(alerts) }
 }
 
-/** Returns a reason if nobody acknowledged the incident within 15 minutes and it was still going on. */
+/** Applies if the incident was neither acknowledged nor resolved within 15 minutes. */
 function lateAnswer({ incident }: GroupedFacts): Sentence | null {
   const { createdAt, acknowledgedAt, resolvedAt } = incident
   const end = acknowledgedAt ?? resolvedAt

@@ -1,4 +1,4 @@
-/** The sections about causes: suspected changes, hints on conditions, and recurrence. */
+/** The sections about causes: suspected changes, hints about conditions, and recurrence. */
 
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
@@ -23,8 +23,8 @@ import {
 const DAY = 24 * 3_600_000
 
 /**
- * Returns the suspected changes, in the order in which the suspects of the incident are ranked. Linked changes that
- * are not suspects come last. Rejected links are only counted. The probable fix is omitted.
+ * Returns the suspected changes, ranked like the incident's suspects. Linked changes that are not suspects come last.
+ * Rejected links are only counted. The probable fix is left out.
  */
 export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
   const { correlations, changes, searched, suspects } = facts
@@ -54,15 +54,13 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
   }
 }
 
-/**
- * Returns the rank of a change among the suspects, starting at 0. For any other change, returns the number of suspects.
- */
+/** Returns a change's rank among the suspects, starting at 0, or the number of suspects if it is not one of them. */
 function placeOf(change: Parameters<typeof changeName>[0], { suspects }: GroupedFacts): number {
   const place = suspects.findIndex((one) => changeName(one) === changeName(change))
   return place === -1 ? suspects.length : place
 }
 
-/** Returns the sentence of the summary about the most likely trigger. */
+/** Writes the summary's sentence about the most likely trigger. */
 export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contributing']): Sentence {
   const [best] = changes
   if (!best) return noneFound(facts)
@@ -77,17 +75,20 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   return { text: `The most likely trigger is ${name}, which began ${lag}. ${judged}.`, refs: best.sentence.refs }
 }
 
-/** Returns `Its score as a suspect is 0.97 (very likely)`. */
+/** Formats as `Its score as a suspect is 0.97 (very likely)`. */
 function scoreText({ score, reasons }: SuspectFact): string {
   return `Its score as a suspect is ${formatScore(score)} (${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })})`
 }
 
-/** Returns the seconds from the start of a change to the first symptom; without alerts, to the start of the incident. */
+/**
+ * Returns the seconds from the start of a change to the first symptom, or to the start of the incident if there are no
+ * alerts.
+ */
 function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): number {
   return secondsBetween(startsAt, firstSymptom(alerts)?.startsAt ?? incident.startedAt)
 }
 
-/** Returns `7 min before the first symptom`. `seconds`: from the change to the condition. */
+/** Formats as `7 min before the first symptom`. `seconds`: from the change to the condition. */
 function lagText(seconds: number, what: string): string {
   if (seconds === 0) return `together with ${what}`
   return `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'after' : 'before'} ${what}`
@@ -103,7 +104,7 @@ function ranked(links: readonly CorrelationFact[]): readonly CorrelationFact[] {
   ])
 }
 
-/** `links`: the links of one change, best first. */
+/** `links`: all links of one change, best first. */
 function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts): Contribution | null {
   const [best] = links
   if (!best) return null
@@ -125,7 +126,7 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
   }
 }
 
-/** A suspected change without a link, for example of another service. */
+/** Describes a suspected change that has no link, for example a change to another service. */
 function unlinkedContribution(
   { kind, ref, change, score, reasons }: SuspectFact,
   facts: GroupedFacts,
@@ -143,7 +144,9 @@ function unlinkedContribution(
   }
 }
 
-/** Returns `OOMKilled began 7 min after its start, GatewayLatencyHigh 10 min after its start`, with each group once. */
+/**
+ * Formats as `OOMKilled began 7 min after its start, GatewayLatencyHigh 10 min after its start`. Lists each group once.
+ */
 function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | undefined): string {
   const firsts = [...Map.groupBy(alerts, ({ ref }) => ref).values()].flatMap(([first]) => first ?? [])
   if (firsts.length === 0) return 'It is linked to an alert of another incident'
@@ -177,7 +180,7 @@ function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   return { text: `Omitted, because a person rejected the link: ${named}.`, refs }
 }
 
-/** Returns the hints for the conditions, first condition first, each hint once. */
+/** Returns the hints for the conditions in order of the conditions, without duplicates. */
 export function hintsOf(alerts: readonly GroupedFact[]): readonly Sentence[] {
   const byText = Map.groupBy(
     alerts.filter(({ hint }) => hint !== null && hint.trim() !== ''),

@@ -7,7 +7,7 @@ import type { Severity } from '../severity.ts'
 /** A generated sentence and its evidence: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
 export type Sentence = { readonly text: string; readonly refs: readonly string[] }
 
-/** Times are ISO 8601 UTC with milliseconds. Durations are whole seconds. Null means unknown. */
+/** Times are ISO 8601 UTC with milliseconds. Durations are in whole seconds. Null means unknown. */
 export type Postmortem = {
   readonly header: {
     readonly title: string
@@ -18,9 +18,9 @@ export type Postmortem = {
     readonly incident: string
     readonly generatedAt: string
   }
-  /** `addition` is written by a person. */
+  /** `addition`: written by a user. */
   readonly summary: { readonly sentences: readonly Sentence[]; readonly addition: string | null }
-  /** `customers` is written by a person. */
+  /** `customers`: written by a user. */
   readonly impact: {
     readonly from: string
     readonly to: string | null
@@ -41,15 +41,15 @@ export type Postmortem = {
   readonly contributing: {
     readonly from: string
     readonly to: string
-    /** The suspected changes, most likely first. Confirmed changes precede all other changes. */
+    /** The suspected changes, most likely first. Confirmed changes come before all others. */
     readonly changes: readonly Contribution[]
     readonly sentences: readonly Sentence[]
   }
-  /** `text` is written by a person. */
+  /** `text`: written by a user. */
   readonly rootCause: { readonly text: string | null; readonly hints: readonly Sentence[] }
   readonly resolution: { readonly sentences: readonly Sentence[] }
   readonly metrics: { readonly ttd: Metric; readonly tta: Metric; readonly ttr: Metric }
-  /** Written by a person. */
+  /** Written by a user. */
   readonly lessons: Lessons
   readonly actions: readonly Action[]
   readonly recurrence: {
@@ -57,7 +57,7 @@ export type Postmortem = {
     readonly days90: number
     readonly sentences: readonly Sentence[]
   }
-  /** All records that a sentence, a row or an action refers to, sorted by number. */
+  /** All records referenced in the document, sorted by number. */
   readonly evidence: { readonly records: readonly Evidence[]; readonly sentences: readonly Sentence[] }
 }
 
@@ -75,14 +75,12 @@ export type TimelineRowText = {
   readonly seen: number
 }
 
-/**
- * Returns whether a suspected change has a link as evidence. The score of such a change is the score of its best link.
- */
+/** Returns whether a suspected change has a link as evidence. If so, its score is that of its best link. */
 export function isLinked({ refs }: Sentence): boolean {
   return refs.some((ref) => ref.startsWith('correlation/'))
 }
 
-/** A change with its linked conditions. `score`, `band` and `reasons` belong to its best link, or to the suspect. */
+/** A change and its linked conditions. `score`, `band` and `reasons` are from its best link, or from the suspect. */
 export type Contribution = {
   readonly kind: 'pipeline' | 'rollout'
   readonly ref: string
@@ -95,7 +93,7 @@ export type Contribution = {
   readonly sentence: Sentence
 }
 
-/** `seconds` is null if undefined, and `sentence` says why. */
+/** `seconds`: null if it cannot be computed; `sentence` then says why. */
 export type Metric = { readonly seconds: number | null; readonly definition: string; readonly sentence: Sentence }
 
 export type Lessons = {
@@ -106,7 +104,7 @@ export type Lessons = {
 
 export const ACTION_STATES = ['proposed', 'open', 'done', 'dropped'] as const
 
-/** `because` is null for an action that a person added. `due` is a date such as `2026-03-31`. */
+/** `because`: null if a user added the action. `due`: a date such as `2026-03-31`. */
 export type Action = {
   readonly id: string
   readonly text: string
@@ -118,7 +116,6 @@ export type Action = {
 
 export type Evidence = {
   readonly ref: string
-  /** A description, or null. */
   readonly text: string | null
   readonly labels: Readonly<Record<string, string>>
   /** http(s) URLs by name. */

@@ -1,5 +1,5 @@
 /**
- * The texts that people write into a postmortem. They are stored separately, so that a new revision does not overwrite
+ * The texts that users write into a postmortem. They are stored separately so that a new revision does not overwrite
  * them.
  */
 import { IncmonError } from '../error.ts'
@@ -7,7 +7,7 @@ import { parseBound } from '../instant.ts'
 import { knownAction } from './actions.ts'
 import type { Action, Postmortem, PostmortemState } from './document.ts'
 
-/** All texts of people. In a change, missing fields stay unchanged, and null or a blank text removes a text. */
+/** In a change, a missing field leaves the text unchanged, and null or a blank text removes it. */
 export type Edits = {
   readonly summary?: string | null | undefined
   readonly impact?: { readonly customers?: string | null | undefined } | undefined
@@ -19,11 +19,11 @@ export type Edits = {
         readonly lucky?: string | null | undefined
       }
     | undefined
-  /** Changes to suggested actions, and actions that people added, by ID. An added action needs a text. */
+  /** Changes to suggested actions, and actions added by users, by id. An added action must have a text. */
   readonly actions?: readonly ActionEdit[] | undefined
 }
 
-/** `due` is a date such as `2026-03-31`, or null. A null text restores the text of a suggested action. */
+/** `due`: a date such as `2026-03-31`, or null. A null text restores the text of a suggested action. */
 export type ActionEdit = {
   readonly id: string
   readonly text?: string | null | undefined
@@ -33,8 +33,8 @@ export type ActionEdit = {
 }
 
 /**
- * Returns the edits after one more change, without removed texts.
- * @throws IncmonError `invalid` for an own action without a text, or a due date that does not exist
+ * Applies a change to the edits, and drops removed texts.
+ * @throws IncmonError `invalid` for an added action without a text, or a due date that does not exist
  */
 export function applyEdits(before: Edits, change: Partial<Edits>): Edits {
   const lessons = written({ ...before.lessons, ...defined(change.lessons) })
@@ -73,10 +73,7 @@ function requireValid(action: ActionEdit, index: number): void {
   }
 }
 
-/**
- * Returns the document with the texts of people added. Generated sentences stay unchanged. `state` belongs to the
- * revision.
- */
+/** Adds users' texts to the document. Generated sentences stay unchanged. `state`: the state of the revision. */
 export function merge(document: Postmortem, edits: Edits, state: PostmortemState = document.header.state): Postmortem {
   return {
     ...document,
@@ -93,7 +90,7 @@ export function merge(document: Postmortem, edits: Edits, state: PostmortemState
   }
 }
 
-/** Returns the suggested actions in order, then the actions that people kept or added. */
+/** Returns the suggested actions in order, followed by actions that users kept or added. */
 function mergeActions(proposed: readonly Action[], edits: readonly ActionEdit[]): readonly Action[] {
   const ids = new Set(proposed.map(({ id }) => id))
   const kept = edits
@@ -120,18 +117,17 @@ function laid(action: Action, edit: ActionEdit | undefined): Action {
   }
 }
 
-/** Actions that people add are accepted without confirmation. */
+/** Actions added by a user are accepted without confirmation. */
 function ownAction(id: string): Action {
   return { id, text: '', because: null, owner: null, due: null, state: 'open' }
 }
 
-/** Drops undefined fields, which would hide earlier values. */
+/** Drops undefined fields, which would override earlier values. */
 function defined<T extends object>(value: T | undefined): Partial<T> {
   const entries = Object.entries(value ?? {}).filter(([, one]) => one !== undefined)
   return Object.fromEntries(entries) as Partial<T>
 }
 
-/** Drops null and blank texts. */
 function written<T extends Readonly<Record<string, string | null | undefined>>>(texts: T): { [K in keyof T]?: string } {
   const entries = Object.entries(texts).filter(([, text]) => typeof text === 'string' && text.trim() !== '')
   return Object.fromEntries(entries) as { [K in keyof T]?: string }

@@ -1,4 +1,4 @@
-/** The evidence section: all records that the document refers to. */
+/** The evidence section: all records referenced in the document. */
 
 import { variesText } from '../alert/groups.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
@@ -16,10 +16,10 @@ import {
   timesOf,
 } from './words.ts'
 
-/** The order of the records by kind. They are numbered in this order. */
+/** Records are sorted and numbered by kind, in this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']
 
-/** Returns the records that `document` refers to: incident, groups of alerts by time, links, events. */
+/** Returns the records that `document` references: the incident, groups of alerts by time, links, events. */
 export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: GroupedFacts): Postmortem['evidence'] {
   const known = describedRecords(facts)
   const ranks = new Map([...known.keys()].map((ref, index) => [ref, index]))
@@ -50,7 +50,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
   ])
 }
 
-/** Describes a group of similar alerts by its first one. Differing labels are only counted. */
+/** Describes a group of similar alerts by its first alert. Labels that differ are only counted. */
 function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> {
   const [first] = alerts
   if (!first) return { text: null, labels: {}, links: {} }
@@ -73,14 +73,14 @@ function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> 
   return { text, labels: sortedRecord(Object.fromEntries(shared)), links: sortedRecord(first.links) }
 }
 
-/** Uses no prototype, so that a label may be named `__proto__`. */
+/** The result has no prototype, so that a label can be named `__proto__`. */
 function sortedRecord(record: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const sorted: Record<string, string> = Object.create(null)
   for (const key of distinct(Object.keys(record))) sorted[key] = record[key] ?? ''
   return sorted
 }
 
-/** Returns every `ref` and all `refs` in the document. */
+/** Collects every `ref` and `refs` in the document. */
 function refsOf(document: Omit<Postmortem, 'evidence'>): readonly string[] {
   const { summary, impact, detection, contributing, rootCause, resolution, metrics, actions, recurrence } = document
   const sentences: readonly Sentence[] = [

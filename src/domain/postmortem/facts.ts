@@ -5,28 +5,28 @@ import type { Band, Reason } from '../correlation/correlation.ts'
 import type { Commit, Links, Source } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 
-/** Times in ms UTC, lists in any order except `suspects`. Null means unknown. */
+/** Times in ms UTC. Lists are unordered except `suspects`. Null means unknown. */
 export type PostmortemFacts = {
   readonly incident: IncidentFact
-  /** The other services that the incident's alerts belong to; may be empty. */
+  /** The other services with alerts in the incident. Can be empty. */
   readonly services: readonly ServiceFact[]
   readonly alerts: readonly AlertFact[]
-  /** The stored entries of the timeline. */
+  /** The stored timeline entries. */
   readonly entries: readonly EntryFact[]
-  /** Events of the services between `searched.from` and the resolution, or the generation. */
+  /** The services' events between `searched.from` and the resolution, or the time of generation. */
   readonly events: readonly EventFact[]
-  /** Changes of the services within `searched`. */
+  /** The services' changes within `searched`. */
   readonly changes: readonly ChangeFact[]
   readonly correlations: readonly CorrelationFact[]
-  /** The changes that may be the cause, most likely first: `likelyChanges` decides. */
+  /** The changes that may be the cause, most likely first; see `likelyChanges`. */
   readonly suspects: readonly SuspectFact[]
   /** The period that was searched for changes. */
   readonly searched: { readonly from: number; readonly to: number }
-  /** The lowest score of the service during the incident, 0 to 100. */
+  /** The service's lowest score during the incident, 0 to 100. */
   readonly lowestScore: number | null
-  /** Alerts with the same conditions (service, source and name) in the 90 days before the incident. */
+  /** Alerts with the same service, source and name in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
-  /** The number of rejected webhook items of the organization during the incident. */
+  /** The number of webhook items that the organization had rejected during the incident. */
   readonly rejectedEvidence: number
   /** The number of this revision: 1 for the first resolution. */
   readonly revision: number
@@ -57,7 +57,7 @@ export type AlertFact = {
   readonly name: string
   readonly severity: Severity
   readonly startsAt: number
-  /** Null while firing. `resolution` is then null too. */
+  /** Null while firing, as is `resolution`. */
   readonly endsAt: number | null
   readonly resolution: Resolution | null
   readonly lastSeenAt: number
@@ -67,11 +67,10 @@ export type AlertFact = {
   readonly labels: Readonly<Record<string, string>>
   readonly links: Links
   readonly node: string | null
-  /** The objects of its events: `Pod/cart-1`, `Node/worker-3`. */
+  /** The objects of its events, such as `Pod/cart-1` or `Node/worker-3`. */
   readonly objects: readonly string[]
-  /** The kind of failure. */
   readonly failure: string | null
-  /** A hint from the hint library. */
+  /** A hint about the usual cause. */
   readonly hint: string | null
 }
 
@@ -79,7 +78,7 @@ export type EntryFact = {
   readonly at: number
   readonly kind: string
   readonly text: string
-  /** The name of the token; null for incmon. */
+  /** The token's name; null for automatic changes. */
   readonly actor: string | null
   readonly ref: string | null
 }
@@ -97,7 +96,7 @@ export type EventFact = {
 
 export type ChangeFact = {
   readonly kind: Change['kind']
-  /** `group/project#31`, `shop/cart@5d4f8c7b9`. */
+  /** `group/project#31` or `shop/cart@5d4f8c7b9`. */
   readonly ref: string
   /** The UUID of the newest event about the change. */
   readonly eventId: string
@@ -108,9 +107,9 @@ export type ChangeFact = {
   readonly branch: string | null
   readonly sha: string | null
   readonly commit: Commit | null
-  /** The page of a pipeline in GitLab; null if unknown. */
+  /** The pipeline's page in GitLab; null if unknown. */
   readonly url: string | null
-  /** The failed jobs, with the reason if the sender names it. */
+  /** The failed jobs, with the reason if the sender reported one. */
   readonly failedJobs: readonly { readonly name: string; readonly reason: string | null }[]
 }
 
@@ -122,13 +121,13 @@ export type CorrelationFact = {
   readonly score: number
   readonly band: Band
   readonly reasons: readonly Reason[]
-  /** The time from the start of the change to the strongest event; negative if the event came first. */
+  /** The time from the start of the change to the most significant event; negative if the event came first. */
   readonly lagSeconds: number
   readonly verdict: 'confirmed' | 'rejected' | null
   readonly createdAt: number
 }
 
-/** `score`: 0 to 1. `change`: null if the record contains only a link of the change. */
+/** `score`: 0 to 1. `change`: null if nothing but a link of the change is stored. */
 export type SuspectFact = {
   readonly kind: Change['kind']
   readonly ref: string
@@ -137,10 +136,10 @@ export type SuspectFact = {
   readonly reasons: readonly Reason[]
 }
 
-/** `ref` is `alert/<uuid>`. */
+/** `ref`: `alert/<uuid>`. */
 export type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
 
-/** Returns the facts of a change for a postmortem. */
+/** Converts a change to a fact for a postmortem. */
 export function changeFact(change: Change): ChangeFact {
   const { kind, ref, eventId, startsAt, endsAt } = change
   const common = { kind, ref, eventId, startsAt, endsAt }

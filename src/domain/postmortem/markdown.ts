@@ -19,8 +19,8 @@ type Numbers = ReadonlyMap<string, number>
 const FOR_A_PERSON = '*To be written by a person.*'
 
 /**
- * Returns GitHub-flavoured Markdown without HTML: times in UTC, durations in words, evidence by number (E1, E2…).
- * Foreign text is escaped, and links are only http(s).
+ * Returns GitHub-flavored Markdown without HTML: times in UTC, durations in words, evidence as numbers (E1, E2…).
+ * Untrusted text is escaped, and only http(s) links are kept.
  */
 export function markdown(postmortem: Postmortem): string {
   const numbers: Numbers = new Map(postmortem.evidence.records.map(({ ref }, index) => [ref, index + 1]))
@@ -142,7 +142,7 @@ function marked({ text, refs }: Sentence, numbers: Numbers): string {
   return text.endsWith('.') ? `${plain(text.slice(0, -1))} (${numbered}).` : `${plain(text)} (${numbered})`
 }
 
-/** Returns the references as `E1` or `E2, E5–E8`. */
+/** Formats references as `E1` or `E2, E5–E8`. */
 function cited(refs: readonly string[], numbers: Numbers): string {
   const cited = [...new Set(refs)].flatMap((ref) => numbers.get(ref) ?? []).sort((a, b) => a - b)
   const runs: { from: number; to: number }[] = []
@@ -156,7 +156,7 @@ function cited(refs: readonly string[], numbers: Numbers): string {
     .join(', ')
 }
 
-/** Returns the time of day, with the date if it differs from the date of `first`. */
+/** Formats the time of day, with the date if it differs from that of `first`. */
 function shortTime(at: number, first: number): string {
   const [one, other] = [formatTime(at), formatTime(first)]
   return (one.slice(0, 10) === other.slice(0, 10) ? one.slice(11) : one).replace(' UTC', '')

@@ -1,9 +1,9 @@
-/** Computes the times to detect, to acknowledge and to resolve an incident. */
+/** Computes the times to detect, acknowledge and resolve an incident. */
 import type { Metric } from './document.ts'
 import type { IncidentFact } from './facts.ts'
 import { countOf, formatSeconds, secondsBetween } from './words.ts'
 
-/** The definition of each figure. */
+/** The definition of each metric. */
 export const DEFINITIONS = {
   ttd: 'time to detect: from the evidence that opened the incident (without it, from the first alert) until the opening',
   tta: 'time to acknowledge: from the opening of the incident until a person acknowledged it',
@@ -11,17 +11,17 @@ export const DEFINITIONS = {
 } as const
 
 export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
-  /** The start of the first symptom of the incident; null without alerts. */
+  /** The start of the incident's first symptom; null if there are no alerts. */
   readonly firstAlertAt: number | null
 }
 
-/** Seconds. Null if undefined; never 0 for an unknown value, and never negative. */
+/** In seconds. Null if it cannot be computed. Never negative. */
 export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the evidence that opened the incident. This is the start of the incident if it is before the
+ * Returns the time of the evidence that opened the incident. This is the incident's start if that is before its
  * creation, even if an alert started earlier. Otherwise it is the start of the first alert, or null if that alert
- * started after the creation.
+ * started after the incident was created.
  */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt
@@ -43,8 +43,8 @@ function span(from: number | null, to: number | null): number | null {
 }
 
 /**
- * Returns the figures of one incident, each with its definition and a sentence with evidence.
- * @param firing the number of alerts that fired when the incident was resolved
+ * Returns an incident's metrics, each with its definition and a sentence with evidence.
+ * @param firing the number of alerts that were firing when the incident was resolved
  */
 export function metricsOf(
   timing: Timing,

@@ -1,4 +1,4 @@
-/** Generates the postmortem of a resolved incident. The same facts give the same bytes. Start here. */
+/** Generates the postmortem of a resolved incident. The output depends only on the facts. Start here. */
 
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { timelineOf } from '../incident/timeline.ts'
@@ -19,8 +19,8 @@ export { changeFact, type PostmortemFacts } from './facts.ts'
 export { markdown } from './markdown.ts'
 
 /**
- * Returns the generated document. Every sentence refers to its evidence. Missing facts are stated as missing. People
- * appear only as actors. The order of lists in `facts` does not matter.
+ * Generates the document. Every sentence refers to its evidence, and missing facts are stated as missing. Users are
+ * mentioned only for what they did. The order of lists in `facts` does not matter.
  */
 export function generate(facts: PostmortemFacts): Postmortem {
   const inOrder = orderedFacts(facts)
@@ -42,7 +42,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
     summary: summaryOf(inOrder, suspicionOf(inOrder, contributing)),
     impact: impactOf(inOrder),
     detection: detectionOf(inOrder),
-    // The links are listed in their own section.
+    // Links have their own section.
     timeline: timelineOf({ ...inOrder, correlations: [] }).map((row) => ({
       ...row,
       at: new Date(row.at).toISOString(),
@@ -60,7 +60,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
   return { ...document, evidence: evidenceOf(document, inOrder) }
 }
 
-/** Sorts each list, so that the result does not depend on how the facts were loaded. */
+/** Sorts each list, so that the result does not depend on the order in which facts were loaded. */
 function orderedFacts(facts: PostmortemFacts): GroupedFacts {
   return {
     ...facts,

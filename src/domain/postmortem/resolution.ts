@@ -1,4 +1,4 @@
-/** The resolution section: the probable fix, the recovery with its evidence, and who resolved the incident. */
+/** The resolution section: the probable fix, the recovery and its evidence, and who resolved the incident. */
 import type { Resolution } from '../alert/alert.ts'
 import { groupKey } from '../alert/groups.ts'
 import { changeName, changeSentences } from '../incident/change-text.ts'
@@ -7,10 +7,10 @@ import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
 import { countOf, formatPeriod, formatSeconds, formatTime, ordered, secondsBetween } from './words.ts'
 
-/** A deploy that ended more than this time before the recovery probably did not fix the problem. */
+/** A deploy that ended longer than this before the recovery is probably not the fix. */
 const FIX_WORKS_WITHIN = 60 * 60_000
 
-/** How the end of an alert is known. */
+/** Describes how the end of an alert is known. */
 const KNOWN_BY: Readonly<Record<Resolution, string>> = {
   reported: 'the sender reported the end',
   inferred: 'the sender no longer repeated it',
@@ -34,14 +34,14 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
   }
 }
 
-/** Returns when the last alert ended; null while one fires, or without alerts. Pipelines are ignored. */
+/** Returns when the last alert ended; null if any is firing or there are none. Ignores pipelines. */
 export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   const conditions = alerts.filter(({ source }) => source !== 'ci')
   if (conditions.length === 0 || stillFiring(alerts).length > 0) return null
   return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)
 }
 
-/** Returns whether a rollout or deploy ran between the opening and the resolution, whether or not it helped. */
+/** Returns whether the change is a rollout or deploy between the start and the resolution, whether or not it helped. */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
   return within && (kind === 'rollout' || outcome === 'deployed')
@@ -49,7 +49,7 @@ export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, r
 
 /**
  * Returns the changes that probably fixed the problem, most important first: the last deploy after which the conditions
- * ended, and its rollouts. Omits changes that a person confirmed as the cause or that caused a new condition.
+ * ended, and its rollouts. Leaves out changes that caused a new condition or that a user confirmed as the cause.
  */
 export function fixesOf(facts: GroupedFacts): readonly ChangeFact[] {
   const { incident, changes, alerts } = facts
@@ -68,7 +68,7 @@ export function fixesOf(facts: GroupedFacts): readonly ChangeFact[] {
   return [last, ...made]
 }
 
-/** Returns whether a valid link connects the change with a condition that did not exist before. */
+/** Returns whether a link connects the change to a condition that did not exist before the change. */
 function isSuspect(change: ChangeFact, { correlations, alerts }: GroupedFacts): boolean {
   const own = correlations.filter((link) => changeName(link.change) === changeName(change))
   if (own.some(({ verdict }) => verdict === 'confirmed')) return true
@@ -79,7 +79,7 @@ function isSuspect(change: ChangeFact, { correlations, alerts }: GroupedFacts): 
   })
 }
 
-/** Returns `Probable fix: pipeline shop/cart#32 …`, or nothing. */
+/** Returns a sentence such as `Probable fix: pipeline shop/cart#32 …`, if there is a probable fix. */
 export function fixSentence(facts: GroupedFacts): readonly Sentence[] {
   const [fix, ...made] = fixesOf(facts)
   const recoveredAt = recoveryAt(facts.alerts)
@@ -98,7 +98,10 @@ function otherSentence(change: ChangeFact): Sentence {
   return { text, refs: [`event/${change.eventId}`] }
 }
 
-/** Returns one sentence for each way in which alerts ended, earliest end first, and one for alerts that still fired. */
+/**
+ * Returns one sentence for each way in which alerts ended, earliest end first, and one for alerts that were still
+ * firing.
+ */
 function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
   const ended = ordered(
     alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ ...alert, endsAt: alert.endsAt }])),

@@ -22,7 +22,7 @@ import {
   stateText,
 } from './words.ts'
 
-/** Returns the summary: what happened, when, the first symptom, the most likely cause, and the probable fix. */
+/** Writes the summary: what happened and when, the first symptom, the most likely cause, and the probable fix. */
 export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem['summary'] {
   const { incident, alerts, entries } = facts
   const ref = incidentRef(incident)
@@ -43,14 +43,14 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
 }
 
 /**
- * Returns when the problem ended: with the last alert, or with the resolution of an incident without alerts; null if an
- * alert still fired.
+ * Returns when the problem ended: when the last alert ended, or when the incident was resolved if it had no alerts;
+ * null if an alert was still firing.
  */
 function endOf({ incident, alerts }: GroupedFacts): number | null {
   return stillFiring(alerts).length > 0 ? null : (recoveryAt(alerts) ?? incident.resolvedAt)
 }
 
-/** Returns the first sentences about an incident whose alerts still fire. */
+/** Writes the first sentences for an incident with alerts that are still firing. */
 function startSentences({ incident, alerts }: GroupedFacts, what: string): readonly Sentence[] {
   const { startedAt, resolvedAt } = incident
   const refs = [incidentRef(incident)]
@@ -125,7 +125,7 @@ function impactSentences(
   ]
 }
 
-/** Returns `1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. */
+/** Formats as `1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. */
 function alertsText(alerts: readonly GroupedFact[]): string {
   if (alerts.length === 0) return 'none in the record'
   const counts = SEVERITIES.flatMap((severity) => {
@@ -148,7 +148,7 @@ function withPrefix(objects: readonly string[], prefix: string): readonly string
   return objects.filter((object) => object.startsWith(prefix)).map((object) => object.slice(prefix.length))
 }
 
-/** Returns the services, the incident's own first. */
+/** Returns the names of the services, starting with the incident's own. */
 export function servicesOf({ incident, services }: GroupedFacts): readonly string[] {
   const own = serviceName(incident.service)
   return [own, ...distinct(services.map(serviceName)).filter((name) => name !== own)]

@@ -1,16 +1,16 @@
-/** Formats times, durations, counts and lists, and sorts values in a stable order. */
+/** Formats times, durations, counts and lists, and sorts values deterministically. */
 import type { Source } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import type { ServiceFact } from './facts.ts'
 
 const LISTED = 8
 
-/** Returns `2026-03-14 02:11:09 UTC` without milliseconds. @throws RangeError if `ms` is not a valid time */
+/** Formats a time as `2026-03-14 02:11:09 UTC`. @throws RangeError if `ms` is not a valid time */
 export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** Returns `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it differs. */
+/** Formats a period as `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it differs. */
 export function formatPeriod(from: number, to: number): string {
   const [start, end] = [formatTime(from), formatTime(to)]
   const sameDay = start.slice(0, 10) === end.slice(0, 10)
@@ -24,7 +24,7 @@ const SENDERS: Readonly<Record<Source, string>> = {
   ci: 'GitLab',
 }
 
-/** Returns the name of the program that sends data of this source: `Kubernetes`. */
+/** Returns the name of the program that sends data for this source, such as `Kubernetes`. */
 export function senderName(source: Source): string {
   return SENDERS[source]
 }
@@ -36,12 +36,12 @@ const STATES: Readonly<Record<Severity, string>> = {
   info: 'had a notice',
 }
 
-/** Returns the state of a service with this severity: `was critical`. */
+/** Describes the state of a service with this severity: `was critical`. */
 export function stateText(severity: Severity): string {
   return STATES[severity]
 }
 
-/** Returns `1 h 5 min 12 s`, `2 d 3 s`, `0 s`. Zero parts are omitted. `seconds` is a whole number and not negative. */
+/** Formats a duration as `1 h 5 min 12 s`, `2 d 3 s` or `0 s`. `seconds` must be a whole number and not negative. */
 export function formatSeconds(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 86_400), 'd'],
@@ -53,39 +53,39 @@ export function formatSeconds(seconds: number): string {
   return shown.length > 0 ? shown.join(' ') : '0 s'
 }
 
-/** Returns the difference of two times in whole seconds, after both are truncated as in `formatTime`. */
+/** Returns the difference between two times in whole seconds. Both are truncated first, as in `formatTime`. */
 export function secondsBetween(from: number, to: number): number {
   return Math.floor(to / 1000) - Math.floor(from / 1000)
 }
 
 const NUMBERS = new Intl.NumberFormat('en-GB')
 
-/** Returns the score of a suspect or link: `0.80`. */
+/** Formats the score of a suspect or link: `0.80`. */
 export function formatScore(score: number): string {
   return score.toFixed(2)
 }
 
-/** Returns `340`, `2,715`. */
+/** Formats a number as `340` or `2,715`. */
 export function formatCount(count: number): string {
   return count < 1000 ? `${count}` : NUMBERS.format(count)
 }
 
-/** Returns `1 alert`, `3 alerts`, `2,715 alerts`. */
+/** Formats a count as `1 alert` or `2,715 alerts`. */
 export function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Returns ` ×2,715` after the name of similar things; '' for a single one. */
+/** Formats a count to append to a name: ` ×2,715`, or '' for 1. */
 export function timesOf(count: number): string {
   return count > 1 ? ` ×${formatCount(count)}` : ''
 }
 
-/** Returns `once`, `twice`, `2,715 times`. */
+/** Formats a count as `once`, `twice` or `2,715 times`. */
 export function formatTimes(count: number): string {
   return count === 1 ? 'once' : count === 2 ? 'twice' : `${formatCount(count)} times`
 }
 
-/** Returns `a`, `a and b`, `a, b and c`; more than 8 names as `a, b, … and 12 more`. */
+/** Joins names: `a`, `a and b`, `a, b and c`. After 8 names: `a, b, … and 12 more`. */
 export function joinNames(names: readonly string[]): string {
   if (names.length > LISTED)
     return `${names.slice(0, LISTED).join(', ')} and ${formatCount(names.length - LISTED)} more`
@@ -93,17 +93,17 @@ export function joinNames(names: readonly string[]): string {
   return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${last}` : last
 }
 
-/** Returns `shop/cart`, or only the name without a namespace. */
+/** Returns `shop/cart`, or just the name if there is no namespace. */
 export function serviceName({ namespace, name }: Pick<ServiceFact, 'namespace' | 'name'>): string {
   return namespace === '' ? name : `${namespace}/${name}`
 }
 
-/** Returns foreign text for use in a sentence: on one line, without its final full stop. */
+/** Quotes untrusted text within a sentence: on one line, without its full stop. */
 export function quoted(text: string): string {
   return `“${text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}”`
 }
 
-/** Sorts by the keys of each item. The first difference decides. Null comes first. */
+/** Sorts by the keys of each item. The first key that differs decides. Null sorts first. */
 export function ordered<T>(
   items: readonly T[],
   keysOf: (item: T) => readonly (string | number | null)[],
@@ -114,13 +114,13 @@ export function ordered<T>(
     .map(({ item }) => item)
 }
 
-/** Returns the names without duplicates, sorted by character codes, independent of the locale. */
+/** Removes duplicates and sorts by character code, regardless of the locale. */
 export function distinct(names: readonly string[]): readonly string[] {
   return ordered([...new Set(names)], (name) => [name])
 }
 
 function compare(a: readonly (string | number | null)[], b: readonly (string | number | null)[]): number {
-  // Uses no iterator, because an incident may have 10,000 alerts.
+  // An iterator would be too slow, because an incident can have 10,000 alerts.
   for (let index = 0; index < a.length; index += 1) {
     const [left = null, right = null] = [a[index], b[index]]
     if (left === right) continue

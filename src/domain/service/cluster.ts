@@ -1,10 +1,10 @@
-/** Decides which labels name the cluster, and when a service with a cluster matches one without. */
+/** Determines which label names the cluster, and when a service with a cluster matches one without. */
 import type { Labels } from '../event/event.ts'
 
-/** Prometheus' `external_labels` by convention, and the labels of common agents. */
+/** The conventional `external_labels` in Prometheus, and the labels used by common agents. */
 const LABELS = ['cluster', 'cluster_name', 'k8s_cluster'] as const
 
-/** Returns the cluster that the labels name, or ''. */
+/** Returns the cluster named in the labels, or ''. */
 export function clusterInLabels(labels: Labels): string {
   for (const label of LABELS) {
     const value = labels[label]?.trim()
@@ -13,14 +13,14 @@ export function clusterInLabels(labels: Labels): string {
   return ''
 }
 
-/** How the cluster of an item was matched: directly, or by a rule about a missing cluster. */
+/** How an item's cluster was matched; `rule` is null for an exact match. */
 export type Match<Service> = { readonly service: Service; readonly rule: string | null }
 
 /**
- * Returns the service of an item's cluster among services with the same namespace and name; null if there is none.
- * Often only some senders name a cluster. So an item without a cluster belongs to the service of the only cluster, and
- * a service without a cluster belongs to the first cluster that is named for it. With a second cluster the match is
- * ambiguous, and the services stay separate.
+ * Returns the service to use for an item's cluster among services with the same namespace and name, or null. Often only
+ * some senders name their cluster. An item without a cluster therefore belongs to the service in the only cluster, and
+ * a service without a cluster is assigned to the first cluster named for it. Once there is a second cluster, the match
+ * is ambiguous and the services stay separate.
  */
 export function matchCluster<Service extends { readonly cluster: string }>(
   cluster: string,

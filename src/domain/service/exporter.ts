@@ -1,4 +1,4 @@
-/** Finds the labels of an alert that name the exporter instead of the target. */
+/** Finds the labels of an alert that identify the exporter instead of the target. */
 
 import type { Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
@@ -12,22 +12,22 @@ export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 
 
 export type Exporter = {
   readonly kind: ExporterKind
-  /** Names of the labels that name the exporter. */
+  /** The names of the labels that identify the exporter. */
   readonly own: ReadonlySet<string>
   /**
-   * Prometheus renamed labels of the target to `exported_…`, because its own labels have the same names (`honor_labels:
-   * false`).
+   * Whether Prometheus renamed some of the target's labels to `exported_…` because they clashed with its own
+   * (`honor_labels: false`).
    */
   readonly renamed: boolean
-  /** Names of the renamed labels, without `exported_`. */
+  /** The names of the renamed labels, without `exported_`. */
   readonly exported: ReadonlySet<string>
 }
 
 const EXPORTED = 'exported_'
 
 /**
- * Words in labels that identify an exporter. The most reliable label decides. If a label contains several words, the
- * order of this list decides.
+ * Words in labels that identify an exporter. The most reliable label decides. If it contains several of the words, the
+ * first one in this list is used.
  */
 const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly string[] }[] = [
   { kind: 'state', words: ['kube-state-metrics', 'kube_state_metrics'] },
@@ -40,21 +40,21 @@ const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly st
   { kind: 'gateway', words: ['pushgateway'] },
 ]
 
-/** Quickly checks whether any word occurs, before each word is searched. */
+/** Checks cheaply whether any word occurs at all. */
 const ANY_WORD = new RegExp(WORDS.flatMap(({ words }) => words).join('|'))
 
 /** Labels with the name of the scraped program, most reliable first. */
 const PROGRAM = ['job', 'service', 'app_kubernetes_io_name', 'app', 'k8s_app'] as const
 
-/** The labels that are searched for these words, in this order. */
+/** The labels in which to look for these words, in order. */
 const TOLD_BY = [...PROGRAM, 'container'] as const
 
 /** Labels that the scrape adds to every metric. */
 const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
 
 /**
- * Labels of kube-state-metrics about objects that are not workloads. With one of them, the alert is not about the
- * exporter.
+ * Labels that kube-state-metrics uses for objects other than workloads. An alert with one of them is not about the
+ * exporter itself.
  */
 const STATE_OBJECTS = [
   'resourcequota',
@@ -66,7 +66,7 @@ const STATE_OBJECTS = [
   'phase',
 ]
 
-/** Returns the exporter of an alert and the labels that name the exporter. Blank labels count as missing. */
+/** Returns an alert's exporter and the labels that identify it. Blank labels are ignored. */
 export const exporterOf: (labels: Labels) => Exporter = cacheLast(findExporter)
 
 function findExporter(labels: Labels): Exporter {
@@ -90,19 +90,19 @@ export function concernsExporter(labels: Labels): boolean {
   return !STATE_OBJECTS.some((name) => has(labels, name))
 }
 
-/** Returns the value of a target label and the name under which it was sent, or null. */
+/** Returns the value of a label of the target and the name under which it was sent, or null. */
 export function targetLabel(labels: Labels, exporter: Exporter, name: string): { name: string; value: string } | null {
   const plain = exporter.own.has(name) ? '' : trimmed(labels, name)
   const exported = exporter.exported.has(name) ? trimmed(labels, EXPORTED + name) : ''
-  // An application may use the label `service` for something else. Only labels of a known exporter are replaced.
+  // An application can use the label `service` for something else. Only labels of known exporters are replaced.
   const prefersExported = exporter.renamed || exporter.kind === 'gateway' || exporter.kind === 'state' || plain === ''
   if (exported !== '' && prefersExported) return { name: EXPORTED + name, value: exported }
   return plain === '' ? null : { name, value: plain }
 }
 
 /**
- * Returns the host of an address: `10.0.2.15:10250` → `10.0.2.15`, `https://u@Shop.example:443/x` → `shop.example`,
- * `[::1]:9100` → `::1`. Without a scheme, upper case is kept for node names.
+ * Returns the host in an address: `10.0.2.15:10250` → `10.0.2.15`, `https://u@Shop.example:443/x` → `shop.example`,
+ * `[::1]:9100` → `::1`. Without a scheme, the case is preserved for node names.
  */
 export function hostOf(address: string): string {
   const scheme = address.indexOf('://')
@@ -124,7 +124,7 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
     const text = trimmed(labels, name).toLowerCase()
     if (!ANY_WORD.test(text)) continue
     for (const { kind, words } of WORDS) {
-      // A container is usually the measured target, not the scraped program.
+      // A container is usually the measured target and not the scraped program.
       const word = name === 'container' && kind !== 'state' ? undefined : words.find((it) => text.includes(it))
       if (word) return { kind, word }
     }
@@ -134,7 +134,7 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
 }
 
 /**
- * Identifies a node exporter by its pod. Some rules of the node mixin keep the exporter's pod but drop its job. If a
+ * Identifies a node exporter by its pod. Some rules in the node mixin keep the exporter's pod but drop its job. If a
  * rule keeps the container, the alert is about the container.
  */
 function byPodAlone(labels: Labels): { kind: ExporterKind; word: string | null } {
@@ -155,7 +155,7 @@ function ownLabels(kind: ExporterKind, labels: Labels): readonly string[] {
     case 'probe':
       return ['job', 'endpoint']
     case 'gateway':
-      // With `honor_labels`, the label `job` contains the pushed job.
+      // With `honor_labels`, the `job` label is the pushed job.
       return SCRAPE.filter((name) => name !== 'job' || has(labels, 'exported_job'))
     case 'other':
       return []

@@ -7,7 +7,7 @@ import { knownWorkload, nodeService, readGenerated } from './from-object.ts'
 import { type GeneratedKind, possibleWorkloads, type Reading } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** How to interpret a label's value: as a name, a generated name, a host, a probed URL, or a scrape job. */
+/** How to interpret a label's value. */
 type Reader = 'name' | GeneratedKind | 'node' | 'instance' | 'probe' | 'job label'
 
 type LabelRule = {
@@ -47,7 +47,7 @@ const EXPORTER_TABLE: readonly LabelRule[] = TABLE.filter(({ labels }) =>
 
 const NAMESPACES = ['namespace', 'kubernetes_namespace', 'k8s_namespace_name']
 
-/** Values that name no service: scrape jobs for many services, and the sandbox container of every pod. */
+/** Values that do not identify a service: scrape jobs that cover many services, and every pod's sandbox container. */
 const NO_NAMES = new Set([
   ...['kubernetes-pods', 'kubernetes-pods-slow', 'kubernetes-service-endpoints', 'kubernetes-service-endpoints-slow'],
   ...['kubernetes-services', 'kubernetes-ingresses', 'POD'],
@@ -62,16 +62,16 @@ const NODE_OR_ADDRESS_TABLE: readonly LabelRule[] = TABLE.filter(
 type Target = { readonly namespace: string; readonly exporter: Exporter; readonly labels: Labels }
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader }
 
-/** The label that decides, and whether it names the target or the exporter. */
+/** The label that was chosen, and whether it identifies the target or the exporter. */
 type Decision = { readonly choice: Choice; readonly target: Target; readonly says: 'label' | 'exporter label' }
 
-/** Returns the service that the labels name, or null. `known` are the existing services among `labelNames`. */
+/** Returns the service that the labels refer to, or null. `known`: which of the services in `labelNames` exist. */
 export function attributeLabels(labels: Labels, known: readonly Name[]): Attribution | null {
   const decision = decide(labels)
   return decision && read(decision, known)
 }
 
-/** Returns the names for which `attributeLabels` needs to know whether a service exists. */
+/** Returns the services whose existence `attributeLabels` needs to know. */
 export function labelNames(labels: Labels): Name[] {
   const decision = decide(labels)
   const kind = decision && generated(decision.choice.reads)
@@ -80,15 +80,15 @@ export function labelNames(labels: Labels): Name[] {
   return possibleWorkloads(kind, decision.choice.value).map((name) => ({ namespace, name }))
 }
 
-/** Returns the namespace and the value of the deciding label for aliases, or null. */
+/** Returns the namespace and value of the chosen label, which aliases can refer to, or null. */
 export function namedObject(labels: Labels): Name | null {
   const { target, choice } = choiceOf(labels)
   return choice && { namespace: target.namespace, name: choice.value }
 }
 
 /**
- * Returns the node of an alert or of its target, without port: the label `node`, or `instance` of a node exporter. The
- * node of kube-state-metrics itself does not count.
+ * Returns the node of an alert or of its target, without the port: the label `node`, or a node exporter's `instance`.
+ * Ignores the node on which kube-state-metrics runs.
  */
 export function nodeOfLabels(labels: Labels): string | null {
   const { target, choice } = choiceOf(labels)
@@ -111,7 +111,7 @@ function decide(labels: Labels): Decision | null {
   return itself && { choice: itself, target: exporter, says: 'exporter label' }
 }
 
-/** Cached, because three functions need the result for the same labels. */
+/** Cached because three functions need this for the same labels. */
 const choiceOf = cacheLast((labels: Labels) => {
   const target = targetOf(labels)
   return { target, choice: choose(TABLE, target) }
@@ -173,13 +173,13 @@ function placeGenerated(
   return { namespace: object.namespace, name: reading.name, rule: reading.rule }
 }
 
-/** Returns the service of a probed cluster address such as `web.shop.svc.cluster.local`. */
+/** Returns the service at a probed cluster address such as `web.shop.svc.cluster.local`. */
 function placeProbed(host: string): Name {
   const [name, namespace, svc] = host.split('.')
   return name && namespace && svc === 'svc' ? { namespace, name } : { namespace: '', name: host }
 }
 
-/** Splits the job of the Prometheus operator, which has the format `namespace/monitor`. */
+/** Splits a job name used by the Prometheus operator, which has the format `namespace/monitor`. */
 function placeJob(value: string, namespace: string): Name {
   const slash = value.lastIndexOf('/')
   const name = value.slice(slash + 1)

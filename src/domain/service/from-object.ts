@@ -1,4 +1,4 @@
-/** Finds the service of a Kubernetes object. */
+/** Finds the service that a Kubernetes object belongs to. */
 
 import type { KubernetesObject } from '../event/event.ts'
 import { trimmed } from './exporter.ts'
@@ -13,7 +13,7 @@ import {
 } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** Kinds with generated names. The names of all other kinds are not generated. */
+/** The kinds with generated names. */
 const GENERATED: Readonly<Record<string, GeneratedKind>> = {
   pod: 'pod',
   replicaset: 'replicaset',
@@ -29,7 +29,7 @@ type Rule = {
   readonly find: (object: KubernetesObject, known: readonly Name[]) => Omit<Attribution, 'rule'> | Attribution | null
 }
 
-/** The first matching rule wins. The result may contain a more precise name of the rule. */
+/** The first matching rule wins. Its result can contain a more specific rule name. */
 const RULES: readonly Rule[] = [
   { rule: 'node', find: (it) => (isKind(it, 'node') ? nodeService(it.name) : null) },
   { rule: 'workload', find: (it) => (WORKLOADS.has(lower(it.kind)) ? itself(it, 'event') : null) },
@@ -45,8 +45,8 @@ const RULES: readonly Rule[] = [
 ]
 
 /**
- * Returns the service of an object, or null for an object without a name. `known` are the existing services among
- * `objectNames`.
+ * Returns the service of an object, or null if the object has no name. `known`: which of the services in `objectNames`
+ * exist.
  */
 export function attributeObject(object: KubernetesObject, known: readonly Name[]): Attribution | null {
   const named = { ...object, name: object.name.trim(), namespace: object.namespace.trim() }
@@ -58,7 +58,7 @@ export function attributeObject(object: KubernetesObject, known: readonly Name[]
   return null
 }
 
-/** Returns the names for which `attributeObject` needs to know whether a service exists. */
+/** Returns the services whose existence `attributeObject` needs to know. */
 export function objectNames(object: KubernetesObject): Name[] {
   const kind = generatedKind(object)
   if (!kind) return []
@@ -68,13 +68,13 @@ export function objectNames(object: KubernetesObject): Name[] {
   return owner && lower(owner.kind) !== 'node' ? [...objectNames(owner), ...own] : own
 }
 
-/** Returns the service of a node. The prefix `node/` marks it, because nodes have no namespace. */
+/** Returns the service for a node. It has the prefix `node/` because nodes have no namespace. */
 export function nodeService(host: string): Omit<Attribution, 'rule'> {
   return { namespace: '', name: `node/${host}`, creates: 'alert' }
 }
 
 /**
- * Returns the longest known workload whose name leaves a valid suffix. A truncated name matches only if exactly one
+ * Returns the longest known workload name that leaves a valid suffix. A truncated name matches only if exactly one
  * workload fits.
  */
 export function knownWorkload(
@@ -96,7 +96,7 @@ export function knownWorkload(
 }
 
 function itself(object: KubernetesObject, creates: 'event' | 'alert'): Omit<Attribution, 'rule'> {
-  // The events of cluster-wide objects have the namespace 'default', which is not the namespace of the object.
+  // Events for cluster-wide objects are in the namespace 'default', which is not the object's own namespace.
   const namespace = ['namespace', 'persistentvolume'].includes(lower(object.kind)) ? '' : object.namespace
   return { namespace, name: object.name, creates }
 }
@@ -131,8 +131,8 @@ function byJobLabel(object: KubernetesObject, label: string): Omit<Attribution, 
 }
 
 /**
- * Returns null for the name of a Helm chart, because all its releases share it. The object then uses the name of the
- * release.
+ * Returns null if the label is the name of a Helm chart, which all releases of the chart share. The object is then
+ * named after the release.
  */
 function byChartName(object: KubernetesObject): Omit<Attribution, 'rule'> | null {
   const chart = trimmed(object.labels, 'app.kubernetes.io/name')
@@ -157,7 +157,7 @@ function byName(object: KubernetesObject): Attribution | null {
   return kind && { namespace: object.namespace, ...readGenerated(kind, object) }
 }
 
-/** Returns the workload that a generated name reveals if no workload is known. */
+/** Returns the workload implied by a generated name when no known workload matches. */
 export function readGenerated(
   kind: GeneratedKind,
   object: { readonly namespace: string; readonly name: string; readonly node: string | null },

@@ -4,23 +4,23 @@ import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** Matches any namespace in a query for names. */
+/** Matches any namespace when looking up names. */
 export const ANY_NAMESPACE = '*'
 
-/** Suffixes of project names that do not belong to the service name. */
+/** Suffixes of project names that are not part of the service name. */
 const ENDINGS = ['-api', '-svc', '-service', '-app', '-backend', '-deploy']
 
-/** Names that occur in every group and identify no service on their own. */
+/** Names that occur in every group and do not identify a service by themselves. */
 const COMMON = new Set(['api', 'svc', 'service', 'app', 'backend', 'frontend', 'web', 'deploy', 'server', 'worker'])
 
-/** Parts of a namespace that mean production. */
+/** Parts of a namespace that indicate production. */
 const PRODUCTION = new Set(['prod', 'production', 'prd', 'live'])
 const ENVIRONMENTS = new Set([
   ...[...PRODUCTION, 'staging', 'stage', 'stg', 'dev', 'development', 'test', 'qa', 'uat', 'preview', 'review'],
   ...['canary', 'sandbox', 'demo', 'integration'],
 ])
 
-/** Statuses of a job that has started. A deploy that waits for a manual start has not started. */
+/** Statuses of a job that has started. A deploy waiting to be started manually has not. */
 const RAN = new Set(['running', 'success', 'failed', 'canceling'])
 
 type CiDraft = Extract<Draft, { readonly source: 'ci' }>
@@ -44,9 +44,9 @@ const RULES: readonly { readonly rule: string; readonly find: (subject: Subject)
 ]
 
 /**
- * Returns the service of a CI draft, or null without a project. `known` are the existing services among `projectNames`;
- * `images` are the services that pulled an image of this project. If several services differ only by environment,
- * production wins. If they differ in any other way, no service is chosen, because a wrong link is worse than none.
+ * Returns the service for a CI draft, or null if it has no project. `known`: which of the services in `projectNames`
+ * exist. `images`: the services that pulled an image of this project. If several services differ only by environment,
+ * production wins. If they differ in any other way, none is chosen, because a wrong link is worse than none.
  */
 export function attributeCi(draft: CiDraft, known: readonly Name[], images: readonly Name[]): Attribution | null {
   const subject = subjectOf(draft.project?.path, jobsOf(draft), known, images)
@@ -58,9 +58,7 @@ export function attributeCi(draft: CiDraft, known: readonly Name[], images: read
   return null
 }
 
-/**
- * Returns how a project and a service are related by these rules, or null if only an alias or an image connects them.
- */
+/** Returns which of these rules connects a project and a service, or null if only an alias or an image does. */
 export function relationOf(
   project: string,
   jobs: readonly Job[],
@@ -72,7 +70,7 @@ export function relationOf(
 }
 
 /**
- * Returns the names that `attributeCi` compares: the slug of the project with and without each ending, and its
+ * Returns the names that `attributeCi` looks for: the project's slug with and without each suffix, and its
  * environments.
  */
 export function projectNames(draft: CiDraft): Name[] {
@@ -83,7 +81,7 @@ export function projectNames(draft: CiDraft): Name[] {
   return [...new Set(names)].map((name) => ({ namespace: ANY_NAMESPACE, name }))
 }
 
-/** Returns a name for comparison: lower case, letters and digits of any script, single dashes. */
+/** Normalizes a name for comparison: lower case, letters and digits of any script, single dashes. */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()
@@ -131,8 +129,8 @@ function sameSlug(name: Name, { slug }: Subject): boolean {
 }
 
 /**
- * Returns whether the namespace belongs to the environment: `production`, `shop-production` for group `shop`, or
- * `checkout-production` for the project.
+ * Returns whether the namespace is for one of the environments: `production`, `shop-production` for the group `shop`,
+ * or `checkout-production` for the project `checkout`.
  */
 function inEnvironment(name: Name, { environments, group, slug }: Subject): boolean {
   const namespace = slugOf(name.namespace)
@@ -142,10 +140,10 @@ function inEnvironment(name: Name, { environments, group, slug }: Subject): bool
     .some((it) => namespace === it || owners.some((own) => namespace === `${own}-${it}`))
 }
 
-/** Returns whether an environment has the name of the service: `checkout`, `production/checkout`. */
+/** Returns whether an environment is named after the service: `checkout`, `production/checkout`. */
 function namesEnvironment(name: Name, { environments }: Subject): boolean {
   const slug = slugOf(name.name)
-  // Review environments have the name of their branch.
+  // Review environments are named after their branch.
   const named = environments.filter((it) => !it.startsWith('review'))
   return !ENVIRONMENTS.has(slug) && named.flatMap(parts).includes(slug)
 }
@@ -161,7 +159,7 @@ function production(name: Name): boolean {
     .some((word) => PRODUCTION.has(word))
 }
 
-/** Returns the name that passes the earliest test. If several names pass it, returns the shortest. */
+/** Returns the shortest name that passes the earliest possible test. */
 function best(
   names: readonly Name[],
   subject: Subject,
@@ -172,7 +170,7 @@ function best(
   return [...names].sort(order)[0] ?? null
 }
 
-/** Returns the only matching name, or the production one if the namespaces differ only by environment. */
+/** Returns the only matching name, or the one in production if the namespaces differ only by environment. */
 function only(names: readonly Name[]): Name | null {
   const stems = new Set(names.map((name) => `${stem(name.namespace)}/${withoutEnding(slugOf(name.name))}`))
   return stems.size === 1 ? (names.find(production) ?? names[0] ?? null) : null
@@ -192,7 +190,7 @@ function slugPath(environment: string): string {
   return environment.split('/').map(slugOf).filter(Boolean).join('/')
 }
 
-/** Returns the slugs of an environment and of its parts. */
+/** Returns the slugs of an environment and its parts. */
 function parts(environment: string): string[] {
   return [environment.replaceAll('/', '-'), ...environment.split('/')]
 }

@@ -2,14 +2,14 @@
 
 import type { Draft } from '../event/event.ts'
 
-/** Messages of the kubelet: `Pulling image "…"`, `Failed to pull image "…"`, `Container image "…" already present`. */
+/** Kubelet messages: `Pulling image "…"`, `Failed to pull image "…"`, `Container image "…" already present`. */
 const IMAGE = /\bimage \\?"([^"\s\\]{1,512})\\?"/i
 
 /** Image paths have only a few segments. */
 const MAX_SEGMENTS = 12
 
 /**
- * Returns the image of an event, or null. `path`: without registry host, tag and digest. `tag`: null if missing.
+ * Returns the image in an event, or null. `path`: without registry host, tag and digest. `tag`: null if absent.
  * Grammar: github.com/distribution/reference.
  */
 export function imageOf(draft: Draft): { path: string; tag: string | null } | null {
@@ -23,9 +23,9 @@ export function imageOf(draft: Draft): { path: string; tag: string | null } | nu
 }
 
 /**
- * Returns the CI projects that may have built an image, in lower case, longest first: all paths of two or more segments
- * that end with the image path or up to two segments before it. GitLab allows two more segments after the project's
- * path, and a mirror may add its own name at the start.
+ * Returns the CI projects that may have built an image, in lower case, longest first. These are all paths of two or
+ * more segments that end with the image path, or up to two segments before its end: GitLab allows two segments after
+ * the project path. A path can start anywhere, because a mirror may prepend its own name.
  */
 export function imageProjects(imagePath: string): string[] {
   const segments = imagePath.toLowerCase().split('/').filter(Boolean)

@@ -1,29 +1,30 @@
-/** Parses generated Kubernetes names: finds the workload of a pod, ReplicaSet, Job or claim. */
+/** Parses generated Kubernetes names to find the workload of a pod, ReplicaSet, Job or claim. */
 
-/** The workload, the rule, and whether an event alone may create the service. */
+/** The workload, the rule, and whether an event is enough to create the service. */
 export type Reading = { readonly name: string; readonly rule: string; readonly creates: 'event' | 'alert' }
 
-/** Kinds whose names are generated from the name of a workload. */
+/** Kinds whose names are generated from a workload name. */
 export type GeneratedKind = 'pod' | 'replicaset' | 'job' | 'claim'
 
-/** The maximum length of a Kubernetes name. A longer name was not generated. */
+/** The maximum length of a Kubernetes name. Longer names cannot be generated. */
 const MAX_NAME = 253
 /**
- * `generateName` truncates its base to 58 characters and adds five random characters. So only names of exactly 63
+ * `generateName` truncates its base to 58 characters and appends five random ones, so only names of exactly 63
  * characters can be truncated.
  */
 const CUT_LENGTH = 63
 const CUT_BASE = 58
 
 /**
- * Five characters from `rand.String` in k8s.io/apimachinery: no vowels, no 0, 1 or 3, and no y. English words from
- * these letters are excluded.
+ * Five characters from `rand.String` in k8s.io/apimachinery: no vowels, no 0, 1 or 3, and no y. English words that
+ * happen to consist of these characters are excluded.
  */
 const RANDOM = '(?!(?:https|mssql|pgsql)$)[bcdfghjklmnpqrstvwxz2456789]{5}'
-/** A pod-template hash is a decimal number in this alphabet, so it uses only ten characters. */
+/** A pod template hash is a decimal number encoded in this alphabet, so only ten characters occur. */
 const HASH = '[456789bcdf]{6,10}'
 /**
- * Minutes since 1970, or seconds before Kubernetes 1.21. Until 2046 the number starts with 1, 2 or 3. A hash does not.
+ * Minutes since 1970, or seconds before Kubernetes 1.21. Until 2046 these start with 1, 2 or 3, which a hash never
+ * does.
  */
 const CRON_TIME = String.raw`\d{8,10}`
 const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`
@@ -32,11 +33,13 @@ const REPLICASET = new RegExp(`^(.+)-${HASH}$`)
 const CRON_JOB = new RegExp(`^(.+)-${CRON_TIME}$`)
 const ORDINAL_LAST = new RegExp(`^(.+)-${ORDINAL}$`)
 
-/** Words that people add before or after the name of a workload to name its claim. */
+/** Words that users put before or after a workload's name when they name its claim. */
 const CLAIM_SUFFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk', 'db', 'pv'] as const
 const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk'] as const
 
-/** Valid suffixes of a known workload's name. Without this check, `web` would get the pods of `web-cache`. */
+/**
+ * Valid suffixes after a known workload's name. Without this check, the pods of `web-cache` would be assigned to `web`.
+ */
 const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   pod: new RegExp(
     String.raw`^(?:-${HASH}-${RANDOM}|-${CRON_TIME}(?:-\d{1,5})?-${RANDOM}|-\d{1,7}-${RANDOM}|-${ORDINAL}|-${RANDOM})?$`,
@@ -46,16 +49,16 @@ const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   claim: new RegExp(`^(?:-(?:${CLAIM_SUFFIXES.join('|')})(?:-claim)?)?$`),
 }
 
-/** Valid suffixes in a truncated base: a hash, a timestamp, or a part of either. */
+/** Valid suffixes in a truncated base: a hash or a timestamp, possibly incomplete. */
 const CUT_SUFFIX = /^-?(?:[456789bcdf]{1,10}-?|\d{1,10}-?)?$/
 
 type Shape = {
   readonly rule: string
   readonly shape: RegExp
   readonly creates: 'event' | 'alert'
-  /** Whether the rule may be used for truncated names of 63 characters. */
+  /** Whether the rule can be used for truncated names (63 characters). */
   readonly fitsCut: boolean
-  /** The only namespace in which the rule applies. The rule also applies if the namespace is unknown. */
+  /** The only namespace to which the rule applies. The rule also applies if the namespace is unknown. */
   readonly namespace?: string
 }
 
@@ -69,7 +72,8 @@ const POD_SHAPES: readonly Shape[] = [
     fitsCut: true,
   },
   {
-    // kubeadm's static pods are named `<component>-<node>`, and a node `master-0` looks like a StatefulSet pod.
+    // kubeadm's static pods are named `<component>-<node>`, and with a node named `master-0` they look like StatefulSet
+    // pods.
     rule: 'control plane pod',
     shape: /^(kube-apiserver|kube-controller-manager|kube-scheduler|etcd)-.+$/,
     creates: 'alert',
@@ -87,8 +91,8 @@ const POD_SHAPES: readonly Shape[] = [
 ]
 
 /**
- * Returns the workload of a pod if no workload is known. Tries the `<name>` of a static pod `<name>-<node>` first,
- * because nodes often have names like `worker-1`, then `POD_SHAPES`. Otherwise returns the name of the pod.
+ * Returns the workload of a pod when no known workload matches. Tries static pods, `<name>-<node>`, before
+ * `POD_SHAPES`, because nodes often have names like `worker-1`. Falls back to the name of the pod.
  */
 export function readPodName(name: string, node: string | null, namespace: string): Reading {
   if (node && name.endsWith(`-${node}`) && name.length > node.length + 1)
@@ -102,15 +106,18 @@ export function readPodName(name: string, node: string | null, namespace: string
   return { name, rule: 'pod', creates: 'alert' }
 }
 
-/** Returns the Deployment of a ReplicaSet: the name without its hash. A ReplicaSet without a hash keeps its name. */
+/**
+ * Returns the Deployment of a ReplicaSet, that is, the name without its hash. A ReplicaSet without a hash keeps its
+ * name.
+ */
 export function readReplicaSetName(name: string): Reading {
   const base = name.length > MAX_NAME ? undefined : REPLICASET.exec(name)?.[1]
   return { name: base ?? name, rule: 'replicaset', creates: 'event' }
 }
 
 /**
- * Returns the CronJob of a Job: the name without its timestamp. A one-off Job keeps its name and becomes a service only
- * with an alert.
+ * Returns the CronJob of a Job, that is, the name without its timestamp. A one-off Job keeps its name and becomes a
+ * service only once it has an alert.
  */
 export function readJobName(name: string): Reading {
   const base = name.length > MAX_NAME ? undefined : CRON_JOB.exec(name)?.[1]
@@ -118,8 +125,9 @@ export function readJobName(name: string): Reading {
 }
 
 /**
- * Returns the StatefulSet of a claim `<template>-<set>-<n>`. The template is the first word, unless it repeats the name
- * of the set, like `prometheus-k8s-db-prometheus-k8s-0` of the Prometheus operator. Any other claim keeps its name.
+ * Returns the StatefulSet of a claim named `<template>-<set>-<n>`. The template is the first word, unless it contains
+ * the name of the set, as in the Prometheus operator's `prometheus-k8s-db-prometheus-k8s-0`. Any other claim keeps its
+ * name.
  */
 export function readClaimName(name: string): Reading {
   const own: Reading = { name, rule: 'claim', creates: 'alert' }
@@ -132,9 +140,9 @@ export function readClaimName(name: string): Reading {
 }
 
 /**
- * Returns the names of possible owners of an object, best first: the whole name, then shorter prefixes with a valid
- * suffix. For a claim, possible StatefulSets come first. A name with `*` at the end matches all services that start
- * with it, because a truncated base hides the rest of a long name.
+ * Returns the names of an object's possible owners, best first: the whole name, then shorter prefixes that leave a
+ * valid suffix. For a claim, possible StatefulSets come first. A name that ends in `*` matches every service with that
+ * prefix, for names whose base was truncated.
  */
 export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
   if (name === '') return []
@@ -145,7 +153,7 @@ export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
   return kind === 'pod' && name.length === CUT_LENGTH ? unique([...fitting, ...possibleCutWorkloads(name)]) : fitting
 }
 
-/** Returns the names that a person may have given to a claim of a workload. */
+/** Returns the names that users are likely to give to a workload's claim. */
 export function claimNamesOf(workload: string): string[] {
   const behind = CLAIM_SUFFIXES.flatMap((word) => [`${workload}-${word}`, `${workload}-${word}-claim`])
   return [...behind, ...CLAIM_PREFIXES.map((word) => `${word}-${workload}`)]

@@ -1,4 +1,4 @@
-/** Finds the service of an event. Start here. */
+/** Finds the service that an event belongs to. Start here. */
 
 import type { Draft } from '../event/event.ts'
 import { attributeLabels, labelNames, namedObject, nodeOfLabels } from './from-labels.ts'
@@ -11,7 +11,7 @@ export type Attribution = {
   readonly name: string
   /** The rule that chose the service: `owner`, `label app`, `known workload`, `label pod: deployment pod`, … */
   readonly rule: string
-  /** `event`: any event creates the service. `alert`: only its first alert creates it. */
+  /** `event`: any event creates the service. `alert`: only an alert does. */
   readonly creates: 'event' | 'alert'
 }
 
@@ -21,16 +21,16 @@ export const ALIAS_KINDS = ['ci-project', 'image', 'label', 'workload'] as const
 export type AliasKind = (typeof ALIAS_KINDS)[number]
 export type AliasRef = { readonly kind: AliasKind; readonly value: string }
 
-/** The service of events that name no workload. Its namespace is ''. */
+/** The service for events that do not name a workload. Its namespace is ''. */
 export const UNATTRIBUTED = 'unattributed'
 
-/** The maximum length of a Kubernetes name. A label may be longer. */
+/** The maximum length of a Kubernetes name. A label can be longer. */
 const MAX_NAME = 253
 
 /**
- * Returns the names for which the rules need to know whether a service exists, without duplicates. The caller passes
- * the existing ones to `attribute`. Namespace `*` means any namespace; `*` at the end of a name means any name with
- * this prefix (see `matchesName`).
+ * Returns the services whose existence the rules need to know, without duplicates. The caller passes the existing ones
+ * to `attribute`. The namespace `*` means any namespace, and `*` at the end of a name means any name with this prefix;
+ * see `matchesName`.
  */
 export function namesToFind(draft: Draft): Name[] {
   const names = namesOf(draft)
@@ -45,9 +45,9 @@ export function matchesName(asked: Name, service: Name): boolean {
 }
 
 /**
- * Returns the service of a draft by the first matching rule. Returns `unattributed` for heartbeats, tests, and drafts
- * without a match. `known` are the existing services among `namesToFind`. `images`, only for ci, are the services that
- * pulled an image of the project (`imageProjects`).
+ * Returns the service of a draft by the first rule that matches, or `unattributed` for heartbeats, tests, and drafts
+ * that no rule matches. `known`: which of the services in `namesToFind` exist. `images`: for CI, the services that
+ * pulled an image of the project (see `imageProjects`).
  */
 export function attribute(draft: Draft, known: readonly Name[], images: readonly Name[] = []): Attribution {
   const found = find(draft, known, images)
@@ -56,9 +56,9 @@ export function attribute(draft: Draft, known: readonly Name[], images: readonly
 }
 
 /**
- * Returns the aliases to look up, most specific first. The first alias that a person has created precedes all rules.
- * `workload`: `namespace/name` of the rules' result and of the object; `label`: `name=value`; `image`: the path of the
- * image; `ci-project`: the path of the project.
+ * Returns the aliases to look up, most specific first. Aliases take precedence over all rules. `workload`: the
+ * `namespace/name` that the rules found, and that of the object; `label`: `name=value`; `image`: the image path;
+ * `ci-project`: the project path.
  */
 export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasRef[] {
   const byRules = attribute(draft, known)
@@ -67,7 +67,7 @@ export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasR
   return [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]
 }
 
-/** Returns the node that a draft concerns or runs on, or null. Suspects use it. */
+/** Returns the node that a draft is about or runs on, or null. Used to rank suspects. */
 export function nodeOf(draft: Draft): string | null {
   switch (draft.source) {
     case 'cluster':
