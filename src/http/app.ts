@@ -1,4 +1,4 @@
-/** The HTTP application: its routes and the steps of every request. Read this file first. */
+/** The HTTP application: its routes and the steps of every request. Start reading here. */
 import { type Context, Hono } from 'hono'
 import { createRecent } from '../intake/recent.ts'
 import { createStore, type Deps } from '../operations/deps.ts'
@@ -62,15 +62,15 @@ export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), 
 type Routes = readonly Pick<Route, 'method' | 'path'>[]
 
 let made: OpenApiDocument | undefined
-/** Returns the OpenAPI document of all routes. It includes its own route. */
+/** Returns the OpenAPI document for all routes, including its own. */
 function document(): OpenApiDocument {
   made ??= openApi(ROUTES)
   return made
 }
 
 /**
- * Creates the application. Each route checks the token before it reads anything else of the request.
- * A trailing slash reaches the same route. HEAD is GET without the body. Every error is a problem (RFC 9457).
+ * Creates the application. Each route checks the token before it reads anything else from the request. Trailing slashes
+ * are ignored. HEAD is handled like GET, without the body. Every error is a problem document (RFC 9457).
  */
 export function createApp(deps: Deps, read: Read, server: ServerContext, access: Access = 'network'): Hono {
   const app = new Hono({ strict: false })
@@ -82,10 +82,10 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
   const { now, engine } = deps
   const store = createStore(deps, read)
   const parts = { access, deps: { now, engine }, store, importing, server, recent: createRecent() }
-  // An application for the network does not have these routes, so no request can reach them.
+  // The network application does not contain the operator routes, so no request from the network can reach them.
   const routes = access === 'network' ? [...ROUTES, ...PAGES] : [...ROUTES, ...streamRoutes, ...operatorRoutes]
   const watch = watchRequests(server)
-  // One handler per request and no middleware: Hono then calls it directly, without a chain of promises.
+  // Each route has a single handler and no middleware, so Hono calls it directly without a chain of promises.
   for (const { method, path, handle } of routes) {
     app.on(
       method,
@@ -98,7 +98,7 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
   return app
 }
 
-/** Answers requests that no route accepts: 405 if the path supports other methods, otherwise 404. */
+/** Handles requests that match no route: 405 if the path supports other methods, 404 otherwise. */
 function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono {
   const app = new Hono({ strict: false })
   for (const [path, methods] of methodsByPath(routes)) {
@@ -116,7 +116,7 @@ function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono
   return app
 }
 
-/** Unknown addresses under /api get JSON even in a browser. */
+/** Unknown paths under /api return JSON even to a browser. */
 function isForBrowser(c: Context): boolean {
   const accept = headerOf(c, 'accept') ?? ''
   return c.req.method === 'GET' && !c.req.path.startsWith('/api/') && /text\/html/.test(accept) && !prefersJson(accept)

@@ -39,10 +39,10 @@ import {
 
 const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50
-/** Filters for which no stored count exists. */
+/** Filters that have no stored counts. */
 const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
 
-/** An alert in a response. */
+/** An alert as the API returns it. */
 export const alertShape = v.object({
   id: idShape,
   serviceId: described(uuidShape, 'The affected service'),
@@ -72,7 +72,7 @@ export const alertShape = v.object({
   silencedBy: described(v.array(uuidShape), 'The silences that apply to the alert, or applied when it ended', []),
 })
 
-/** Converts an alert to the format of a response. */
+/** Converts an alert to its API format. */
 export const showAlert = shower(alertShape)
 
 const alertWithEventsShape = v.object({

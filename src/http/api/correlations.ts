@@ -1,4 +1,4 @@
-/** /api/correlations: links between changes and conditions, and verdicts of people. */
+/** /api/correlations: links between changes and conditions, with users' verdicts. */
 import * as v from 'valibot'
 import { setVerdict } from '../../operations/correlations.ts'
 import { findCorrelation, listCorrelations } from '../../store/correlation/correlations.ts'
@@ -22,7 +22,7 @@ import {
 
 const VERDICTS = ['confirmed', 'rejected'] as const
 
-/** A link in a response. */
+/** A link as the API returns it. */
 export const correlationShape = v.object({
   id: idShape,
   serviceId: described(uuidShape, 'The service of the change and the condition'),
@@ -65,7 +65,7 @@ export const correlationShape = v.object({
   createdAt: described(instantShape, 'When the link was created'),
 })
 
-/** Converts a link to the format of a response. */
+/** Converts a link to its API format. */
 export const showCorrelation = shower(correlationShape)
 
 export const correlationRoutes: readonly Route[] = [

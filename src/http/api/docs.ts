@@ -1,4 +1,4 @@
-/** /docs: the API reference as a page, generated from the OpenAPI document. */
+/** /docs: the API reference as a web page, generated from the OpenAPI document. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { headerOf } from '../middleware/header.ts'
@@ -9,9 +9,9 @@ import type { OpenApiDocument } from '../pages/docs/openapi-document.ts'
 import { STYLE } from '../pages/docs/style.ts'
 import type { Route } from '../route.ts'
 
-/** Placeholder for the server's address in the cached page. All other text is the same for every reader. */
+/** Placeholder for the server's URL in the cached page, which is otherwise the same for everyone. */
 const ADDRESS = 'https://incmon.invalid'
-/** A host that is safe in HTML and in double quotes of a shell. */
+/** Matches a host that is safe in HTML and in a double-quoted shell string. */
 const PLAIN_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
 export function docsRoute(document: () => OpenApiDocument): Route {
@@ -34,7 +34,7 @@ export function docsRoute(document: () => OpenApiDocument): Route {
     handle: async (c) => {
       const url = serverUrl(c)
       const { page, policy } = await parts()
-      // The browser revalidates the page each time, because a new version of the program may change it.
+      // The browser revalidates the page every time, because a new version of incmon can change it.
       const own = page.replaceAll(ADDRESS, url)
       const keeping = { 'cache-control': 'no-cache', etag: `"${await digest(own)}"` }
       if (isKnown(keeping.etag, headerOf(c, 'if-none-match'))) return { status: 304, headers: keeping, body: null }
@@ -43,17 +43,14 @@ export function docsRoute(document: () => OpenApiDocument): Route {
   }
 }
 
-/**
- * Returns the address of the server without a trailing slash.
- * @throws IncmonError `invalid` if the Host header is not a valid host
- */
+/** Returns the server's URL without a trailing slash. @throws IncmonError `invalid` if the Host header is invalid */
 function serverUrl(c: Context): string {
   const { protocol, host } = new URL(c.req.url)
   if (PLAIN_HOST.test(host)) return `${protocol}//${host}`
   throw new IncmonError('invalid', 'the header Host is not a host and port; send the name under which you reach incmon')
 }
 
-/** Returns a Content-Security-Policy that allows only the inline style of the page. */
+/** Returns a Content-Security-Policy that allows only the page's inline style. */
 async function policyFor(style: string): Promise<string> {
   const sources = `style-src 'sha256-${await digest(style)}'`
   return `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
@@ -64,12 +61,12 @@ async function digest(text: string): Promise<string> {
   return Buffer.from(hash).toString('base64')
 }
 
-/** Returns whether the client already has this version (RFC 9110, 13.1.2). */
+/** Returns whether the client already has this version of the page (RFC 9110, section 13.1.2). */
 function isKnown(tag: string, ifNoneMatch = ''): boolean {
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => one.trim().replace('W/', '') === tag)
 }
 
-/** Returns a function that calls `make` once and caches the result. */
+/** Returns a function that calls `make` only once and caches the result. */
 function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined
   return () => {

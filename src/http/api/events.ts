@@ -1,4 +1,4 @@
-/** /api/events: the stored items of all senders. */
+/** /api/events: the stored items from all senders. */
 import * as v from 'valibot'
 import { findEvent, listEvents } from '../../store/events.ts'
 import { required } from '../middleware/problem.ts'
@@ -19,7 +19,7 @@ import {
   uuidShape,
 } from './shapes.ts'
 
-/** An event in a response, without its payload. */
+/** An event as the API returns it, without its payload. */
 export const eventShape = v.object({
   id: idShape,
   source: sourceShape,
@@ -34,7 +34,7 @@ export const eventShape = v.object({
   receivedAt: described(instantShape, 'When the event arrived'),
 })
 
-/** Converts an event to the format of a response, without its payload. */
+/** Converts an event to its API format, without its payload. */
 export const showEvent = shower(eventShape)
 
 const eventWithPayloadShape = v.object({

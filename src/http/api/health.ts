@@ -1,4 +1,4 @@
-/** /healthz, /readyz and /metrics: liveness, readiness, and metrics for Prometheus. */
+/** /healthz, /readyz and /metrics: liveness, readiness and Prometheus metrics. */
 import * as v from 'valibot'
 import { type Check, checkStore } from '../../operations/readiness.ts'
 import { organizationText } from '../../server/metrics.ts'
@@ -9,7 +9,7 @@ import { type Route, rest } from '../route.ts'
 import { described, success } from './shapes.ts'
 
 const okShape = v.object({ status: v.literal('ok') })
-/** One check of /readyz. `detail` says what is wrong and what to do. */
+/** The result of one /readyz check. `detail` says what is wrong and what to do. */
 export const checkShape = v.object({
   name: described(v.string(), 'What is checked', 'disk'),
   state: described(v.picklist(['ok', 'failing']), 'The result of the check', 'ok'),

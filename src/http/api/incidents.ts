@@ -34,7 +34,7 @@ import {
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
 
-/** An incident in a response, without its alerts and timeline. */
+/** An incident as the API returns it, without its alerts and timeline. */
 export const incidentShape = v.object({
   id: idShape,
   number: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'A number, unique in the organization', 41),
@@ -61,7 +61,7 @@ export const incidentShape = v.object({
   hasPostmortem: described(v.boolean(), 'Whether a postmortem exists', false),
 })
 
-/** Converts an incident to the format of a response. */
+/** Converts an incident to its API format. */
 export const showIncident = shower(incidentShape)
 
 const timelineShape = described(
@@ -140,7 +140,7 @@ export const incidentRoutes: readonly Route[] = [
     answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
     handle: async (call) => {
       const incident = await requireIncident(call)
-      // A worker thread builds the timeline while this thread reads the rest.
+      // A worker thread builds the timeline while this thread loads the rest.
       const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
       return json({ ...showIncident(incident), ...related, timeline })
     },
@@ -205,14 +205,12 @@ export const incidentRoutes: readonly Route[] = [
   }),
 ]
 
-/**
- * Returns the path that lists the ids of incidents. Explains to a caller who sent a number that the path needs the id.
- */
+/** Returns the list that contains the record's id. If the caller passed a number, adds that the path requires an id. */
 function listFor(id: string): string {
   return `${/^\d+$/.test(id) ? `${id} is a number, and the path needs the id; ` : ''}GET /api/incidents`
 }
 
-/** Returns the incident of the path. @throws IncmonError `not-found` */
+/** Returns the incident in the path. @throws IncmonError `not-found` */
 export function requireIncident({ store, identity, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
   return required(store.read(findIncident, identity.organizationId, id), 'incident', listFor(id))
 }

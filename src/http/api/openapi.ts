@@ -41,7 +41,7 @@ const problemShape = v.object({
   checks: v.optional(described(v.array(checkShape), 'Only for /readyz: all checks with their results')),
 })
 
-/** Schemas that several responses use. The document defines each of them once and references it. */
+/** Schemas that several responses share. The document defines each one once and references it elsewhere. */
 const NAMED = {
   Alert: alertShape,
   Correlation: correlationShape,
@@ -52,7 +52,7 @@ const NAMED = {
   Service: serviceShape,
 }
 
-/** The groups of operations, in a useful order for readers. */
+/** The groups of operations, in the order in which the documentation shows them. */
 const TAGS = {
   webhooks: 'Senders push events here. A 200 means that the events are on disk.',
   services: 'The monitored workloads, each with its status and score.',
@@ -81,7 +81,7 @@ const SECURITY_SCHEMES = {
   },
 }
 
-/** The route that returns the document. */
+/** Returns the route that serves the document. */
 export function openApiRoute(document: () => OpenApiDocument): Route {
   return {
     method: 'GET',
@@ -127,7 +127,7 @@ function operation(route: Route): OpenApiOperation {
   }
 }
 
-/** Returns the group of a route: the first known noun after /api, otherwise `server`. */
+/** Returns the group of a route: the first known noun after /api, or `server`. */
 function tagOf({ path }: Route): string {
   const [, noun = ''] = /^\/api\/([\w-]+)/.exec(path) ?? []
   return noun in TAGS ? noun : 'server'
@@ -161,7 +161,7 @@ function headerParameters({ auth, takesKey }: Route): OpenApiParameter[] {
   return [{ name: 'Idempotency-Key', in: 'header', description, required: false, schema }]
 }
 
-/** Returns the error responses that every route of this kind can send. A webhook never answers 404, 409 or 422. */
+/** Returns the error responses that apply to every route of this kind. A webhook never returns 404, 409 or 422. */
 function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
   const isWebhook = route.auth?.scope === 'ingest'
   const hasId = route.path.includes(':id')
@@ -189,7 +189,7 @@ function answered([status, answer]: [string, Route['answers'][number]]): [string
   return [status, { description, content: { 'application/problem+json': { schema } } }]
 }
 
-/** Returns JSON Schema with references to named schemas, except for the schema that is being defined. */
+/** Returns JSON Schema that references named schemas, except the one being defined. */
 function jsonSchema(schema: Schema, defining?: string): JsonSchema {
   const definitions = Object.fromEntries(Object.entries(NAMED).filter(([name]) => name !== defining))
   const { $schema, $defs, ...own } = toJsonSchema(schema as v.GenericSchema, {

@@ -87,7 +87,7 @@ const settingsField = v.object(
   'expected an object of settings',
 )
 
-/** The fields that the API and the settings pages can change. */
+/** The fields that can be changed through the API and the settings pages. */
 export const organizationChangeBody = described(
   v.object({
     name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),

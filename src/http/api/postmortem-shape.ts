@@ -1,4 +1,4 @@
-/** The schema of a postmortem in a response. */
+/** The schema of a postmortem as the API returns it. */
 import * as v from 'valibot'
 import { ACTION_STATES } from '../../domain/postmortem/document.ts'
 import type { Postmortem } from '../../domain/postmortem/postmortem.ts'
@@ -15,7 +15,7 @@ import {
 } from './shapes.ts'
 
 const words = v.nullable(v.string())
-/** A generated sentence and the records that it refers to, for example `alert/<uuid>`. */
+/** A generated sentence and the records it refers to, for example `alert/<uuid>`. */
 const sentence = v.object({
   text: described(v.string(), 'The sentence', 'First signal: OOMKilled from the source cluster.'),
   refs: described(v.array(v.string()), 'The records that are the evidence', [`alert/${EXAMPLE_ID}`]),
@@ -166,7 +166,5 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
   ),
 }
 
-/**
- * Times are in ISO 8601 UTC, durations in whole seconds. A value is null if it is unknown or if nobody has written it.
- */
+/** Times are in ISO 8601 UTC, durations in whole seconds. A value is null if it is unknown or not yet written. */
 export const postmortemShape = v.object(sections)

@@ -1,4 +1,4 @@
-/** /api/reports: figures over a period, each with its definition. */
+/** /api/reports: reliability metrics over a period, each with its definition. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import type { Figures, Spread } from '../../domain/report/report.ts'
@@ -18,10 +18,10 @@ import {
 } from './shapes.ts'
 
 const LAST_DAYS = 30 * 86_400_000
-/** The maximum number of incidents in a report, because a report reads all of them at once. */
+/** The maximum number of incidents in a report. A report loads all of them at once. */
 const MAX_INCIDENTS = 5_000
 
-/** Statistics over the incidents that have this figure. `of` is the number of these incidents. */
+/** Statistics over the incidents for which the value is known. `of` is the number of these incidents. */
 const spreadShape = v.object({
   meanSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 412),
   medianSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 380),
@@ -92,7 +92,7 @@ export const reportRoutes: readonly Route[] = [
   }),
 ]
 
-/** Returns the period. By default, it ends now and starts 30 days before its end. */
+/** Returns the period of the report. By default, it covers the last 30 days. */
 function spanOf(query: { readonly from?: number | undefined; readonly to?: number | undefined }, now: number) {
   const to = query.to ?? Math.max(now, query.from ?? 0)
   return { from: query.from ?? Math.max(0, to - LAST_DAYS), to }

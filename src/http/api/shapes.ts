@@ -1,4 +1,4 @@
-/** Schemas that many responses share: times, IDs, lists, and their documentation. */
+/** Schemas shared by many responses, such as times, IDs and lists. */
 import * as v from 'valibot'
 import { SOURCES } from '../../domain/event/event.ts'
 import { formatInstant } from '../../domain/instant.ts'
@@ -11,16 +11,16 @@ import { pageOf } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import type { Answers, Call, Schema } from '../route.ts'
 
-/** The UUID in examples. */
+/** The UUID used in examples. */
 export const EXAMPLE_ID = '01997b3e-5c1a-7d20-9f4e-3a8c6b2d1e05'
 
-/** Schemas of values in responses: a UUID, a time in ISO 8601 UTC, a count, a map of strings. */
+/** Schemas of common values: a UUID, a time in ISO 8601 UTC, a count, a map of strings. */
 export const uuidShape = v.pipe(v.string(), v.uuid(), v.metadata({ examples: [EXAMPLE_ID] }))
 export const instantShape = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ examples: ['2026-11-20T09:33:00.000Z'] }))
 export const countShape = v.pipe(v.number(), v.integer(), v.minValue(0))
 export const textsShape = v.record(v.string(), v.string())
 
-/** Fields that many records have. */
+/** Fields that many records have in common. */
 export const idShape = described(uuidShape, 'The UUID of the record')
 export const severityShape = described(v.picklist(SEVERITIES), 'The severity')
 export const sourceShape = described(v.picklist(SOURCES), 'The webhook that received the data')
@@ -47,15 +47,15 @@ const paginationShape = v.object({
   totalPages: described(countShape, 'Number of pages', 1),
 })
 
-/** Adds a description and example values to a schema. */
+/** Adds a description and examples to a schema. */
 export function described<Described extends Schema>(
   schema: Described,
   description: string,
   ...examples: unknown[]
 ): Described {
   const metadata = v.metadata(examples.length > 0 ? { description, examples } : { description })
-  // The metadata comes before any transformation. After a transformation, it would describe the output instead of the
-  // value that clients send.
+  // The metadata must come before any transformation. After one, it would describe the output instead of the value that
+  // clients send.
   const [first, ...rest] = ('pipe' in schema ? schema.pipe : [schema]) as [
     Schema,
     ...v.PipeItem<unknown, unknown, never>[],
@@ -71,17 +71,17 @@ export function listShape<Item extends Schema>(item: Item) {
   })
 }
 
-/** Documents a success response. */
+/** Documents a successful response. */
 export function success(body: Schema, description: string, status: 200 | 201 = 200): Answers {
   return { [status]: { description, body } }
 }
 
-/** Documents the error responses that do not already follow from the token, the parameters and the body. */
+/** Documents error responses that do not follow from the token, the parameters or the body. */
 export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
   return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
 }
 
-/** Returns a response with one page of the records that the query selects. */
+/** Returns a response with one page of the records selected by the query. */
 export async function answerPage<Filter extends Parameters<typeof pageOf>[0], Item>(
   call: Call<Filter, unknown>,
   list: ListQuery<Filter, Item>,
@@ -92,7 +92,7 @@ export async function answerPage<Filter extends Parameters<typeof pageOf>[0], It
   return answerList(call, page, listed, show)
 }
 
-/** Returns a list with its Link header. */
+/** Returns a list response with a Link header. */
 export function answerList<Item>(
   { c, server }: Call<unknown, unknown>,
   page: Page,
@@ -106,13 +106,13 @@ export function answerList<Item>(
   return json({ data: items.map(show), pagination }, 200, { link })
 }
 
-/** The fields of a record for a response. A time is in milliseconds UTC. */
+/** The fields of a record before conversion. Times are in milliseconds UTC. */
 type Fields<Shown> = { readonly [Name in keyof Shown]: Field<Shown[Name]> }
 type Field<Shown> = Shown extends (infer Item)[] ? readonly Item[] : string extends Shown ? Shown | number : Shown
 
 /**
- * Returns a function that converts a record for a response. The result has exactly the fields of the shape, with times
- * in ISO 8601 UTC.
+ * Returns a function that converts records to their API format. The result has exactly the fields of the shape, with
+ * times in ISO 8601 UTC.
  */
 export function shower<Entries extends v.ObjectEntries>(shape: v.ObjectSchema<Entries, undefined>) {
   type Shown = v.InferInput<typeof shape>
@@ -132,7 +132,7 @@ function isInstant(schema: object): boolean {
   return 'pipe' in schema && (schema.pipe as { type: string }[]).some(({ type }) => type === 'iso_timestamp')
 }
 
-/** Returns a time in ISO 8601 UTC; null stays null. */
+/** Returns a time in ISO 8601 UTC, or null for null. */
 export function instantText<Ms extends number | null>(ms: Ms): string | (null & Ms) {
   return ms === null ? (ms as null & Ms) : formatInstant(ms)
 }

@@ -1,4 +1,6 @@
-/** /api/silences: silences alerts, so that they are stored and counted but open no incident and notify nobody. */
+/**
+ * /api/silences: muting of alerts. A silenced alert is stored and counted but opens no incident and notifies nobody.
+ */
 import * as v from 'valibot'
 import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
 import { IncmonError } from '../../domain/error.ts'
@@ -195,7 +197,7 @@ export const silenceRoutes: readonly Route[] = [
   }),
 ]
 
-/** Counts the alerts that matchers would silence. @throws IncmonError `invalid` if the matchers cannot be used */
+/** Counts the alerts that the matchers would silence. @throws IncmonError `invalid` if the matchers are unusable */
 export async function previewSilence(
   { deps, store }: Pick<HandlerParts, 'deps' | 'store'>,
   organizationId: number,

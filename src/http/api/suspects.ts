@@ -5,7 +5,7 @@ import { type Route, rest } from '../route.ts'
 import { requireIncident } from './incidents.ts'
 import { answerList, described, listShape, reasonsShape, refusals, success, uuidShape } from './shapes.ts'
 
-/** All causes fit on one page. */
+/** All suspects fit on one page. */
 const ONLY_PAGE = { page: 1, limit: 20 }
 
 const suspectShape = v.object({

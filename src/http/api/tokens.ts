@@ -41,7 +41,7 @@ const scopesField = v.pipe(
   v.maxLength(SCOPES.length, 'too many; name each scope once'),
 )
 
-/** The fields of a new token, for the API and for the settings pages. */
+/** The fields of a new token, used by the API and the settings pages. */
 export const newTokenBody = v.object({
   name: described(textField(MAX_NAME), 'The name of the token; timelines show it as the actor', 'alertmanager'),
   scopes: described(scopesField, 'The permissions', ['ingest']),

@@ -1,4 +1,4 @@
-/** Authentication: one token in a header, checked before anything else of the request is read. */
+/** Authentication: checks the token in the header before reading anything else from the request. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { formatInstant } from '../../domain/instant.ts'
@@ -10,7 +10,9 @@ import type { HandlerParts } from '../route.ts'
 import { headerOf } from './header.ts'
 import { operatorIdentity } from './operator.ts'
 
-/** The header with the token: `Authorization: Bearer …`, or `X-Ci-Token`. GitLab sends it as `X-Gitlab-Token`. */
+/**
+ * The header that carries the token: `Authorization: Bearer …`, or `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`.
+ */
 export type TokenHeader = 'bearer' | 'ci'
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
@@ -22,12 +24,13 @@ const UNAUTHORIZED: Readonly<Record<TokenHeader, string>> = {
   ci: 'missing or invalid token; send the token alone, without Bearer, in the header X-Ci-Token or X-Gitlab-Token',
 }
 
-/** `access` says how the request arrived. No header can change it. */
+/** `access` says how the request arrived. Headers cannot change it. */
 type Door = Pick<HandlerParts, 'store' | 'access'>
 
 /**
  * Returns the caller if the token has the scope. An operator needs no token and has all scopes.
- * @throws IncmonError `unauthorized` if there is not exactly one valid token; `forbidden` if the token lacks the scope
+ * @throws IncmonError `unauthorized` unless there is exactly one valid token; `forbidden` if the token does not have
+ * the scope
  */
 export async function requireScope(
   c: Context,
@@ -46,7 +49,8 @@ export async function requireScope(
 }
 
 /**
- * Like `requireScope` for `ingest`, but a missing scope is also `unauthorized`, because senders handle only this error.
+ * Like `requireScope` for `ingest`, but also throws `unauthorized` if the scope is missing, because senders do not
+ * handle 403.
  */
 export async function requireSender(c: Context, door: Door, carrier: TokenHeader): Promise<Identity> {
   try {
@@ -57,7 +61,7 @@ export async function requireSender(c: Context, door: Door, carrier: TokenHeader
   }
 }
 
-/** Node joins repeated headers with a comma. No token contains a comma, so a request with two tokens is refused. */
+/** Node joins repeated headers with a comma. Tokens never contain commas, so a request with two tokens is rejected. */
 function bearerToken(c: Context): string | null {
   return BEARER.exec(headerOf(c, 'authorization') ?? '')?.[1] ?? null
 }
@@ -70,7 +74,7 @@ function bareToken(c: Context): string | null {
   return BARE.test(token) ? token : null
 }
 
-/** Returns why a token that was once valid is refused; null for any other secret. */
+/** Returns the reason if the token used to be valid; null for any other secret. */
 async function whyNot(store: Store, secret: string | null): Promise<string | null> {
   const end = secret === null ? null : await store.run(endOfToken, secret)
   if (end === null) return null

@@ -1,4 +1,6 @@
-/** Request bodies: read with a size limit, decoded as strict UTF-8 and JSON, validated by a schema. */
+/**
+ * Reads request bodies with a size limit, decodes them as strict UTF-8 and JSON, and validates them against a schema.
+ */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import * as v from 'valibot'
@@ -12,7 +14,7 @@ import { refuseEmptyPatch, refuseMisspelledBody } from './misspelling.ts'
 import { faults } from './query.ts'
 
 const MEBIBYTE = 1_048_576
-/** The size limits in bytes. */
+/** Size limits in bytes. */
 export const REST_LIMIT = MEBIBYTE
 export const WEBHOOK_LIMIT = 10 * MEBIBYTE
 
@@ -21,7 +23,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\
 const NOT_JSON =
   'the Content-Type is not JSON in UTF-8; send the header Content-Type: application/json (curl -d declares a form unless you add -H "Content-Type: application/json")'
 
-/** Text from a person: trimmed, at least 1 and at most `max` characters. */
+/** User-supplied text: trimmed, 1 to `max` characters. */
 export function textField(max: number) {
   return v.pipe(
     v.string('expected a text'),
@@ -33,7 +35,7 @@ export function textField(max: number) {
   )
 }
 
-/** Like `textField`, but may be empty. */
+/** Like `textField`, but can be empty. */
 export function optionalTextField(max: number) {
   return v.pipe(
     v.string('expected a text'),
@@ -44,7 +46,7 @@ export function optionalTextField(max: number) {
   )
 }
 
-/** A time in ISO 8601 with any offset. The result is in ms UTC. */
+/** An ISO 8601 time with any offset, converted to milliseconds UTC. */
 export const instantField = v.pipe(
   v.string('expected a text in ISO 8601'),
   v.metadata({ examples: ['2026-03-14T02:11:09Z'] }),
@@ -53,7 +55,7 @@ export const instantField = v.pipe(
 )
 
 /**
- * Reads the JSON body of a REST request. Unknown fields are ignored, but a misspelled one is an error.
+ * Reads the JSON body of a REST request. Unknown fields are ignored unless they look like misspellings.
  * @throws IncmonError `unsupported` (not declared as JSON, or compressed), `too-large` (over `limit` bytes), `invalid`
  */
 export async function readBody<Output>(
@@ -83,9 +85,9 @@ export function isCompressed(c: Context): boolean {
 }
 
 /**
- * Reads the body, at most `limit` bytes. A larger body is refused before reading if `Content-Length`
- * shows its size, otherwise as soon as the limit is exceeded.
- * @throws IncmonError `too-large`; `too-slow`; `unavailable` if all pending bodies together take too much memory;
+ * Reads the body, up to `limit` bytes. A larger body is rejected immediately if `Content-Length` reveals its size, or
+ * else when the limit is exceeded.
+ * @throws IncmonError `too-large`; `too-slow`; `unavailable` if all pending bodies together use too much memory;
  * `invalid` if the chunks are malformed or the connection ended early
  */
 export async function readBytes(c: Context, limit: number, pending: PendingBodies): Promise<Uint8Array> {
@@ -102,10 +104,13 @@ export async function readBytes(c: Context, limit: number, pending: PendingBodie
   return bytes
 }
 
-/** Returns why a chunk cannot be accepted, or null. `all`: the bytes of the request so far, including the chunk. */
+/**
+ * Returns the reason why a chunk cannot be accepted, or null. `all` is the number of bytes read so far, including the
+ * chunk.
+ */
 type Accept = (bytes: number, all: number) => IncmonError | null
 
-/** Reads from Node's request. This avoids the web Request, its promises and a copy. */
+/** Reads from Node's request, which avoids the web Request with its promises and an extra copy. */
 function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
@@ -115,14 +120,14 @@ function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promi
       length += chunk.length
       const refusal = accept(chunk.length, length)
       if (!refusal) return
-      // The rest stays in the socket until the response is sent. Then the server checks how much remains.
+      // The rest stays in the socket until the response is sent. Then the server checks how much is left.
       incoming.off('data', take).pause()
       reject(refusal)
     }
     incoming.on('data', take)
     incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     onUnreadableBody(incoming, reject)
-    // The connection may have ended while the token was checked.
+    // The connection might have closed while the token was being checked.
     if (incoming.closed) return reject(cutShort())
     incoming.on('close', () => {
       if (!incoming.readableEnded) reject(cutShort())

@@ -11,7 +11,7 @@ export function incomingOf(c: Context): HttpBindings['incoming'] | null {
 
 /**
  * Returns a header by its lower-case name. Repeated headers are joined with a comma, so a request with two tokens is
- * refused. Node does this for every header because `connections.ts` sets the option.
+ * rejected. Node does this for every header because of an option set in `connections.ts`.
  */
 export function headerOf(c: Context, name: string): string | undefined {
   const incoming = incomingOf(c)
@@ -21,7 +21,7 @@ export function headerOf(c: Context, name: string): string | undefined {
 /** The maximum length of an Idempotency-Key. */
 export const MAX_KEY = 200
 
-/** Returns the Idempotency-Key. An empty key or a key of more than 200 characters is ignored. */
+/** Returns the Idempotency-Key, or null if it is missing, empty or longer than 200 characters. */
 export function idempotencyKeyOf(c: Context): string | null {
   const key = headerOf(c, 'idempotency-key')
   return key && key.length <= MAX_KEY ? key : null
@@ -38,10 +38,7 @@ export function callerOf(c: Context, { isTrusted }: Pick<ServerContext, 'isTrust
   return clientOf(incomingOf(c)?.socket.remoteAddress ?? '', said, isTrusted)
 }
 
-/**
- * Returns the public address of this server, for example https://incmon.example.com. Returns '' if the address is not
- * certain.
- */
+/** Returns the public URL of this server, for example https://incmon.example.com, or '' if it is uncertain. */
 export function originOf(c: Context, server: Pick<ServerContext, 'isTrusted'>): string {
   return callerOf(c, server).origin
 }

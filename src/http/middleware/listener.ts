@@ -7,7 +7,7 @@ import { problem } from './problem.ts'
 import { refusalOfUnreadable } from './unreadable.ts'
 import { watchRequests } from './watch.ts'
 
-/** The host of a request without a Host header, which HTTP/1.0 allows. */
+/** The host used if a request has no Host header, which HTTP/1.0 allows. */
 const UNNAMED = 'localhost'
 const NO_URL =
   'the header Host or the path is malformed; send one Host, a name or address, and a path such as /healthz without \\'
@@ -17,8 +17,8 @@ const DOTS =
   'the path has a segment . or .., also written %2e; send the path that you mean, because a proxy may have checked another'
 
 /**
- * Returns whether a path has a segment `.` or `..`, in any encoding. The URL parser would remove it, so that
- * `/docs/../api` would pass a proxy that allows only `/docs`.
+ * Returns whether a path has a `.` or `..` segment in any encoding. The URL parser would resolve it, so `/docs/../api`
+ * would pass a proxy that allows only `/docs`.
  */
 export function hasDotSegment(url: string): boolean {
   if (!/\.|%2e/i.test(url)) return false
@@ -27,13 +27,14 @@ export function hasDotSegment(url: string): boolean {
 }
 
 /**
- * Creates the listener. A request with an invalid URL gets a problem response and is counted and logged like any other.
+ * Creates the listener. A request with an invalid URL gets a problem response, and is counted and logged like any
+ * other.
  */
 export function createListener(app: Hono, server: ServerContext): Listener {
   const refuse = createRefusing(server, NO_URL)
   const refuseHostless = createRefusing(server, NO_HOST)
   const refuseDots = createRefusing(server, DOTS)
-  // The adapter reports an error without its request, but always before it handles the next request.
+  // The adapter reports an error without the request, but always before it handles the next one.
   let arriving: HttpBindings['outgoing'] | null = null
   const errorHandler = (error: unknown) => {
     if (!arriving || !(error instanceof RequestError)) return new Response(null, { status: 500 })
@@ -64,7 +65,7 @@ function createRefusing(server: ServerContext, detail: string): (outgoing: HttpB
   }
 }
 
-/** Replaces an invalid URL with a valid one that contains the original path, because the log needs the path. */
+/** Replaces an invalid URL with a valid one that contains the original path, because the path is logged. */
 function mend(incoming: HttpBindings['incoming']): void {
   const path = encodeURI(incoming.url ?? '')
   incoming.url = path.startsWith('/') ? path : `/${path}`

@@ -1,13 +1,13 @@
 /**
- * Refuses misspelled parameters and fields of REST requests. If they were ignored, the request would not do what the
- * caller wanted.
+ * Rejects misspelled parameters and fields in REST requests. Ignoring them would do something the caller did not
+ * intend.
  */
 import type * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
 import { misspelled } from '../../domain/suggestion.ts'
 
 type Schema = v.GenericSchema<unknown, unknown>
-/** The internals of valibot's schemas that contain field names. */
+/** The parts of valibot's schemas that contain field names. */
 type Inside = {
   readonly entries?: Readonly<Record<string, Schema>>
   readonly item?: Schema
@@ -16,19 +16,19 @@ type Inside = {
 }
 
 /**
- * The maximum number of names to compare. More unknown names are not typing mistakes, and comparing all of them would
- * be slow.
+ * The maximum number of names to compare. A request with more unknown names is not a typo, and comparing them would be
+ * slow.
  */
 const MAX_NAMES = 200
 const DRY_RUN = 'dryRun'
 
-/** @throws IncmonError `invalid` that names each misspelled parameter and its correct name */
+/** @throws IncmonError `invalid` that lists each misspelled parameter with its correct name */
 export function refuseMisspelledQuery(schema: Schema, query: Readonly<Record<string, string>>): void {
   refuse('query', 'parameter', faultsIn(schema, query, ''))
 }
 
 /**
- * Refuses `dryRun` or a misspelling of it if the path has no dry run, because ignoring it would change data.
+ * Rejects `dryRun` and its misspellings on paths without a dry run, where ignoring it would change data.
  * @throws IncmonError `invalid` that names the parameter
  */
 export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<Record<string, string>>): void {
@@ -39,13 +39,13 @@ export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<
   throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
 }
 
-/** @throws IncmonError `invalid` that names each misspelled field and its correct name */
+/** @throws IncmonError `invalid` that lists each misspelled field with its correct name */
 export function refuseMisspelledBody(schema: Schema, body: unknown): void {
   refuse('body', 'field', faultsIn(schema, body, ''))
 }
 
 /**
- * Refuses a PATCH without any known field: it would change nothing and answer 200.
+ * Rejects a PATCH without any known field, which would return 200 without changing anything.
  * @throws IncmonError `invalid` that lists the known fields
  */
 export function refuseEmptyPatch(schema: Schema, body: unknown): void {
@@ -85,7 +85,7 @@ function namesOf(schema: Schema): string[] {
   return Object.keys(insideOf(schema).entries ?? {})
 }
 
-/** Returns the schema inside `optional`, `nullable` and pipes, which have the same fields. */
+/** Returns the schema inside `optional`, `nullable` and pipes, which has the same fields. */
 function insideOf(schema: Schema): Inside {
   const inside = schema as Inside
   if (inside.entries || inside.item || !inside.wrapped) return inside

@@ -1,6 +1,6 @@
 /**
- * Identifies operators: callers over the server's Unix socket, or the program itself. A header alone never makes a
- * caller an operator.
+ * Identifies operators: callers on the server's Unix socket, or the program itself. Headers alone never make a caller
+ * an operator.
  */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
@@ -11,7 +11,7 @@ import { listOrganizations, type OrganizationRecord } from '../../store/organiza
 import type { Identity } from '../../store/tokens.ts'
 import { headerOf } from './header.ts'
 
-/** The headers of an operator: the organization, the acting person, and the cluster of the sent items. */
+/** The headers of operator requests: the organization, the person, and the cluster of the sent items. */
 export const OPERATOR_HEADERS = {
   organization: 'x-incmon-organization',
   actor: 'x-incmon-actor',
@@ -20,23 +20,20 @@ export const OPERATOR_HEADERS = {
 
 const MAX_ACTOR = 100
 const MAX_CLUSTER = 253
-/**
- * Headers of requests through a proxy or from a browser. A proxy in front of the socket would make every client an
- * operator.
- */
+/** Headers that indicate a proxy or a browser. A proxy in front of the socket would make every client an operator. */
 const OF_PROXIES = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin']
 const PROXIED =
   'the Unix socket is for the commands of this machine, and this request came through a proxy or a browser; point them to the port'
 
-/** Throws IncmonError `forbidden` if the request has a header that proxies or browsers add. */
+/** Throws IncmonError `forbidden` if the request has a header that only proxies or browsers add. */
 export function refuseProxied(c: Context): void {
   if (OF_PROXIES.some((name) => headerOf(c, name) !== undefined)) throw new IncmonError('forbidden', PROXIED)
 }
 
 /**
- * Returns the identity of an operator: all scopes of the organization in the header.
+ * Returns the identity of an operator, with all scopes in the organization named in the header.
  * @throws IncmonError `forbidden` if the request came through a proxy; `invalid` if the organization does not exist, or
- * if none is named and there are several
+ * if it is not named and there are several
  */
 export async function operatorIdentity(c: Context, store: Store): Promise<Identity> {
   refuseProxied(c)
@@ -48,13 +45,13 @@ export async function operatorIdentity(c: Context, store: Store): Promise<Identi
   return { tokenId: 0, tokenName: actorOf(c), organizationId: rowId, plan, scopes: SCOPES, cluster, ...dates }
 }
 
-/** Returns the login name of the person who runs the command, for timelines. */
+/** Returns the login name of the person who runs the command. Timelines show it. */
 function actorOf(c: Context): string {
   const actor = (textOf(c, OPERATOR_HEADERS.actor) ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '').trim()
   return actor.slice(0, MAX_ACTOR) || 'operator'
 }
 
-/** Finds an organization by its name or id. Without a name, returns the only organization. */
+/** Returns the organization with this name or id or, if none is given, the only organization. */
 async function organizationOf(store: Store, named: string | undefined): Promise<OrganizationRecord> {
   const all = await store.read(listOrganizations)
   const names = all.map(({ name }) => name).join(', ')
@@ -68,7 +65,7 @@ async function organizationOf(store: Store, named: string | undefined): Promise<
   return found
 }
 
-/** Decodes a header value from UTF-8, because Node decodes headers as latin1. */
+/** Decodes a header value as UTF-8. Node decodes headers as latin1. */
 function textOf(c: Context, name: string): string | undefined {
   const value = headerOf(c, name)
   return value === undefined ? undefined : Buffer.from(value, 'latin1').toString('utf8')

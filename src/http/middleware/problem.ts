@@ -1,4 +1,4 @@
-/** Problem responses (RFC 9457), the format of every error. */
+/** Problem documents (RFC 9457), the format of every error response. */
 import { type ErrorCode, type FieldError, IncmonError } from '../../domain/error.ts'
 import type { Reply } from './reply.ts'
 
@@ -18,7 +18,7 @@ const STATUS: Readonly<Record<ErrorCode, Status>> = {
   unavailable: 503,
 }
 
-/** The name of every error status in RFC 9110. */
+/** The RFC 9110 name of each error status. */
 export const TITLES: Readonly<Record<Status, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -35,7 +35,7 @@ export const TITLES: Readonly<Record<Status, string>> = {
   503: 'Service Unavailable',
 }
 
-/** When the server answers with each status. The documentation shows these texts. */
+/** The meaning of each status. The documentation shows these texts. */
 export const MEANINGS: Readonly<Record<Status, string>> = {
   400: 'The request is not JSON, has the wrong shape, or a parameter is out of range; errors names each field',
   401: 'The token is missing, unknown, expired or revoked; at a webhook also if it lacks the scope ingest',
@@ -52,7 +52,7 @@ export const MEANINGS: Readonly<Record<Status, string>> = {
   503: 'The database cannot be written now, or too many slow reads are waiting. Send the request again after the seconds in Retry-After. Nothing was changed; of a very large webhook, a part may be stored, and sending it again is safe',
 }
 
-/** Additional headers for a status. */
+/** Additional headers for certain statuses. */
 const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
   401: { 'www-authenticate': 'Bearer' },
   503: { 'retry-after': '5' },
@@ -60,7 +60,7 @@ const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
 
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/
 const DISK_FULL = /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE)/
-/** SQLite codes for a write that fails now and may succeed later: busy, full, read-only, disk error. */
+/** SQLite error codes for writes that might succeed later: busy, full, read-only, disk error. */
 const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
 const UNAVAILABLE =
@@ -71,30 +71,28 @@ const DAMAGED = 'the database is damaged; GET /readyz says what to do'
 const OUR_FAULT =
   'this is a bug in incmon, and its log contains the cause; check GET /readyz, then send the request again'
 
-/** Senders write error bodies into their logs, so a body has at most about 1 kB. */
+/** The maximum length of `detail`. Senders log error bodies, so they should stay below about 1 kB. */
 const MAX_DETAIL = 300
 const MAX_FIELDS = 5
 const MAX_PATH = 40
 const MAX_MESSAGE = 80
 
-/** An error response as JSON. `detail` is the explanation in its body. */
+/** An error response as JSON. `detail` is also in the body. */
 export type Problem = Reply & { readonly body: string; readonly detail: string }
 
-/** Returns the error for a missing record. A record of another organization gets the same text. */
+/** Returns the error for a missing record. The text is the same if the record belongs to another organization. */
 export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists all of them`)
 }
 
-/**
- * Returns the record that a query finds. @throws IncmonError `not-found`, which names the path that lists all records
- */
+/** Returns the record that a query finds. @throws IncmonError `not-found` that names the path listing all records */
 export async function required<Found>(query: Promise<Found>, noun: string, list: string): Promise<NonNullable<Found>> {
   const found = await query
   if (found === null || found === undefined) throw notFound(noun, list)
   return found
 }
 
-/** Returns the response for any thrown error. An error that is not an `IncmonError` is a bug; its text is not shown. */
+/** Returns the response for a thrown error. Any error other than `IncmonError` is a bug, and its text is not shown. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)
   if (hasCode(error, DAMAGE)) return problem(503, DAMAGED)
@@ -103,8 +101,8 @@ export function problemOf(error: unknown): Problem {
 }
 
 /**
- * Returns a response of type application/problem+json with at most about 1 kB.
- * @param more members in addition to those of RFC 9457
+ * Returns an application/problem+json response of at most about 1 kB.
+ * @param more members to add to those of RFC 9457
  */
 export function problem(
   status: Status,

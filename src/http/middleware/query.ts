@@ -1,4 +1,4 @@
-/** Query parameters: the schema of each parameter, and errors that name the parameter. */
+/** Query parameters: their schemas, and errors that name the parameter. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
@@ -8,24 +8,24 @@ import { DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, type Page } from '../../domain/pagi
 import { SEVERITIES } from '../../domain/severity.ts'
 import { described } from '../api/shapes.ts'
 
-/** `page` and `limit`, which every list accepts. */
+/** `page` and `limit`, accepted by every list. */
 export const pageParameters = {
   page: v.optional(integerParameter(1, MAX_PAGE, 1, 'The page number; a page past the end is empty')),
   limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT, 'Records per page')),
 }
 
-/** Returns the requested page. The default is the first page with 50 records. */
+/** Returns the requested page. By default, this is the first page with 50 records. */
 export function pageOf(query: { readonly page?: number | undefined; readonly limit?: number | undefined }): Page {
   return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT }
 }
 
-/** `from` and `to` are in ms UTC. A date without a time means the whole day. */
+/** `from` and `to` in milliseconds UTC. A date without a time means the whole day. */
 export const timeParameters = {
   from: v.optional(timeParameter('from')),
   to: v.optional(timeParameter('to')),
 }
 
-/** A UUID. The record need not exist. */
+/** A UUID. The record does not have to exist. */
 export const idParameter = v.optional(
   described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only records of this service'),
 )
@@ -33,7 +33,7 @@ export const idParameter = v.optional(
 export const severityParameter = v.optional(described(wordParameter(SEVERITIES), 'Only records with this severity'))
 export const sourceParameter = v.optional(described(wordParameter(SOURCES), 'Only records from this source'))
 
-/** `1` or `true`, `0` or `false`. Any other value is an error. */
+/** Accepts `1`, `true`, `0` and `false`. */
 export const flagParameter = v.optional(
   v.pipe(
     wordParameter(['0', '1', 'true', 'false']),
@@ -41,12 +41,12 @@ export const flagParameter = v.optional(
   ),
 )
 
-/** One word of a list. */
+/** Accepts one of the given words. */
 export function wordParameter<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, `expected one of ${words.join(', ')}`)
 }
 
-/** A number from `min` to `max`; fractions are allowed. */
+/** A number from `min` to `max`, including fractions. */
 export function numberParameter(min: number, max: number) {
   const message = `expected a number from ${min} to ${max}`
   return v.pipe(
@@ -58,8 +58,8 @@ export function numberParameter(min: number, max: number) {
 }
 
 /**
- * Reads and validates the query string. Unknown parameters are ignored. If a parameter is repeated, the first value
- * counts.
+ * Parses and validates the query string. Unknown parameters are ignored. If a parameter is repeated, the first value is
+ * used.
  * @throws IncmonError `invalid` that names each invalid parameter; also if `from` is later than `to`
  */
 export function readQuery<Output>(c: Context, schema: v.GenericSchema<unknown, Output>): Output {
@@ -69,7 +69,7 @@ export function readQuery<Output>(c: Context, schema: v.GenericSchema<unknown, O
   return result.output
 }
 
-/** Returns one field error for each issue. The messages never repeat the sent value. */
+/** Returns one field error per issue. The messages never contain the value that was sent. */
 export function faults(issues: readonly v.BaseIssue<unknown>[], where: 'query' | 'body'): IncmonError {
   const fields = issues.map((issue) => ({ path: pathOf(issue), message: told(issue) }))
   const first = fields[0] ?? { path: '', message: 'not as expected' }
@@ -111,7 +111,7 @@ function pathOf(issue: v.BaseIssue<unknown>): string {
   return keys.join('').replace(/^\./, '')
 }
 
-/** Replaces valibot's own messages, because they repeat the sent value. */
+/** Replaces valibot's messages, which would contain the value that was sent. */
 function told(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined') return 'missing; this field is required'
   if (issue.kind === 'schema' && issue.message.startsWith('Invalid')) return `expected ${issue.expected ?? 'nothing'}`

@@ -8,11 +8,11 @@ export type Reply = {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
   /** The error text for the log. */
   readonly detail?: string
-  /** The internal error, if there was one. It is logged and not shown to the caller. */
+  /** The internal error, if any. It is logged but not shown to the caller. */
   readonly error?: unknown
 }
 
-/** The reply of an operation without a result. */
+/** The reply to an operation that returns nothing. */
 export const DONE: Reply = { status: 204, headers: {}, body: null }
 
 export function json(value: unknown, status: 200 | 201 = 200, headers: Reply['headers'] = {}): Reply {
@@ -24,10 +24,10 @@ export function text(body: string, type: string, headers: Reply['headers'] = {})
 }
 
 /**
- * Replies with one JSON line for each value that the work yields, then `{ "done": true }`, or `{ "error" }` if it
+ * Replies with one JSON line for each value that `work` yields, followed by `{ "done": true }`, or `{ "error" }` if it
  * fails.
- * @param hooks.between awaited after each value, so that the server can handle other requests
- * @param hooks.failed receives an error and returns the text for the caller
+ * @param hooks.between awaited after each value so that the server can handle other requests
+ * @param hooks.failed receives the error and returns the text for the caller
  */
 export function lines(
   work: Iterable<unknown>,

@@ -1,4 +1,4 @@
-/** Errors for requests that Node's parser refuses, and the response to a request that reached no route. */
+/** Errors for requests that Node's HTTP parser rejects, and the response to a request that reached no route. */
 import { IncmonError } from '../../domain/error.ts'
 import { LIMITS } from '../../server/connection/connections.ts'
 import type { Refusing, Unreadable } from '../../server/connection/unreadable.ts'
@@ -18,7 +18,7 @@ const invalid = (message: string) => new IncmonError('invalid', message)
 
 const TLS_MISSING = invalid('this port does not speak TLS; use http://, or serve with --tls-cert and --tls-key')
 
-/** The errors by Node's error code. Any other code that is not from the parser means that the connection was closed. */
+/** Errors by Node's error code. Any other code that is not from the parser means that the connection was closed. */
 const FAULTS: Readonly<Record<string, IncmonError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new IncmonError(
     'too-slow',

@@ -6,7 +6,7 @@ import { callerOf, headerOf } from './header.ts'
 import { problemOf } from './problem.ts'
 import type { Reply } from './reply.ts'
 
-/** A valid request ID: no blanks, no quotes, nothing that a log must escape. */
+/** A valid request ID, without characters that would need escaping in a log. */
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
 const MAX_PATH = 200
 
@@ -20,13 +20,13 @@ export const COMMON_HEADERS: Reply['headers'] = {
 
 export type Handle = (c: Context) => Reply | Promise<Reply>
 
-/** Turns the reply of a route into an HTTP response. */
+/** Converts a route's reply to an HTTP response. */
 export type Watch = (route: string, handle: Handle) => (c: Context) => Promise<Response>
 
 /**
- * Sets X-Request-Id on every response: the ID of the request, or a new ID. Counts the request and logs errors.
- * Closes connections while the server stops, so that the caller connects to another server. `route` is the declared
- * path, because real paths are unlimited in number and may contain secrets.
+ * Sets X-Request-Id on every response, from the request or newly generated. Counts requests and logs errors. Closes
+ * connections while the server is stopping, so that clients reconnect elsewhere. `route` is the declared path, because
+ * actual paths are unlimited in number and might contain secrets.
  */
 export function watchRequests(server: ServerContext): Watch {
   const { elapsed, metrics, log, newRequestId } = server
@@ -43,7 +43,7 @@ export function watchRequests(server: ServerContext): Watch {
         error = reply.error
       } catch (thrown) {
         reply = problemOf(thrown)
-        // The response explains an expected error. Only its cause is logged.
+        // An expected error is explained in the response. Only its cause is logged.
         error = thrown instanceof IncmonError ? thrown.cause : thrown
         server.damage.note(error)
       } finally {
@@ -62,8 +62,7 @@ export function watchRequests(server: ServerContext): Watch {
 }
 
 /**
- * Uses plain values, because the adapter writes them in one step. A web Headers object would have to be built and then
- * read again.
+ * Uses plain values, which the adapter writes in one step. A web Headers object would have to be built and read again.
  */
 function answer({ status, headers, body }: Reply, id: string, isLast: boolean): Response {
   const closing = isLast ? { connection: 'close' } : null
@@ -99,7 +98,7 @@ function logRequest(
   server.log.debug({ method, path: path.slice(0, MAX_PATH), status, ms, client, requestId: id }, 'request')
 }
 
-/** Delays the response to an address that sent too many invalid tokens. */
+/** Delays the response to an address that has sent too many invalid tokens. */
 async function slowDown({ wrongTokens, pause }: ServerContext, address: string): Promise<void> {
   const milliseconds = wrongTokens.add(address)
   if (milliseconds === 0) return

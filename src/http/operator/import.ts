@@ -1,4 +1,4 @@
-/** /operator/imports: stores recorded requests as if a webhook had received them at their original time. */
+/** /operator/imports: stores recorded requests as if webhooks had received them at their original time. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { type Draft, type Intake, SOURCES, type Source } from '../../domain/event/event.ts'
@@ -12,18 +12,20 @@ import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 
 /**
- * The maximum size of the body in bytes. One entry may contain a whole notification of 10 MiB, and escaping makes the
- * notification several times longer.
+ * The maximum body size in bytes. One entry can contain a 10 MiB notification, and escaping makes it several times
+ * larger.
  */
 const LIMIT = 64 * 1_048_576
 const MAX_ENTRIES = 1_000
 /**
- * The maximum age of an entry while a server runs. The server's sweep would end older alerts before their later entries
- * are imported.
+ * The maximum age of an entry while a server is running. Its sweep would end older alerts before later entries are
+ * imported.
  */
 const MAX_AGE_MS = 3_600_000
 
-/** `payload` is the JSON text of a webhook's body. `where` names the entry in messages, for example `events.jsonl:7`. */
+/**
+ * `payload` is the JSON text of a webhook body. `where` identifies the entry in messages, for example `events.jsonl:7`.
+ */
 const entryField = v.object({
   where: v.string(),
   source: wordParameter(SOURCES),
@@ -35,8 +37,8 @@ type Fault = { readonly where: string; readonly error: string }
 type Tally = { events: number; known: number; heartbeats: number; readonly rejected: Fault[] }
 
 /**
- * Stores entries. They must be sorted by time of receipt, even across the requests of one import. After the request
- * with `last`, the rules are applied up to the present time, unless a server runs.
+ * Stores entries. They must be sorted by time of receipt, even across the requests of an import. After the request with
+ * `last`, the rules are applied up to the present, unless a server is running.
  */
 export const importRoute = operator({
   method: 'POST',
@@ -62,7 +64,7 @@ export const importRoute = operator({
   },
 })
 
-/** Refuses old entries while a server runs; see `MAX_AGE_MS`. */
+/** Rejects old entries while a server is running; see `MAX_AGE_MS`. */
 function refuseHistory(entries: readonly Entry[], now: number): void {
   const old = entries.find(({ receivedAt }) => receivedAt !== null && receivedAt < now - MAX_AGE_MS)
   if (!old) return
@@ -70,7 +72,7 @@ function refuseHistory(entries: readonly Entry[], now: number): void {
   throw new IncmonError('conflict', `${what}: stop the server to import entries older than an hour; nothing was stored`)
 }
 
-/** `now` is the time of receipt of entries without one. */
+/** `now` is used as the time of receipt for entries that have none. */
 type ImportContext = { readonly organizationId: number; readonly cluster: string; readonly now: number }
 
 /** Returns null if the entry contains nothing to store. */
@@ -89,7 +91,7 @@ function deliveryOf(entry: Entry, { now, ...context }: ImportContext, tally: Tal
   return {
     ...context,
     source,
-    // Rejected items are reported and not stored, because the user can correct the file.
+    // Rejected items are reported but not stored, because the user can correct the file.
     intake: { ...intake, accepted, rejected: [] },
     receivedAt,
     idempotencyKey: importKey(entry),
@@ -108,14 +110,12 @@ function readIntake({ source, payload }: { source: Source; payload: string }, re
   }
 }
 
-/**
- * Heartbeats are not imported. A heartbeat from a file would open an incident, because no further heartbeat follows.
- */
+/** Heartbeats are not imported. They would open incidents, because a file contains no further heartbeats. */
 function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat'
 }
 
-/** Removes duplicate entries from one request. */
+/** Removes duplicate entries within one request. */
 function distinct(deliveries: readonly Imported[], tally: Tally): Imported[] {
   const byKey = new Map(deliveries.map((delivery) => [delivery.idempotencyKey, delivery]))
   tally.known += deliveries.length - byKey.size

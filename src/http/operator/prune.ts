@@ -1,4 +1,4 @@
-/** /operator/prune: deletes expired records, or lists them, and reports progress. */
+/** /operator/prune: lists or deletes expired records and reports progress. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { pruneByHand } from '../../operations/pruning/pruner.ts'
@@ -8,12 +8,12 @@ import { lines } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 
 const PATH = '/operator/prune'
-/** The pause between two steps, in which the server handles other requests. */
+/** The pause between steps, in which the server handles other requests. */
 const PAUSE_MS = 5
 
 /**
  * Returns JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, then `{ done
- * }`. Pruning stops when the client closes the connection. Records deleted before that stay deleted.
+ * }`. Pruning stops when the client closes the connection; records already deleted stay deleted.
  */
 export const pruneRoute = operator({
   method: 'POST',

@@ -1,6 +1,4 @@
-/**
- * The operations for operators: organizations, setup links, imports, pruning, and finding records by a part of an id.
- */
+/** Operator-only operations: organizations, setup links, imports, pruning, and lookup of records by a partial id. */
 import * as v from 'valibot'
 import { programVersion } from '../../assets.ts'
 import { importSilences } from '../../domain/decide/silences.ts'
@@ -25,7 +23,7 @@ const PATH = '/operator/organizations'
 const MAX_NAME = 100
 const FREE: Plan = 'Free'
 
-/** The routes for operators. They exist only over the Unix socket and inside the program. */
+/** Operator routes. They exist only on the Unix socket and within the program. */
 export const operatorRoutes = [
   operator({
     method: 'GET',
@@ -63,7 +61,7 @@ export const operatorRoutes = [
       return json(await store.run(createSetupLink, organizationId), 201)
     },
   }),
-  // Imports silences in the format of `amtool silence query -o json`. Importing a silence again changes nothing.
+  // Imports silences from the output of `amtool silence query -o json`. Importing a silence again changes nothing.
   operator({
     method: 'POST',
     path: '/operator/silences',
@@ -74,7 +72,7 @@ export const operatorRoutes = [
       return json(await deps.engine.run(organizationId, (ctx, now) => importSilences(ctx, silences, now)))
     },
   }),
-  // Each of these routes finds records and returns `[{ id, number, organization: { id, name } }]`.
+  // Each of these routes looks up records and returns `[{ id, number, organization: { id, name } }]`.
   ...(['incidents', 'alerts', 'silences'] as const).map((table) =>
     operator({
       method: 'GET',

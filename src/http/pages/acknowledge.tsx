@@ -1,4 +1,4 @@
-/** The page that an acknowledge link in a message opens. It also works for people who are not signed in. */
+/** The page behind the acknowledge link in a message. It also works without signing in. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Severity } from '../../domain/severity.ts'
@@ -12,9 +12,9 @@ export type AcknowledgeView = {
   readonly status: IncidentStatus
   readonly channel: string
   readonly organization: string
-  /** The signed-in person; null if nobody is signed in. The timeline then names the channel instead. */
+  /** The signed-in person, or null. If null, the timeline names the channel instead. */
   readonly person: string | null
-  /** The values in the link. */
+  /** The values from the link. */
   readonly fields: Readonly<Record<string, string>>
 }
 
@@ -70,7 +70,7 @@ const REASONS = {
   invalid: 'It was cut or changed, its channel was disabled or deleted, or the incident was deleted.',
 } as const
 
-/** The page for a link that expired or was changed. */
+/** The page for a link that has expired or was modified. */
 export const DeadLinkPage: FC<{ reason: keyof typeof REASONS }> = ({ reason }) => (
   <Card>
     <h1>This link no longer works</h1>

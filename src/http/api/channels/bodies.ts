@@ -1,4 +1,4 @@
-/** Validates and stores channels, for /api/channels and the settings pages. */
+/** Validates and stores channels for /api/channels and the settings pages. */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
@@ -96,9 +96,8 @@ export const channelChangeBody = v.object({
 })
 
 /**
- * Creates a channel and returns its id, the secret that signs its messages (null unless it is a webhook), and warnings
- * about its address.
- * @throws IncmonError `invalid`; `conflict` if the name is taken or the server sends no mail
+ * Creates a channel. Returns its id, its signing secret (null unless it is a webhook), and warnings about its URL.
+ * @throws IncmonError `invalid`; `conflict` if the name is taken or the server cannot send email
  */
 export async function addChannel(
   { store, server }: Pick<HandlerParts, 'store' | 'server'>,
@@ -115,7 +114,7 @@ export async function addChannel(
 }
 
 /**
- * Changes the named fields of a channel, and returns warnings about a new address.
+ * Changes the given fields of a channel and returns warnings about a new URL.
  * @throws IncmonError `invalid`; `conflict` if the name is taken
  */
 export async function editChannel(
@@ -130,7 +129,7 @@ export async function editChannel(
   return { warnings }
 }
 
-/** Returns warnings about an address. @throws IncmonError `invalid` if the address can never work */
+/** Returns warnings about a URL. @throws IncmonError `invalid` if the URL can never work */
 async function checkTarget({ notifier }: HandlerParts['server'], kind: ChannelKind, target: string): Promise<string[]> {
   const { refusal, warning } = await notifier.checkTarget(kind, target)
   if (refusal !== null) throw new IncmonError('invalid', `body: url: ${refusal}`, [{ path: 'url', message: refusal }])
@@ -142,7 +141,7 @@ function missing(field: string): IncmonError {
   return new IncmonError('invalid', `body: ${field}: ${message}`, [{ path: field, message }])
 }
 
-/** Lists probable mistakes: rules that select no changes, or that name services or namespaces that do not exist. */
+/** Returns warnings about likely mistakes, such as rules that match nothing or name unknown services or namespaces. */
 export async function listChannelWarnings(
   { deps, store }: Pick<HandlerParts, 'deps' | 'store'>,
   organizationId: number,

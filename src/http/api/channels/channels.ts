@@ -1,4 +1,4 @@
-/** /api/channels and /api/deliveries: the channels for messages about incidents, and the messages that were sent. */
+/** /api/channels and /api/deliveries: notification channels and the messages sent to them. */
 import * as v from 'valibot'
 import { CHANNEL_KINDS } from '../../../domain/notification/format.ts'
 import { MESSAGE_STATUSES } from '../../../domain/notification/schedule.ts'
@@ -158,7 +158,7 @@ function requireChannel({ store, identity, id }: Call<unknown, unknown>): Promis
   return required(store.read(findChannel, identity.organizationId, id), 'channel', `GET ${PATH}`)
 }
 
-/** @param more warnings to show in addition to the warnings about the rules */
+/** @param more warnings to add to those about the rules */
 async function showChannel(
   call: Call<unknown, unknown>,
   channel: ChannelRecord,

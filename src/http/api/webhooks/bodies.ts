@@ -1,6 +1,6 @@
 /**
- * The bodies of webhooks: their documentation, and how they are read. The parsers in src/intake accept more formats
- * than the documented ones.
+ * The bodies of webhooks: their documentation and their parsing. The parsers in src/intake accept more formats than
+ * those documented here.
  */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
@@ -77,7 +77,7 @@ const ciBody = v.looseObject({
   builds: v.optional(described(v.array(v.unknown()), 'Its jobs, as GitLab lists them', [])),
 })
 
-/** The important fields of each source with examples. Additional fields are stored with the event. */
+/** The important fields for each source, with examples. Other fields are stored with the event. */
 export const WEBHOOK_BODIES: Readonly<Record<Source, Schema>> = {
   cluster: clusterBody,
   metrics: notificationBody,
@@ -85,14 +85,11 @@ export const WEBHOOK_BODIES: Readonly<Record<Source, Schema>> = {
   ci: ciBody,
 }
 
-/** Reading this many bytes takes at most a few dozen milliseconds. */
+/** Parsing this many bytes takes at most a few dozen milliseconds. */
 const LONG = 131_072
 const MAX_KEPT_BODY = 65_536
 
-/**
- * `fault` is set if the whole body is unusable. The body is then stored as one rejected item, so that a person can
- * inspect it.
- */
+/** `fault` is set if the whole body is unusable. The body is then stored as one rejected item for inspection. */
 export type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
 
 export function isLong(bytes: Uint8Array): boolean {
@@ -109,7 +106,7 @@ export function read(source: Source, bytes: Uint8Array, receivedAt: number): Rea
   }
 }
 
-/** Reads a long body step by step. `turn` resolves after the server has handled other requests. */
+/** Parses a long body in steps. `turn` resolves after the server has handled other requests. */
 export async function readLong(
   source: Source,
   bytes: Uint8Array,
@@ -133,7 +130,7 @@ async function inTurns<Result>(steps: Generator<void, Result>, turn: () => Promi
   }
 }
 
-/** `body` is set once the bytes are valid JSON that is short enough to search for secrets. */
+/** `body` is set if the bytes are valid JSON that is small enough to be searched for secrets. */
 type ParseState = { readonly bytes: Uint8Array; body?: unknown }
 
 function unusable(error: unknown, seen: ParseState): ReadBody {
@@ -142,7 +139,7 @@ function unusable(error: unknown, seen: ParseState): ReadBody {
   return { intake: { accepted: [], rejected, group: null }, fault: error }
 }
 
-/** Returns the body to store as a rejected item. In valid JSON, secrets are also recognized by their key. */
+/** Returns the body to store as a rejected item. In valid JSON, secrets are also recognized by their keys. */
 function keptOf(seen: ParseState): unknown {
   if ('body' in seen) return redact(seen.body)
   return redactRaw(Buffer.from(seen.bytes.subarray(0, 2 * MAX_KEPT_BODY)).toString('utf8'), MAX_KEPT_BODY)

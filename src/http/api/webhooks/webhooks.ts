@@ -1,4 +1,4 @@
-/** /api/webhooks: receives events. A 200 means that they are on disk. */
+/** /api/webhooks: receives events. A 200 response means that they are on disk. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { Receipt } from '../../../domain/decide/delivery.ts'
@@ -14,10 +14,7 @@ import type { HandlerParts, Route } from '../../route.ts'
 import { countShape, described, success, uuidShape } from '../shapes.ts'
 import { isLong, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
 
-/**
- * The maximum number of items in a dry run. A dry run is one transaction, and it blocks all other requests until the
- * rollback.
- */
+/** The maximum number of items in a dry run, which blocks all other requests until its transaction is rolled back. */
 const MAX_TRIED = 1_000
 
 const query = v.object({
@@ -165,7 +162,7 @@ async function store(request: Request): Promise<Reply> {
     known ??
     (isLong(bytes) ? await readLong(source, bytes, receivedAt, () => server.pause(0)) : read(source, bytes, receivedAt))
   if (dryRun) refuseMany(intake.accepted.length)
-  // An unreadable body stores nothing, so the sender may use the same key again with a valid body.
+  // An unparsable body is not recorded under its key, so the sender can reuse the key with a valid body.
   const idempotencyKey = fault ? null : idempotencyKeyOf(c)
   const delivery = {
     organizationId,
@@ -191,7 +188,7 @@ function readDryRun(c: Context): boolean {
   return readQuery(c, query).dryRun ?? false
 }
 
-/** Refuses misspellings such as `dryrun`. If they were ignored, the events of a dry run would be stored. */
+/** Rejects misspellings such as `dryrun`, which would otherwise store the events of an intended dry run. */
 function refuseNearMiss(c: Context): void {
   const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
   if (name === undefined) return
@@ -225,7 +222,7 @@ function allRejected(source: Source, rejected: Receipt['rejected'], dryRun: bool
   return new IncmonError('invalid', `${count} cannot be used${kept}: ${rejected[0]?.error}`, fields)
 }
 
-/** Returns the path of a faulty field in the whole request, for example `alerts[2].labels`. */
+/** Returns the path of an invalid field from the root of the request, for example `alerts[2].labels`. */
 function fieldOf(source: Source, index: number, error: string): FieldError {
   const [, field = '', message = error] = /^([\w.[\]]+): (.*)$/s.exec(error) ?? []
   if (source === 'cluster' || source === 'ci') return { path: field, message }

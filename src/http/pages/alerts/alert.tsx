@@ -1,4 +1,4 @@
-/** Shows one alert: its content, how incmon attributed it, its events, and the changes linked to it. */
+/** Shows one alert: its content, its service and how it was determined, its events, and related changes. */
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/form.tsx'
@@ -91,7 +91,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
   )
 }
 
-/** Renders a link only if the address is a web address. */
+/** Renders a link only if the value is an http or https URL. */
 const Address: FC<{ name: string; address: string }> = ({ name, address }) => {
   const url = safeUrl(address)
   return url === null ? (

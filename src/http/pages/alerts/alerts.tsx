@@ -1,4 +1,4 @@
-/** Shows the history of alerts, and the alerts that fire now. */
+/** Shows the alert history and the alerts that are currently firing. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
@@ -12,7 +12,7 @@ import type { AlertRowView, AlertsView } from './view.ts'
 
 const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 
-/** Returns a title: `7 alerts fire now` or `Alerts`. */
+/** Returns the page title: `7 alerts fire now` or `Alerts`. */
 export function alertsTitle({ firing }: AlertsView): string {
   return firing === 0 ? 'Alerts' : `(${firing}) ${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
 }
@@ -49,7 +49,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
   )
 }
 
-/** Returns the summary above the rows: `43 conditions from 519 alerts. 7 alerts are still firing.` */
+/** Returns the summary above the list: `43 conditions from 519 alerts. 7 alerts are still firing.` */
 function sentence({ parts, total, shown, firing, filters }: AlertsView): string {
   if (total === 0) return ''
   const still =
@@ -181,7 +181,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
   </table>
 )
 
-/** Returns `2` if only two of several alerts are silenced. */
+/** Returns the number of silenced alerts, for example `2`, unless all of them are silenced. */
 function partOf(silenced: AlertRowView['silenced'], count: number): string {
   return silenced === null || silenced.count === count ? '' : `${silenced.count}`
 }

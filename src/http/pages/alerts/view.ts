@@ -16,9 +16,9 @@ export type AlertRowView = {
   readonly service: ServiceLink
   readonly source: string
   readonly startsAt: number
-  /** Null while it fires. */
+  /** Null while the alert is firing. */
   readonly endsAt: number | null
-  /** How the end is known, for example `reported`; '' while the alert fires. */
+  /** How the end is known, for example `reported`; '' while the alert is firing. */
   readonly ending: string
   readonly incident: { readonly number: string; readonly href: string } | null
   readonly silenced: Silenced | null
@@ -33,7 +33,7 @@ export type AlertFilters = {
   readonly group: boolean
 }
 
-/** An active filter that has no field in the form. It is shown as a chip with a button to remove it. */
+/** An active filter that has no form field. It is shown as a chip that can be removed. */
 export type ChipView = { readonly text: string; readonly without: string; readonly field: readonly [string, string] }
 
 export type AlertsView = {
@@ -44,13 +44,13 @@ export type AlertsView = {
   readonly span: Span
   readonly bins: readonly HistogramBin[]
   readonly rows: readonly AlertRowView[]
-  /** `total`: all matching alerts. `shown`: those in the rows. */
+  /** `total` counts all matching alerts, `shown` those in the rows. */
   readonly total: number
   readonly shown: number
   readonly firing: number
   /**
-   * The pages of rows. If the alerts have more than 40 conditions, the rows are only one part of them. `total`: the
-   * number of conditions.
+   * Pagination. If the alerts have more than 40 conditions, the page shows only some of them. `total` is the number of
+   * conditions.
    */
   readonly parts: {
     readonly part: number
@@ -78,7 +78,7 @@ export type AlertPageView = {
   readonly rules: readonly (readonly [string, string])[]
   readonly links: readonly { readonly name: string; readonly address: string }[]
   readonly changes: readonly { readonly ref: string; readonly text: string }[]
-  /** Equal events share one entry: `firstAt` is the time of the first event, `at` the time of the last one. */
+  /** Identical events share one entry: `firstAt` is the time of the first, `at` the time of the last. */
   readonly events: readonly {
     readonly at: number
     readonly firstAt: number

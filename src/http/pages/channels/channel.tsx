@@ -1,4 +1,4 @@
-/** Shows one channel: its delivery state, its last messages and its settings. Also shows the form for a new channel. */
+/** Shows a channel with its delivery status, latest messages and settings. Also shows the form for a new channel. */
 import type { Child, FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
@@ -39,7 +39,7 @@ type Props = {
   readonly reader: Reader
   readonly channel: ChannelView
   readonly deliveries: readonly DeliveryView[]
-  /** The signing secret that this request created. It is shown once. */
+  /** The signing secret created by this request. It is shown only once. */
   readonly secret: string | null
   readonly children?: Child
 }
@@ -102,7 +102,7 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
   )
 }
 
-/** Returns whether the user should send a test message: nothing was delivered yet, or the last attempt failed. */
+/** Returns whether to suggest a test message: nothing has been delivered yet, or the last attempt failed. */
 export function isNew({ deliveredAt, failing }: ChannelView): boolean {
   return deliveredAt === null || failing !== null
 }

@@ -1,4 +1,4 @@
-/** The form of a channel: its address, its rules with quiet hours, and its reminders. */
+/** The channel form: its URL, its rules with quiet hours, and its reminders. */
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
@@ -12,7 +12,7 @@ type Props = {
   readonly kind: ChannelKind
   readonly form: ChannelForm
   readonly faults: readonly Fault[]
-  /** The stored address, with its secret parts replaced; null for a new channel. */
+  /** The stored URL with its secret parts masked; null for a new channel. */
   readonly stored: string | null
   /** Whether the save button is highlighted. */
   readonly isPrimary: boolean

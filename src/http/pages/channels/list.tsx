@@ -1,4 +1,4 @@
-/** Lists the channels, with their delivery state. */
+/** Lists the channels with their delivery status. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'
@@ -81,7 +81,7 @@ const ChannelRow: FC<{ channel: ChannelView; csrf: string; reader: Reader }> = (
   )
 }
 
-/** Shows whether the messages of a channel arrive, and the reason if they do not. */
+/** Shows whether the channel's messages are being delivered and, if not, why. */
 export const LastSent: FC<{ channel: ChannelView; reader: Reader }> = ({ channel, reader }) => {
   const { enabled, failing, failingSince, deliveredAt } = channel
   const delivered = deliveredAt === null ? 'nothing sent yet' : <Time at={deliveredAt} reader={reader} />

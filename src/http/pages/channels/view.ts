@@ -1,4 +1,4 @@
-/** The data and the form of the channel pages. Times are in milliseconds UTC. */
+/** Data and form values for the channel pages. Times are in milliseconds UTC. */
 import type { ChannelSettings } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { NotificationKind } from '../../../domain/notification/kind.ts'
@@ -9,7 +9,7 @@ export type ChannelView = {
   readonly id: string
   readonly name: string
   readonly kind: ChannelKind
-  /** The address with its secret parts replaced. */
+  /** The URL with its secret parts masked. */
   readonly target: string
   readonly enabled: boolean
   readonly settings: ChannelSettings
@@ -31,7 +31,7 @@ export type DeliveryView = {
   readonly detail: string | null
 }
 
-/** The fields of a rule, as the user typed them. */
+/** The fields of a rule as entered by the user. */
 export type RuleForm = {
   readonly events: readonly string[]
   readonly severity: string
@@ -45,7 +45,8 @@ export type RuleForm = {
 }
 
 /**
- * The fields of a channel, as the user typed them. `address`: the URL or the mail addresses. `chat`: only for Telegram.
+ * The fields of a channel as entered by the user. `address` contains the URL or the email addresses; `chat` is used
+ * only by Telegram.
  */
 export type ChannelForm = {
   readonly name: string
@@ -61,7 +62,7 @@ export type ChannelForm = {
 type Kind = {
   readonly name: string
   readonly icon: IconName
-  /** The label of the address field, an example, and where to find the address. */
+  /** The label of the URL field, an example value, and where to find the URL. */
   readonly label: string
   readonly example: string
   readonly hint: string
@@ -108,7 +109,7 @@ export const NEWS: Readonly<Record<NotificationKind, string>> = {
   'sender-silent': 'sender silent',
 }
 
-/** Returns one short text for each rule of a channel. */
+/** Returns a short description of each rule. */
 export function rulesText(rules: readonly Rule[]): readonly string[] {
   return rules.length === 0 ? ['all changes of all incidents, at any time'] : rules.map(ruleText)
 }
@@ -135,7 +136,7 @@ function daysText(weekdays: readonly string[] | undefined): string {
   return weekdays === undefined ? '' : ` (${weekdays.map((day) => day.slice(0, 3)).join(', ')})`
 }
 
-/** Returns the reminders for an unacknowledged incident in words; '' if there are none. */
+/** Describes the reminders for an unacknowledged incident; '' if there are none. */
 export function remindersText({ remindAfter, remindEvery, escalateAfter }: ChannelSettings): string {
   const escalation = escalateAfter === 0 ? '' : `only after ${escalateAfter} min without acknowledgement`
   const first = remindAfter === 0 ? '' : `reminder after ${remindAfter} min`

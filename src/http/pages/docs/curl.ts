@@ -1,12 +1,12 @@
-/** Writes curl commands. They can be copied and run after $TOKEN and the variables for IDs are set. */
+/** Generates curl commands that can be pasted into a shell where $TOKEN and the ID variables are set. */
 import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-document.ts'
 
 /** An operation with its method and path. */
 export type Entry = { readonly method: string; readonly path: string; readonly operation: OpenApiOperation }
 
 /**
- * Returns the command for an operation. `url` is the server's URL without a trailing slash, `accept` a media type.
- * IDs are shell variables: `$SERVICE_ID` in the path of a service, `$INTO` for the field `into`.
+ * Returns the command for an operation. `url` is the server's URL without a trailing slash, `accept` a media type. IDs
+ * are shell variables, for example `$SERVICE_ID` in the path of a service, or `$INTO` for the `into` field.
  */
 export function curlOf({ method, path, operation }: Entry, document: OpenApiDocument, url: string, accept?: string) {
   const [scheme] = operation.security.flatMap((one) => Object.keys(one))
@@ -19,7 +19,7 @@ export function curlOf({ method, path, operation }: Entry, document: OpenApiDocu
   return parts.join(' \\\n  ')
 }
 
-/** Returns the variables for IDs in the path and the body. `list` is the path that lists their values. */
+/** Returns the variables used for IDs in the path and body. `list` is the path that lists their values. */
 export function variablesOf({ path, operation }: Entry): { readonly name: string; readonly list: string }[] {
   const inPath = [...path.matchAll(/(.*\/(\w+?)s)\/\{(\w+)\}/g)].map(([, list = '', noun = '', parameter = '']) => ({
     name: variable(`${noun}_${parameter}`),
@@ -33,7 +33,7 @@ export function variablesOf({ path, operation }: Entry): { readonly name: string
   return [...inPath, ...inBody]
 }
 
-/** Returns the names of the fields that contain a UUID. */
+/** Returns the names of fields that contain a UUID. */
 function idsOf({ properties = {} }: JsonSchema): string[] {
   return Object.keys(properties).filter((name) => properties[name]?.format === 'uuid')
 }
@@ -42,9 +42,7 @@ function withVariables(path: string): string {
   return path.replace(/(\w+?)s\/\{(\w+)\}/g, (_, noun, name) => `${noun}s/${variable(`${noun}_${name}`)}`)
 }
 
-/**
- * Returns an example body for use within single quotes. The quotes end before each variable and start again after it.
- */
+/** Returns an example body for a single-quoted shell string. The quotes are closed around each variable. */
 function quoted(schema: JsonSchema, document: OpenApiDocument): string {
   const json = JSON.stringify(exampleOf(schema, document), null, 2).replaceAll("'", `'\\''`)
   return idsOf(schema).reduce(
@@ -58,10 +56,10 @@ function variable(name: string): string {
   return `$${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`
 }
 
-/** The example of a string without format. */
+/** The example for a string without a format. */
 const SOME_TEXT = '…'
 
-/** Returns a valid value: the schema's own example, or a value built from the examples of its fields. */
+/** Returns a valid example: the schema's own, or one built from the examples of its fields. */
 export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknown {
   const { examples, properties, items, anyOf } = schema
   if (examples && examples.length > 0) return examples[0]

@@ -1,4 +1,4 @@
-/** The API page, generated from the OpenAPI document. */
+/** The API reference page, generated from the OpenAPI document. */
 import { html, raw } from 'hono/html'
 import type { FC } from 'hono/jsx'
 import { type Entry, exampleOf } from './curl.ts'
@@ -8,10 +8,10 @@ import { OVERVIEW, Overview } from './overview.tsx'
 import { FieldTable } from './schema.tsx'
 import { STYLE } from './style.ts'
 
-/** `meanings`: one sentence for each error status that says when the server sends it. */
+/** `meanings` describes, for each error status, when the server returns it. */
 export type DocsProps = {
   readonly document: OpenApiDocument
-  /** The URL under which the reader reaches the server, without a trailing slash. */
+  /** The URL at which the reader reaches the server, without a trailing slash. */
   readonly url: string
   readonly meanings: Readonly<Record<string, string>>
 }
@@ -19,8 +19,8 @@ export type DocsProps = {
 type Group = { readonly name: string; readonly description: string; readonly entries: readonly Entry[] }
 
 /**
- * Returns the page as HTML. It has no script and loads nothing. Its style is inline, so the Content-Security-Policy must
- * allow the hash of the style.
+ * Returns the page as HTML. It has no script and loads nothing. Its style is inline, so the Content-Security-Policy
+ * must allow the style's hash.
  */
 export function docsPage(props: DocsProps): string {
   return html`<!doctype html>${<Page {...props} />}`.toString()
@@ -61,7 +61,7 @@ const Page: FC<DocsProps> = ({ document, url, meanings }) => {
   )
 }
 
-/** Groups the operations by tag, in the order of the document. */
+/** Groups the operations by tag, in document order. */
 function groupsOf({ tags, paths }: OpenApiDocument): Group[] {
   const entries = Object.entries(paths).flatMap(([path, byMethod]) =>
     Object.entries(byMethod).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

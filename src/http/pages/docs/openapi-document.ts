@@ -1,11 +1,11 @@
-/** The parts of an OpenAPI document that the API page reads. */
+/** The parts of an OpenAPI document that the API reference page uses. */
 
 export type OpenApiDocument = {
   readonly openapi: string
   readonly info: { readonly title: string; readonly version: string; readonly [more: string]: unknown }
   readonly servers: readonly { readonly url: string }[]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
-  /** By path, then by method in lower case. */
+  /** Indexed by path, then by lower-case method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
@@ -17,7 +17,7 @@ export type OpenApiOperation = {
   readonly tags: readonly string[]
   readonly summary: string
   readonly description?: string
-  /** One security scheme with the required scope. Empty if no token is required. */
+  /** One security scheme with the required scope, or empty if no token is required. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters: readonly OpenApiParameter[]
   readonly requestBody?: { readonly required: boolean; readonly content: Content }
@@ -34,10 +34,10 @@ export type OpenApiParameter = {
 
 export type OpenApiAnswer = { readonly description: string; readonly content?: Content }
 
-/** By media type. */
+/** Indexed by media type. */
 type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>
 
-/** The keywords of JSON Schema that the document uses. */
+/** The JSON Schema keywords used in the document. */
 export type JsonSchema = {
   readonly $ref?: string
   readonly type?: string

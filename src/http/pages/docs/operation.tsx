@@ -1,10 +1,10 @@
-/** One operation of the API page: description, parameters, responses and a curl command. */
+/** One operation in the API reference: description, parameters, responses and a curl command. */
 import type { FC } from 'hono/jsx'
 import { curlOf, type Entry, exampleOf, variablesOf } from './curl.ts'
 import type { JsonSchema, OpenApiAnswer, OpenApiDocument } from './openapi-document.ts'
 import { FieldTable, ParameterTable, TypeWords } from './schema.tsx'
 
-/** Examples with more lines scroll. */
+/** Longer examples scroll. */
 const MAX_LINES = 22
 const JSON_TYPE = 'application/json'
 
@@ -47,7 +47,7 @@ export function anchorOf({ method, path }: Entry): string {
     .replace(/-$/, '')
 }
 
-/** Removes the scope, which the page shows separately. */
+/** Removes the scope, which is shown separately. */
 function withoutScope(description = ''): string {
   return description.replace(/ ?Scope: \w+\.$/, '')
 }
@@ -81,7 +81,7 @@ const Curl: FC<{ entry: Entry } & Context> = ({ entry, document, url }) => {
   )
 }
 
-/** Shows code. Long code can receive the focus, so that users can scroll it with the keyboard. */
+/** Shows code. Long code is focusable so that keyboard users can scroll it. */
 export const Code: FC<{ text: string; label: string; isShell?: boolean }> = ({ text, label, isShell }) => {
   const more = text.split('\n').length > MAX_LINES ? { tabindex: 0, role: 'group', 'aria-label': label } : {}
   return (
@@ -149,7 +149,7 @@ const Variants: FC<VariantsProps> = ({ schema, document, title }) => {
   )
 }
 
-/** Names the schema if its fields are documented under Shapes, or if it is a list. */
+/** Names the schema if it is a list or if its fields are documented under Shapes. */
 const ShapeLine: FC<{ schema: JsonSchema }> = ({ schema }) =>
   schema.$ref || schema.items ? (
     <p class="hint">

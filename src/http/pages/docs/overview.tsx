@@ -1,9 +1,9 @@
-/** The first part of the API page: authentication, lists, errors and webhooks. */
+/** The introduction of the API reference: authentication, lists, errors and webhooks. */
 import type { FC } from 'hono/jsx'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../domain/pagination.ts'
 import { Code } from './operation.tsx'
 
-/** The sections in their order. The table of contents lists them. */
+/** The sections, in the order of the table of contents. */
 export const OVERVIEW = [
   { id: 'authentication', title: 'Authentication' },
   { id: 'lists', title: 'Lists' },

@@ -1,4 +1,4 @@
-/** Shows a schema as a table with one row per field: its name, type, limits and meaning. */
+/** Shows a schema as a table with one row per field: name, type, limits and meaning. */
 import type { Child, FC } from 'hono/jsx'
 import { nameOf } from './curl.ts'
 import type { JsonSchema, OpenApiParameter } from './openapi-document.ts'
@@ -20,13 +20,13 @@ export const ParameterTable: FC<{ parameters: readonly OpenApiParameter[]; label
   />
 )
 
-/** Shows the fields of a schema. Nested fields are named by their path: `change.ref`, `data[].id`. */
+/** Shows the fields of a schema. Nested fields are shown by path: `change.ref`, `data[].id`. */
 export const FieldTable: FC<{ schema: JsonSchema; label: string; isRequest?: boolean }> = (props) => {
   const rows = fieldsOf(props.schema, '', props.isRequest ?? false)
   return rows.length === 0 ? null : <Table label={props.label} first="Field" rows={rows} />
 }
 
-/** Phones need the explicit roles: with `display: block`, browsers no longer treat the elements as a table. */
+/** The explicit roles are for phones: with `display: block`, browsers no longer treat the elements as a table. */
 const Table: FC<{ label: string; first: string; rows: readonly FieldRow[] }> = ({ label, first, rows }) => (
   // biome-ignore-start lint/a11y/noRedundantRoles: the comment above has the reason
   <table role="table" aria-label={label}>
@@ -125,14 +125,14 @@ function limitsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }
     .join(', ')
 }
 
-/** Omits a minimum of 0, because no count is below 0. */
+/** Omits a minimum of 0, because counts are never negative. */
 function spanOf(min: number | undefined, max: number | undefined, unit: string): string {
   const words = (count: number) => count.toLocaleString('en')
   if (max === undefined) return min ? `at least ${words(min)}${unit}` : ''
   return min === undefined ? `at most ${words(max)}${unit}` : `${words(min)} to ${words(max)}${unit}`
 }
 
-/** Returns the schema without its variant null. */
+/** Returns the schema without its `null` variant. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const { anyOf = [] } = schema
   const others = anyOf.filter(({ type }) => type !== 'null')

@@ -1,4 +1,4 @@
-/** The style of the API page: light and dark, for phones, screens and print. */
+/** The style sheet of the API reference: light and dark, for phones, desktops and print. */
 
 export const STYLE = `
 :root {
