@@ -1,4 +1,4 @@
-/** Routes: the definition of an endpoint. It is used to serve, document and test the endpoint. */
+/** Defines endpoints. A definition is used to serve, document and test the endpoint. */
 import type { Context } from 'hono'
 import type * as v from 'valibot'
 import type { Context as Decision } from '../domain/state/context.ts'
@@ -18,27 +18,30 @@ import { readQuery } from './middleware/query.ts'
 import type { Reply } from './middleware/reply.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-/** A schema that validates requests and appears in the documentation. */
+/** A schema that validates requests and is shown in the documentation. */
 export type Schema = v.GenericSchema<unknown, unknown>
 
-/** An endpoint. `path` has Hono's format, for example `/api/services/:id`. */
+/** An endpoint. `path` uses Hono's syntax, for example `/api/services/:id`. */
 export type Route = {
   readonly method: Method
   readonly path: string
   readonly summary: string
-  /** More about the endpoint, in full sentences. */
+  /** Additional documentation in full sentences. */
   readonly description?: string
-  /** Null if the endpoint needs no token. */
+  /** Null if the endpoint does not require a token. */
   readonly auth: { readonly carrier: TokenHeader; readonly scope: Scope } | null
   readonly query: Schema | null
   readonly body: Schema | null
-  /** Whether it supports an Idempotency-Key. */
+  /** Whether it accepts an Idempotency-Key. */
   readonly takesKey?: boolean
   readonly answers: Answers
   readonly handle: (c: Context, parts: HandlerParts) => Reply | Promise<Reply>
 }
 
-/** The responses by status. `body` is null if there is no JSON body. `text` is the content type of another body. */
+/**
+ * The responses by status. `body` is null if the response has no JSON body. `text` is the content type of any other
+ * body.
+ */
 export type Answers = Readonly<Record<number, Answer>>
 export type Answer = {
   readonly description: string
@@ -47,23 +50,23 @@ export type Answer = {
 }
 
 /**
- * How a request arrived: over the network, where a token identifies the caller; over the Unix socket of a server; or
- * from the program itself while no server runs on the database. The caller is an operator in the last two cases.
+ * How a request arrived: over the network, where the caller is identified by a token; over the server's Unix socket; or
+ * from within the program when no server is running. In the last two cases, the caller is an operator.
  */
 export type Access = 'network' | 'socket' | 'program'
 
-/** The input of a handler besides the request. */
+/** What a handler gets in addition to the request. */
 export type HandlerParts = {
   readonly access: Access
   readonly deps: Pick<Deps, 'now' | 'engine'>
   readonly store: Store
-  /** Returns the only import of this process. Creates it on first use. */
+  /** Returns this process's import, creating it on first use. */
   readonly importing: () => Import
   readonly recent: Recent
   readonly server: ServerContext
 }
 
-/** One authorized and validated request. `id` comes from the path and is '' if the path has no id. */
+/** An authorized and validated request. `id` comes from the path, or is '' if the path has none. */
 export type Call<Query, Body> = {
   readonly c: Context
   readonly deps: HandlerParts['deps']
@@ -76,8 +79,8 @@ export type Call<Query, Body> = {
 }
 
 /**
- * Runs a decision in the name of the caller, and resolves with its outcome once the changes are on disk. Rejects with
- * the error that `decide` throws.
+ * Runs a decision on behalf of the caller. Resolves with its outcome after the changes are on disk. Rejects with any
+ * error that `decide` throws.
  */
 export function change<Outcome>(
   { deps, identity }: Pick<Call<unknown, unknown>, 'deps' | 'identity'>,
@@ -95,16 +98,16 @@ type RestSpec<Query, Body> = {
   readonly query?: v.GenericSchema<unknown, Query>
   readonly body?: v.GenericSchema<unknown, Body>
   /**
-   * Whether a request with an Idempotency-Key takes effect only once. Never set for a response with a secret, because
-   * the response is stored.
+   * Whether a request with an Idempotency-Key takes effect only once. Must not be set if the response contains a
+   * secret, because the response is stored.
    */
   readonly takesKey?: boolean
-  /** The success response, and errors that do not follow from the other fields. */
+  /** The successful response, and errors that do not follow from the other fields. */
   readonly answers: Answers
   readonly handle: (call: Call<Query, Body>) => Reply | Promise<Reply>
 }
 
-/** Defines a REST endpoint. It checks the token, the query and the body, then calls `handle`. */
+/** Defines a REST endpoint that checks the token, the query and the body before it calls `handle`. */
 export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
   const { query, body, handle, method, path, summary, description, answers } = spec
   const auth = { carrier: 'bearer', scope: spec.scope } as const
@@ -128,7 +131,7 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
         server,
         identity,
         id: c.req.param('id') ?? '',
-        // Without a schema the type is unknown, so `handle` cannot read any value.
+        // Without a schema, the type is unknown, so `handle` cannot access any value.
         query: query ? readRestQuery(c, query) : (undefined as Query),
         body: body ? await readBody(c, body, server.pendingBodies) : (undefined as Body),
       }
@@ -148,7 +151,7 @@ function isDryRun(query: unknown): boolean {
 }
 
 /**
- * Returns the stored response if the same request with this key was answered in the last 24 hours. Otherwise handles
+ * Returns the stored response if this key was used for the same request within the last 24 hours. Otherwise, handles
  * the request.
  */
 function answerOnce<Query, Body>(
@@ -178,15 +181,15 @@ function withKeyRefusals(answers: Answers): Answers {
   return { ...answers, 409: refusal(409), 422: refusal(422) }
 }
 
-/** One validated request of an operator. `id` comes from the path and is '' if the path has no id. */
+/** A validated operator request. `id` comes from the path, or is '' if the path has none. */
 export type OperatorCall<Body> = HandlerParts & { readonly c: Context; readonly id: string; readonly body: Body }
 
-/** Defines an endpoint for operators. It exists over the Unix socket and inside the program, never over the network. */
+/** Defines an operator endpoint, which exists only on the Unix socket and within the program. */
 export function operator<Body>(spec: {
   readonly method: Method
   readonly path: string
   readonly body?: v.GenericSchema<unknown, Body>
-  /** The maximum size of the body in bytes. Default: the limit of REST requests. */
+  /** The maximum body size in bytes. Default: the limit for REST requests. */
   readonly limit?: number
   readonly handle: (call: OperatorCall<Body>) => Reply | Promise<Reply>
 }): Pick<Route, 'method' | 'path' | 'handle'> {

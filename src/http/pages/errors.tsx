@@ -4,14 +4,13 @@ import type { Child, FC } from 'hono/jsx'
 type Props = {
   readonly title: string
   readonly detail: string
-  /** The HTTP status. */
   readonly number: number
-  /** The fields of a form that could not be stored. The page shows them, so that the typed text is not lost. */
+  /** The fields of a form that could not be stored. The page shows them so that the typed text is not lost. */
   readonly typed?: readonly (readonly [string, string])[]
   readonly children?: Child
 }
 
-/** Renders a heading, one sentence, the typed text and links. */
+/** Renders a heading, a sentence, the typed text and links. */
 export const ErrorPage: FC<Props> = (props) => (
   <div class="narrow stack">
     <p class="quiet">Error {props.number}</p>

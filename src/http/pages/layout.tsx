@@ -17,34 +17,35 @@ export type Banner = {
   readonly undo?: { readonly action: string; readonly fields: Readonly<Record<string, string>> }
 }
 
-/** The data of the layout. Addresses start with `/`; `withPrefix` adds the path prefix of a proxy. */
+/** The data of the layout. URLs start with `/`; `withPrefix` prepends a proxy's path prefix. */
 export type Frame = Reader & {
-  /** The name of the organization; null if nobody is signed in. */
+  /** The organization's name; null if nobody is signed in. */
   readonly organization: string | null
   readonly current: Section | null
-  /** The sections of the navigation. */
+  /** The navigation entries. */
   readonly sections: readonly Section[]
   /** The number of unresolved incidents. */
   readonly unresolved: number
-  /** The worst status of all services, for the favicon. */
+  /** The worst status of any service, for the favicon. */
   readonly worst: MarkName
   readonly theme: Theme
   readonly version: string
-  /** The addresses of the style sheet and the script. */
+  /** The URLs of the style sheet and the script. */
   readonly style: string
   readonly script: string
-  /** The CSRF token of the session. */
+  /** The session's CSRF token. */
   readonly csrf: string
-  /** The address of this page, to which forms return. */
+  /** The URL of this page. Forms redirect back to it. */
   readonly back: string
   readonly banner: Banner | null
   /**
-   * Whether the page has content that is shown only once, such as a secret. The script does not replace such a page.
+   * Whether the page contains something that is shown only once, such as a secret. The script does not refresh such a
+   * page.
    */
   readonly still: boolean
-  /** Whether an event has ever been received. */
+  /** Whether any event has ever been received. */
   readonly hasEvents: boolean
-  /** Whether keyboard shortcuts are on. */
+  /** Whether keyboard shortcuts are enabled. */
   readonly keys: boolean
 }
 
@@ -60,10 +61,10 @@ const ITEMS: readonly Item[] = [
 
 const NEXT_THEME: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark', dark: 'auto' }
 
-/** Returns the whole page as HTML. `refreshSeconds`: the reload interval for browsers without JavaScript. */
+/** Renders the whole page as HTML. `refreshSeconds` is the reload interval for browsers without JavaScript. */
 export async function renderPage(props: {
   readonly frame: Frame
-  /** The title, with the most important fact first: `(1) checkout is critical`. */
+  /** The page title, with the most important fact first: `(1) checkout is critical`. */
   readonly title: string
   readonly content: Child
   readonly refreshSeconds?: number
@@ -90,7 +91,7 @@ ${raw(body.toString())}
   return text.replace('</body>', () => `${symbolsFor(text)}</body>`)
 }
 
-/** Adds the path prefix of a proxy to every address of the page that starts with `/`. */
+/** Prepends a proxy's path prefix to every URL on the page that starts with `/`. */
 export function withPrefix(page: string, prefix: string): string {
   return prefix === '' ? page : page.replace(/ (href|action|src|formaction)="\/(?!\/)/g, ` $1="${prefix}/`)
 }

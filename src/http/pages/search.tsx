@@ -1,4 +1,4 @@
-/** Searches services and incidents by words or number. */
+/** Searches services and incidents by name or number. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Reader } from '../../domain/shown-time.ts'
@@ -14,7 +14,7 @@ type Props = {
     readonly name: string
     readonly status: 'healthy' | 'degraded' | 'critical'
   }[]
-  /** The number of matching services that are not shown; 0 or less if all are shown. */
+  /** The number of matching services that are not shown. Can be negative if all are shown. */
   readonly more: number
   readonly incidents: readonly {
     readonly number: number

@@ -1,20 +1,20 @@
-/** The sign-in pages. They keep a form that was submitted after the session had ended. */
+/** The sign-in pages. A form submitted after the session has ended is kept until the visitor signs in again. */
 import type { FC } from 'hono/jsx'
 import type { FieldError } from '../../domain/error.ts'
 import { control, Faults, Field, Hidden } from './kit/form.tsx'
 import { Icon } from './kit/mark.tsx'
 
-/** A form that was submitted without a session and can be sent again. `action`: an address of this server. */
+/** A form that was submitted without a session and can be resubmitted. `action` is a URL on this server. */
 export type Interrupted = { readonly action: string; readonly fields: readonly (readonly [string, string])[] }
 
 export type SignInProps = {
-  /** The command with which the user started the program. */
+  /** The command that started the program. */
   readonly program: string
   readonly faults: readonly FieldError[]
   readonly person: string
-  /** The address to open after signing in. */
+  /** The URL to open after signing in. */
   readonly to: string
-  /** The submitted form, encoded; '' if there is none. */
+  /** The encoded submitted form, or ''. */
   readonly waiting: string
 }
 
@@ -72,7 +72,7 @@ export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiti
   </Alone>
 )
 
-/** The page of a setup link. Opening it changes nothing; its button signs in. */
+/** The page for a setup link. Opening it changes nothing; its button signs the visitor in. */
 export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, person }) => (
   <Alone>
     <div class="card">
@@ -93,7 +93,7 @@ export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, pers
   </Alone>
 )
 
-/** The page for a setup link that was used or expired. */
+/** The page for a setup link that has been used or has expired. */
 export const SpentLinkPage: FC<{ program: string }> = ({ program }) => (
   <Alone>
     <div class="card">
@@ -111,7 +111,7 @@ export const SpentLinkPage: FC<{ program: string }> = ({ program }) => (
   </Alone>
 )
 
-/** Shows a form that was submitted with an old session, so that the visitor can check it and send it again. */
+/** Shows a form that was submitted with an expired session, so that the visitor can check and resubmit it. */
 export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, csrf }) => (
   <div class="narrow">
     <h1>Send this again?</h1>

@@ -1,5 +1,5 @@
 /**
- * /acknowledge: the page that a link in a message opens. Opening it changes nothing; its button acknowledges the
+ * /acknowledge: the page behind the link in a message. Opening it changes nothing; its button acknowledges the
  * incident.
  */
 
@@ -37,7 +37,7 @@ export const acknowledgeRoutes: readonly PageRoute[] = [
   }),
 ]
 
-/** Returns the result of `answer` for a valid link, otherwise a page that says what to do. */
+/** Returns the result of `answer` if the link is valid. Otherwise, returns a page that says what to do. */
 async function withLink(
   visit: AnyVisit,
   get: (name: string) => string,
@@ -55,11 +55,11 @@ async function showLink(visit: AnyVisit, found: Acknowledging): Promise<Reply> {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, visit.query(name)]))
   const organization = (await visit.store.read(findOrganization, organizationId))?.name ?? ''
   const view = { title, number, severity, status, channel, organization, person: personOf(visit, found), fields }
-  // The page has no navigation, because everyone who reads the channel can open it, even without signing in.
+  // The page has no navigation, because anyone who can read the channel can open it without signing in.
   return show({ ...visit, visitor: null }, { title: `Incident #${number}`, content: <AcknowledgePage view={view} /> })
 }
 
-/** Returns the name of the visitor if they may change the incident. */
+/** Returns the visitor's name if they are allowed to change the incident. */
 function personOf({ visitor }: AnyVisit, { organizationId }: Acknowledging): string | null {
   const isMember = visitor?.organizationId === organizationId && visitor.scopes.includes('write')
   return isMember ? visitor.actor : null

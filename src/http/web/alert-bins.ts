@@ -1,4 +1,4 @@
-/** The bins of the histogram above the list of alerts. */
+/** Computes the bins of the histogram above the alert list. */
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { HistogramBin } from '../pages/drawing/histogram.tsx'
@@ -6,7 +6,7 @@ import type { Span } from '../pages/drawing/scale.ts'
 
 const BINS = 48
 
-/** Counts the rows by their start. A storm is one row, so it does not make all other bars tiny. */
+/** Counts the rows by start time. A storm is a single row, so it does not dwarf all other bins. */
 export function binsOf(
   groups: readonly AlertGroup[],
   { from, to }: Span,

@@ -1,4 +1,4 @@
-/** /alerts: the history of alerts with filters, and the page of one alert. */
+/** /alerts: the filterable alert history, and the page of a single alert. */
 
 import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
@@ -35,9 +35,9 @@ const RANGES = [
   ['30d', 'Last 30 days', 30 * 24 * HOUR],
 ] as const
 const USUAL = '24h'
-/** The maximum number of alerts to read. Similar alerts share one row. */
+/** The maximum number of alerts to read. Similar alerts share a row. */
 const LIMIT = 500
-/** The maximum number of rows of one page. */
+/** The maximum number of rows per page. */
 const MAX_ROWS = 40
 const EVENTS = 50
 
@@ -52,7 +52,7 @@ async function showAlerts(visit: Visit): Promise<Reply> {
   return show(visit, { title: alertsTitle(view), content: <AlertsPage view={view} />, current: 'alerts' })
 }
 
-/** Parses the filters in the query. Ignores unknown values. */
+/** Parses the filters from the query. Unknown values are ignored. */
 function wanted({ query, now }: Visit) {
   const range = choiceOf(
     query('range'),
@@ -125,7 +125,7 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
     ...(what.status === 'ended' ? { status: 'resolved' as const } : {}),
   }
   const part = { page: what.page, limit: what.limit }
-  // If no period is selected, firing alerts are shown regardless of when they started.
+  // If no period is selected, firing alerts are shown no matter when they started.
   const from = what.own ? what.span.from : undefined
   if (what.status === 'firing') return store.run(listFiringAlerts, organizationId, { ...filter, from }, part)
   const begun = await store.read(listMatchingAlerts, organizationId, filter, part)
@@ -136,7 +136,7 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
   return { items, total: begun.total + older.total }
 }
 
-/** Returns the address of this view with some parameters changed; '' removes a parameter. */
+/** Returns the URL of this view with some parameters changed. '' removes a parameter. */
 function addressOf({ c }: Visit, change: Readonly<Record<string, string>>): string {
   const words = new URLSearchParams(new URL(c.req.url).search)
   words.delete('done')
@@ -220,7 +220,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   return show(visit, { title: alert.name, content: <AlertPage view={view} />, current: 'alerts' })
 }
 
-/** Merges events with equal texts about one object. `events`: newest first. */
+/** Merges events that have the same text and object. `events` is sorted from newest to oldest. */
 function withoutRepeats(events: readonly EventRecord[]): AlertPageView['events'] {
   const alike = Map.groupBy(events, ({ name, text, object }) => JSON.stringify([name, text, object]))
   return [...alike.values()].flatMap((of) => {

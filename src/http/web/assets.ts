@@ -1,10 +1,10 @@
-/** /assets: the style sheet, the script and the favicons, from memory. */
+/** /assets: serves the style sheet, the script and the favicons from memory. */
 import { IncmonError } from '../../domain/error.ts'
 import { headerOf } from '../middleware/header.ts'
 import { problemOf } from '../middleware/problem.ts'
 import type { PageRoute } from './visit/page.ts'
 
-/** The address of the style sheet and the script changes with their content, so browsers cache them for a year. */
+/** The URLs of the style sheet and the script change with their content, so browsers can cache them for a year. */
 const YEAR = 'public, max-age=31536000, immutable'
 const DAY = 'public, max-age=86400'
 

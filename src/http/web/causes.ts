@@ -1,4 +1,6 @@
-/** Caches the causes of incidents, because ranking suspects is slow and many people view the same incident. */
+/**
+ * Caches the likely causes of incidents, because ranking suspects is slow and many people look at the same incident.
+ */
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findCauses } from '../../store/incident/suspects.ts'
 import type { Visit } from './visit/page.ts'
@@ -6,13 +8,13 @@ import type { Visit } from './visit/page.ts'
 type Causes = ReturnType<typeof findCauses>
 type Entry = { readonly at: number; readonly causes: Promise<Causes> }
 
-/** The maximum age of cached causes. A new alert or status is shown at once. */
+/** The maximum age of cached causes. A new alert or status invalidates them immediately. */
 const MAX_AGE_MS = 10_000
 const MAX_ENTRIES = 200
 
 const caches = new WeakMap<Visit['store'], Map<string, Entry>>()
 
-/** Returns the suspects of an incident and the changes near its start, at most ten seconds old. */
+/** Returns the suspects of an incident and the changes around its start, at most ten seconds old. */
 export function causesOf({ store, visitor, now }: Visit, incident: IncidentRecord): Promise<Causes> {
   const cache = caches.get(store) ?? new Map<string, Entry>()
   caches.set(store, cache)

@@ -20,7 +20,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'The database cannot store this now.',
 }
 
-/** Returns the error as a page, or as JSON to a client that prefers it. Logs an internal error. */
+/** Returns the error as a page, or as JSON if the client prefers it. Internal errors are logged. */
 export async function answerError(visit: AnyVisit, error: unknown): Promise<Reply> {
   const refusal = problemOf(error)
   const fault = error instanceof IncmonError ? {} : { error }
@@ -33,24 +33,24 @@ export async function answerError(visit: AnyVisit, error: unknown): Promise<Repl
   try {
     return { ...(await show(visit, { title, content, status: number, banner: null })), detail, ...fault }
   } catch {
-    // The database cannot be read either, so the page has no navigation.
+    // The layout would need the database, which cannot be read, so the page has no navigation.
     return { ...refusal, error }
   }
 }
 
-/** Returns whether a person typed a field, and whether the page may repeat it. */
+/** Returns whether a form field was typed by the visitor and can be shown again. */
 function isTyped([name, value]: readonly [string, string]): boolean {
   return value.trim() !== '' && !/^(do|revision|back|matchers)$|address|password|secret|target|token|url/.test(name)
 }
 
-/** Returns the page for an address that does not exist. */
+/** Returns the page for an unknown URL. */
 export function answerMissing(visit: AnyVisit): Promise<Reply> {
   return answerError(visit, new IncmonError('not-found', 'Check the address, or start from the list of services.'))
 }
 
 /**
- * Asks a visitor without a session to sign in. Keeps a submitted form, so that the visitor can send it again after
- * signing in. `other-session`: the form is from an older session of a visitor who is signed in.
+ * Asks a visitor without a session to sign in. Keeps a submitted form so that it can be resubmitted afterwards.
+ * `other-session` means that the form belongs to an older session of a visitor who is signed in.
  */
 export async function askToSignIn(visit: AnyVisit, why: 'signed-out' | 'other-session'): Promise<Reply> {
   const { c, form, visitor } = visit
@@ -81,7 +81,7 @@ export function prefersJson(accept = ''): boolean {
   )
 }
 
-/** Returns the highest weight that the header gives to one of the types, from 0 to 1. */
+/** Returns the highest quality value (q) that the header assigns to any of the types, from 0 to 1. */
 function weight(accept: string, types: RegExp): number {
   const weights = accept.split(',').map((part) => {
     const [type = '', ...parameters] = part

@@ -1,4 +1,4 @@
-/** /search and /keyboard: finds services and incidents, and lists the keyboard shortcuts. */
+/** /search and /keyboard: finds services and incidents, and lists keyboard shortcuts. */
 import { findIncidentByNumber, listIncidents } from '../../store/incident/incidents.ts'
 import { listServices } from '../../store/service/services.ts'
 import type { Reply } from '../middleware/reply.ts'
@@ -21,8 +21,8 @@ export const helpRoutes: readonly PageRoute[] = [
 ]
 
 /**
- * Redirects to the incident with that number. Otherwise lists the services and the latest incidents that contain the
- * words.
+ * Redirects to the incident if the query is its number. Otherwise, lists matching services and the latest matching
+ * incidents.
  */
 async function search(visit: Visit): Promise<Reply> {
   const { store, visitor, now, query } = visit

@@ -1,4 +1,4 @@
-/** Builds the data of the incident page from the records and the suspects. */
+/** Builds the data of the incident page from records and suspects. */
 
 import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
@@ -28,12 +28,12 @@ import { safeUrl } from '../pages/kit/safe-url.ts'
 import type { Silenced } from '../pages/kit/silenced.tsx'
 import { incidentSpan, pictureOf } from './picture.ts'
 
-/** The best link of a change to a group of similar alerts. `group`: the key of the group. */
+/** The best link between a change and a group of similar alerts. `group` is the group's key. */
 type GroupLink = BestLink & { readonly group: string | null }
 
 export type IncidentFacts = {
   readonly incident: IncidentRecord
-  /** The number of the incident and its address. */
+  /** The incident's number and URL. */
   readonly number: string
   readonly href: string
   readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
@@ -46,7 +46,7 @@ export type IncidentFacts = {
   readonly score: readonly StatusChange[] | null
 }
 
-/** The number of small bars of a group. */
+/** The number of small bars per group. */
 const PARTS = 20
 const HOUR = 3_600_000
 const RANGES = [
@@ -54,7 +54,7 @@ const RANGES = [
   ['24h', '24 h', 24 * HOUR],
 ] as const
 
-/** Returns the data that depends only on the record. `range` and `order` are query parameters. */
+/** Returns the data that depends only on the record. `range` and `order` come from the query string. */
 export function incidentViewOf(
   facts: IncidentFacts,
   reader: Reader,
@@ -103,7 +103,7 @@ function incidentPicture(
   })
 }
 
-/** Returns the facts about an incident that every list shows. */
+/** Returns the facts about an incident that appear in every list. */
 export function headOf(
   facts: Pick<IncidentFacts, 'incident' | 'number' | 'href' | 'service' | 'timeline'>,
   { zone }: Reader,
@@ -134,18 +134,20 @@ function isMove(kind: string): boolean {
   return kind === 'status' || kind === 'reopened'
 }
 
-/** Returns when the problem ended: with the last alert, or with the resolution of an incident without alerts. */
+/**
+ * Returns when the problem ended: when the last alert did or, if there are no alerts, when the incident was resolved.
+ */
 function endOf({ firingAlerts, recoveredAt, resolvedAt }: IncidentRecord): number | null {
   return firingAlerts > 0 ? null : (recoveredAt ?? resolvedAt)
 }
 
-/** Returns when the first symptom of the incident started. Without alerts, returns the start of the incident. */
+/** Returns the start of the first alert or, if there are no alerts, the start of the incident. */
 export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' | 'incident'>): number {
   const starts = groups.map(({ source, firstStartsAt }) => ({ source, startsAt: firstStartsAt }))
   return firstSymptom(starts)?.startsAt ?? incident.startedAt
 }
 
-/** Returns the suspects with their links and verdicts, most likely first. */
+/** Returns the suspects with their links and verdicts, the most likely first. */
 export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
   return orderSuspects(
     judgeSuspects(suspects, changes, links).map((suspect): SuspectView => {
@@ -165,8 +167,8 @@ export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonl
 }
 
 /**
- * Shortens a reason of a suspect for the page. `CrashLoopBackOff: Back-off … (critical; it repeats): it began 3 min
- * after its start` becomes `began 3 min after its start`. If nothing follows the parentheses, the text in them remains.
+ * Shortens a suspect's reason for the page. `CrashLoopBackOff: Back-off … (critical; it repeats): it began 3 min after
+ * its start` becomes `began 3 min after its start`. If nothing follows the parentheses, the text inside them is used.
  */
 function reasonOf(text: string): ReasonView {
   const [, condition, summary = '', factors = '', end] = REASON.exec(text) ?? []
@@ -177,7 +179,7 @@ function reasonOf(text: string): ReasonView {
 
 const REASON = /^([A-Z]\w+(?: \(\w+\))?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (it [^:]+))?$/s
 
-/** Returns a group with its small bars, its hint, and the address of its alerts. */
+/** Returns a group with its small bars, its hint, and the URL of its alerts. */
 export function groupViewOf(group: AlertGroup, span: Span, silenced: Silenced | null): GroupView {
   const [newest] = group.members
   const labels = newest?.labels ?? {}
@@ -210,7 +212,7 @@ function countsOf({ starts }: AlertGroup, { from, to }: Span): readonly number[]
   return counts
 }
 
-/** Returns a deploy with its name, such as `#4702 (c3f81e90)`, and its page in GitLab. */
+/** Returns a deploy with its name, such as `#4702 (c3f81e90)`, and its URL in GitLab. */
 export function deployView({ ref, facts, endsAt }: PipelineChange) {
   const sha = facts.sha === null ? '' : ` (${facts.sha.slice(0, 8)})`
   return { text: `${pipelineNumber(ref)}${sha}`, href: pipelineUrl(facts), at: endsAt }
@@ -221,7 +223,7 @@ function gitlabLink({ ref, facts }: PipelineChange): SuspectView['external'] {
   return href === null ? null : { text: `Open ${pipelineNumber(ref)} in GitLab`, href }
 }
 
-/** Returns the page of a pipeline in GitLab; null if the address is unknown or not a web address. */
+/** Returns the pipeline's URL in GitLab, or null if it is unknown or not an http or https URL. */
 export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
   return url ? safeUrl(url) : null
 }

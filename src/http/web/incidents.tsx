@@ -82,7 +82,7 @@ async function showIncident(visit: Visit): Promise<Reply> {
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshSeconds: REFRESH_SECONDS })
 }
 
-/** Reads the data of an incident page. */
+/** Loads the data of an incident page. */
 export async function incidentFacts(visit: Visit, incident: IncidentRecord): Promise<IncidentFacts> {
   const { store, visitor, now } = visit
   const { organizationId } = visitor
@@ -99,7 +99,7 @@ function silencedMembers({ silencedBy }: IncidentGroup): SilencedAlert[] {
   return silencedBy.map((ids) => ({ status: 'firing', silencedBy: ids }))
 }
 
-/** Returns the number by which people call an incident. */
+/** Returns the incident's number as it is shown to people. */
 export function incidentName(incident: IncidentRecord): string {
   return `${incident.number}`
 }
@@ -130,7 +130,7 @@ async function noteIncident(visit: Visit): Promise<Reply> {
   return redirect(visit, `${incidentPath(incident)}#timeline`, 'noted')
 }
 
-/** Confirms or rejects a suspect, with all links between it and the alerts of the incident. */
+/** Stores a verdict about a suspect and all links between it and the incident's alerts. */
 async function judgeSuspect(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const incident = await requireIncident(visit)

@@ -1,4 +1,4 @@
-/** /: all services, worst first, and the open incidents. */
+/** /: all services, the worst first, and the open incidents. */
 
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
@@ -35,7 +35,7 @@ const REFRESH_SECONDS = 30
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
 const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
-/** Above this number of services, the page shows the wall unless the query asks for the list. */
+/** With more services than this, the page shows the wall unless the query asks for the list. */
 const MAX_LISTED = 40
 /** The maximum number of incidents in the list, and of services with a strip and penalties. */
 const MAX_INCIDENTS = 8
@@ -46,7 +46,7 @@ const MAX_CHANGES = 8
 const MAX_SILENCED = { page: 1, limit: 500 }
 const ONE_PAGE = { page: 1, limit: 50 }
 
-/** Links to the API, for a client that requests JSON from `/`. */
+/** Links to the API for clients that request JSON from `/`. */
 const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health: '/healthz' }
 
 const overview = page({ method: 'GET', path: '/', scope: 'read', handle: showOverview })
@@ -162,7 +162,7 @@ function rowOf(
 
 type RecentDeploy = ChangeView & { readonly serviceId: string; readonly linked: boolean }
 
-/** Returns the deploys of the last 24 hours, newest first, each with the conditions that followed. */
+/** Returns the deploys of the last 24 hours from newest to oldest, each with the conditions that followed. */
 async function recentDeploys(
   { store, visitor, now }: Visit,
   pipelines: readonly LivePipeline[],

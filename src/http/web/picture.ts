@@ -1,4 +1,4 @@
-/** Builds the lane picture of an incident from its alerts, their links and the changes near it. */
+/** Builds the lane picture of an incident from its alerts, their links, and the changes around it. */
 
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupKey } from '../../domain/alert/groups.ts'
@@ -15,7 +15,7 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const MARGIN = 10 * MINUTE
 
-/** The outcome of a pipeline in words, with the level of its bar. */
+/** The outcome of a pipeline as text, with the level of its bar. */
 export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]>> = {
   deployed: ['deployed', 'change'],
   'deploy failed': ['deploy failed', 'change'],
@@ -28,14 +28,14 @@ export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['
 }
 
 export type PictureFacts = {
-  /** The service whose changes are shown without its name. */
+  /** The service whose changes are shown without the service name. */
   readonly serviceId: string
   readonly now: number
   readonly zone: string
   readonly span: Span
   readonly groups: readonly AlertGroup<GroupedAlert>[]
   readonly changes: readonly Change[]
-  /** `group`: the key of the alert's group, if the group does not list all of its alerts. */
+  /** `group` is the key of the alert's group. It is set if the group does not list all of its alerts. */
   readonly links: readonly (CorrelationRecord & { readonly group?: string | null })[]
   readonly people: readonly { readonly at: number; readonly text: string; readonly actor: string }[]
   readonly score: readonly StatusChange[] | null
@@ -48,7 +48,8 @@ export type PictureFacts = {
 }
 
 /**
- * Returns the span of an incident: from 10 minutes before its first alert or most likely change to its end, or to now.
+ * Returns the span of an incident: from 10 minutes before its first alert or most likely change until its end or the
+ * present.
  */
 export function incidentSpan(
   { startedAt, resolvedAt }: { readonly startedAt: number; readonly resolvedAt: number | null },
@@ -60,7 +61,7 @@ export function incidentSpan(
   return { from: Math.max(from, to - DAY), to: Math.max(to, from + MARGIN) }
 }
 
-/** Returns the picture. Omits empty lanes, except the lanes that most incidents have. */
+/** Returns the picture. Empty lanes are omitted, except those that most incidents have. */
 export function pictureOf(facts: PictureFacts): LanePicture {
   const { now, zone, span, score, firstAlertAt, acknowledgedAt, resolvedAt, suspectAt, moreHref } = facts
   const bars = [
@@ -106,9 +107,7 @@ function shortRef(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1)
 }
 
-/**
- * Returns the bar of a group. Returns none for failed pipelines, because they are drawn as pipelines and not as alerts.
- */
+/** Returns a group's bar, or nothing for failed pipelines, which are drawn as pipelines instead. */
 function groupBar({
   key,
   source,
@@ -140,10 +139,10 @@ function groupBar({
   ]
 }
 
-/** The maximum number of ticks on one bar. More would overlap. */
+/** The maximum number of ticks per bar. More would overlap. */
 const MAX_TICKS = 120
 
-/** Selects times evenly: divides their span into equal parts, and keeps at most one time in each. */
+/** Picks evenly spaced times: divides the span into equal parts and keeps at most one time in each. */
 function ticksOf(times: readonly number[]): readonly number[] {
   if (times.length <= MAX_TICKS) return times
   const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]

@@ -1,4 +1,4 @@
-/** /incidents/:id/postmortem: shows and edits the postmortem, and returns it as Markdown. */
+/** /incidents/:id/postmortem: shows and edits the postmortem, and serves it as Markdown. */
 import { IncmonError } from '../../domain/error.ts'
 import { hasPostmortems } from '../../domain/organization.ts'
 import { type Edits, markdown, merge, type Postmortem } from '../../domain/postmortem/postmortem.ts'
@@ -58,7 +58,7 @@ async function showMarkdown(visit: Visit): Promise<Reply> {
   return text(markdown((await requirePostmortem(visit)).document), 'text/markdown; charset=UTF-8')
 }
 
-/** Stores the edited part or the state. Shows a refused text again, so that it is not lost. */
+/** Stores the edited section or the state. A rejected text is shown again so that it is not lost. */
 async function savePostmortem(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const { incident } = await requirePostmortem(visit)
@@ -104,7 +104,7 @@ function editsOf(name: PartName, text: string): Edits {
   }
 }
 
-/** Returns the incident with its newest postmortem. @throws IncmonError `not-found` with the reason */
+/** Returns the incident with its latest postmortem. @throws IncmonError `not-found` with the reason */
 async function requirePostmortem(visit: Visit) {
   const { incident, record } = await findRecord(visit)
   if (!record) throw new IncmonError('not-found', whyNoPostmortem(visit.visitor.plan, incident.resolvedAt))

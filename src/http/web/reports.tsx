@@ -1,4 +1,4 @@
-/** /reports: reliability over 30 days, 90 days or a year, as a page and as CSV. */
+/** /reports: reliability over 30 days, 90 days or a year, as a web page or CSV. */
 import type { Reliability } from '../../domain/report/report.ts'
 import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
@@ -21,7 +21,7 @@ const RANGES = [
 const USUAL = '90d'
 /** The maximum number of incidents in a report. */
 const MAX_INCIDENTS = 10_000
-/** With more incidents, the charts have bars instead of one mark for each. */
+/** With more incidents than this, the charts use bars instead of one mark per incident. */
 const MAX_MARKS = 60
 
 export const reportRoutes: readonly PageRoute[] = [
@@ -65,7 +65,7 @@ async function showReport(visit: Visit): Promise<Reply> {
   return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
 }
 
-/** Returns the weeks of the span, oldest first. The last week ends now. A week is labelled with its last day. */
+/** Returns the weeks of the span, oldest first. The last week ends now. A week is labeled with its last day. */
 function weeksOf(
   counted: readonly WeekCount[],
   marked: readonly IncidentRecord[],
@@ -77,7 +77,7 @@ function weeksOf(
     const start = to - (count - index) * WEEK
     const marks = marked.filter(({ createdAt }) => createdAt >= start && createdAt < start + WEEK)
     const counts = counted.filter(({ week }) => week === count - index - 1)
-    // Omits the year, because the labels of a one-year report have no space for it.
+    // The year is omitted because the labels of a one-year report have no space for it.
     const last = start + WEEK - 1
     return { label: formatDate(last, { ...reader, now: last }), counts, marks: marks.map(markOf) }
   })
@@ -103,7 +103,7 @@ async function showCsv(visit: Visit): Promise<Reply> {
   return text(csvOf(report), 'text/csv; charset=UTF-8', headers)
 }
 
-/** Returns one line per service. Durations are medians in seconds, empty if unknown. */
+/** Returns one line per service. Durations are medians in seconds, or empty if unknown. */
 function csvOf(report: Reliability | null): string {
   const head = [
     'namespace',
@@ -120,7 +120,7 @@ function csvOf(report: Reliability | null): string {
   return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
 }
 
-/** Puts an apostrophe before text that a spreadsheet would run as a formula. */
+/** Prefixes text with an apostrophe if a spreadsheet would interpret it as a formula. */
 function cell(value: string | number | null): string {
   if (typeof value !== 'string') return value === null ? '' : `${value}`
   const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value

@@ -37,5 +37,5 @@ export const PAGES: readonly PageRoute[] = [
   ...reportRoutes,
 ]
 
-/** Returns the error page for an unknown address. */
+/** Returns the error page for an unknown URL. */
 export const missingPage: PageRoute = openPage({ method: 'GET', path: '*', handle: answerMissing })

@@ -1,4 +1,4 @@
-/** /services/:id: one service with its history in a span. */
+/** /services/:id: one service and its history over a time span. */
 
 import { groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
@@ -38,7 +38,7 @@ const RANGES = [
   ['7d', '7 d', 7 * 24 * HOUR],
 ] as const
 const USUAL = '2h'
-/** The maximum number of alerts to read for a picture and a list. The alerts of a storm share one row. */
+/** The maximum number of alerts to read for a picture and a list. Alerts of a storm share a row. */
 const MANY = { page: 1, limit: 500 }
 const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
@@ -69,7 +69,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const firing = groupAlerts(facts.firing)
   const ends = await silenceEndsOf(visit, facts.firing)
   const open = await openIncident(visit, found.incident, reader)
-  // A storm has more links than fit on one page of results. The incident has all of its links.
+  // A storm has more links than fit on one page of results, so use the incident's complete list.
   const links = open ? open.links : facts.links
   return {
     canWrite: visitor.scopes.includes('write'),
@@ -102,7 +102,7 @@ type Facts = {
   readonly links: readonly ServiceLink[]
 }
 
-/** Reads the alerts and links of a span. Includes firing alerts regardless of when they started. */
+/** Loads the alerts and links within a time span. Firing alerts are included no matter when they started. */
 async function alertsAndLinks(
   { store, visitor }: Visit,
   serviceId: string,

@@ -1,4 +1,4 @@
-/** /sign-in, /setup, /sign-out and /theme: signs visitors in and out, and sets the theme of the pages. */
+/** /sign-in, /setup, /sign-out and /theme: signs visitors in and out, and sets the theme. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { agentName, LONG_SESSION, safePath } from '../../domain/session/session.ts'
@@ -30,7 +30,7 @@ export const signInRoutes: readonly PageRoute[] = [
     path: '/sign-in',
     handle: (visit) => {
       const to = safePath(visit.query('to') || '/')
-      // If there is no session right after signing in, the browser refuses cookies.
+      // If there is still no session right after signing in, the browser rejects cookies.
       if (visit.visitor === null && visit.query('done') === 'signed-in')
         return askToken(visit, { to, fault: COOKIES_OFF })
       return askToken(visit, { to })
@@ -93,6 +93,7 @@ export const signInRoutes: readonly PageRoute[] = [
   }),
 ]
 
+/** Shows the sign-in form. A wrong token gets 401, so it is logged and counts toward the limit of failed attempts. */
 function askToken(
   visit: AnyVisit,
   asked: { to: string; fault?: string; waiting?: string; person?: string },
@@ -100,7 +101,6 @@ function askToken(
   const { to, fault, waiting = '', person = '' } = asked
   const faults = fault === undefined ? [] : [{ path: 'token', message: fault }]
   const content = <SignInPage {...{ faults, to, waiting, person }} program={visit.server.web.program} />
-  // A wrong token is logged and counts towards the limit of attempts. Only this page responds with a form.
   const alone = { ...visit, visitor: null }
   return show(alone, {
     title: 'Sign in',
@@ -110,12 +110,12 @@ function askToken(
   })
 }
 
-/** Sets the cookie and redirects to the requested page, or shows the form that was submitted before. */
 function showSpentLink(visit: AnyVisit): Promise<Reply> {
   const content = <SpentLinkPage program={visit.server.web.program} />
   return show(visit, { title: 'Setup link', content, status: 403 })
 }
 
+/** Sets the cookie and redirects to the requested page, or shows the form that was submitted before signing in. */
 async function enter(visit: AnyVisit, opened: NewSession, to: string): Promise<Reply> {
   const { c, form } = visit
   const stay = form.text('stay') === '1'

@@ -1,4 +1,4 @@
-/** Finds out which of the shown alerts are silenced, and until when. */
+/** Finds out which of the displayed alerts are silenced, and until when. */
 import type { AlertRecord } from '../../store/alerts.ts'
 import { listSilences } from '../../store/silences.ts'
 import type { Silenced } from '../pages/kit/silenced.tsx'
@@ -7,10 +7,10 @@ import type { Visit } from './visit/page.ts'
 const MAX_SILENCES = { page: 1, limit: 200 }
 
 export type SilencedAlert = Pick<AlertRecord, 'status' | 'silencedBy'>
-/** The end of each silence, by its id. */
+/** The end times of silences by id. */
 export type SilenceEnds = ReadonlyMap<string, number>
 
-/** Reads the ends of the silences if one of the alerts is silenced. */
+/** Returns the end times of the silences if any of the alerts is silenced. */
 export async function silenceEndsOf(visit: Visit, alerts: readonly SilencedAlert[]): Promise<SilenceEnds> {
   if (!alerts.some(isSilenced)) return new Map()
   const { store, visitor, now } = visit
@@ -18,7 +18,7 @@ export async function silenceEndsOf(visit: Visit, alerts: readonly SilencedAlert
   return new Map(items.map(({ id, changesAt, endsAt }) => [id, changesAt ?? endsAt]))
 }
 
-/** Returns how many firing alerts are silenced; null if none is. */
+/** Returns how many firing alerts are silenced; null if none are. */
 export function silencedOf(alerts: readonly SilencedAlert[], ends: SilenceEnds): Silenced | null {
   const silenced = alerts.filter(isSilenced)
   if (silenced.length === 0) return null

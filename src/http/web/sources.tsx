@@ -1,4 +1,4 @@
-/** /sources and /welcome: the senders, rejected items, and how to connect a sender. */
+/** /sources and /welcome: the senders, the rejected items, and the steps to connect a sender. */
 import { hoursUntil } from '../../domain/event/heartbeat.ts'
 import { READERS } from '../../intake/index.ts'
 import { testEvent } from '../../intake/test-event.ts'
@@ -21,7 +21,7 @@ import { serverAddress } from './visit/visitor.ts'
 
 const DAY = 86_400_000
 const SENDERS = { page: 1, limit: 1_000 }
-/** The maximum number of senders on one page. */
+/** The maximum number of senders per page. */
 const MAX_ROWS = 40
 const REJECTIONS = { page: 1, limit: 20 }
 const CHANNELS = { page: 1, limit: 100 }
@@ -43,7 +43,7 @@ export const sourceRoutes: readonly PageRoute[] = [
   }),
   page({ method: 'POST', path: '/welcome/example', scope: 'admin', handle: startExample }),
   page({ method: 'POST', path: '/welcome/example/remove', scope: 'admin', handle: endExample }),
-  // After a test event, the page has this address, and its script requests the address again.
+  // After a test event, the page has this URL and its script reloads it.
   page({ method: 'GET', path: '/sources/test', scope: 'read', handle: (visit) => showSources(visit, null) }),
   page({ method: 'GET', path: '/welcome/test', scope: 'read', handle: (visit) => showWelcome(visit, null) }),
   page({ method: 'POST', path: '/sources/test', scope: 'write', handle: (visit) => sendTest(visit, showSources) }),
@@ -74,7 +74,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   return show(visit, { title: lead.replace(/\.$/, ''), content, current: 'sources', ...shownOnce })
 }
 
-/** Shows how to connect a sender. `secret`: the token to show. `done`: what this request did. */
+/** Shows how to connect a sender. `secret` is the token to show. `done` is the action that this request performed. */
 export async function showWelcome(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {
   const { store, visitor } = visit
   const current = connectionOf(visit)
@@ -134,8 +134,8 @@ async function endExample(visit: Visit): Promise<Reply> {
 }
 
 /**
- * Stores a test event of the chosen sender, and shows the page again with the token that it showed before. A redirect
- * would lose the token.
+ * Stores a test event from the chosen sender, then renders the page again with the token that it showed before. A
+ * redirect would lose the token.
  */
 async function sendTest(visit: Visit, showPage: typeof showSources): Promise<Reply> {
   const { deps, visitor, now, form } = visit

@@ -1,4 +1,4 @@
-/** /api/stream: tells pages and programs by Server-Sent Events which records have changed. */
+/** /api/stream: notifies pages and programs of changed records through Server-Sent Events. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { requireScope } from '../middleware/auth.ts'
@@ -9,10 +9,11 @@ import type { PageRoute } from './visit/page.ts'
 import { visitorOf } from './visit/visitor.ts'
 
 /**
- * The maximum number of pending bytes for one client. A slower client is disconnected; it reconnects and loses nothing.
+ * The maximum number of pending bytes per client. A client that falls behind is disconnected. It can reconnect without
+ * losing events.
  */
 const MAX_PENDING = 1_048_576
-/** The interval between checks of the client's permission, in milliseconds. */
+/** How often the client's permissions are checked again, in milliseconds. */
 const CHECK_COUNTS = 1_000
 
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }

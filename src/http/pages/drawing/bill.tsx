@@ -1,16 +1,16 @@
-/** Draws the score as a bar of 100 points, divided into the remaining points and the penalties. */
+/** Draws the score as a bar of 100 points: the remaining points, then the penalties. */
 import type { FC } from 'hono/jsx'
 import type { Severity } from '../../../domain/severity.ts'
 import { rounded } from './scale.ts'
 
-/** One penalty, in points. `name`: the condition. */
+/** One penalty in points, with the name of its condition. */
 export type BillLine = { readonly name: string; readonly penalty: number; readonly severity: Severity }
 
 const HEIGHT = 26
-/** The minimum share of the bar at which a part shows its number. */
+/** Parts smaller than this share of the bar, in percent, do not show their number. */
 const ROOM = 4
 
-/** Draws the bar. Cuts off penalties beyond 100 points. */
+/** Draws the bar. Penalties beyond 100 points are cut off. */
 export const Bill: FC<{ score: number; lines: readonly BillLine[] }> = ({ score, lines }) => {
   const label = `Score ${score}: ${lines.map(({ name, penalty }) => `${name} costs ${penalty}`).join(', ') || 'no penalties'}`
   let x = score

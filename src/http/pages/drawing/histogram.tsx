@@ -1,4 +1,4 @@
-/** Draws the histogram of alerts with stacked bins. Each bin with alerts links to the page for its period. */
+/** Draws the alert histogram with stacked bins. Each non-empty bin links to the page for its period. */
 
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
@@ -6,7 +6,7 @@ import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
 import { formatClock } from '../../../domain/shown-time.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
 
-/** One bin. Times are in milliseconds UTC. `href`: the page for its period. */
+/** One bin. Times are in milliseconds UTC. `href` is the page for its period. */
 export type HistogramBin = {
   readonly from: number
   readonly to: number
@@ -17,7 +17,7 @@ export type HistogramBin = {
 const HEIGHT = 108
 const TOP = 16
 const BOTTOM = 88
-/** The space between two bins, in percent of a bin. */
+/** The gap between two bins, in percent of a bin's width. */
 const GAP = 24
 const UPWARDS = [...SEVERITIES].reverse()
 
@@ -25,7 +25,7 @@ type Props = {
   readonly bins: readonly HistogramBin[]
   readonly span: Span
   readonly zone: string
-  /** The selected period; null if the page shows the whole span. */
+  /** The selected period; null if the page covers the whole span. */
   readonly selected: Span | null
 }
 
@@ -109,7 +109,7 @@ function binText(bin: HistogramBin, zone: string): string {
   return `${formatClock(bin.from, zone)} to ${formatClock(bin.to, zone)}: ${parts.length === 0 ? 'none' : parts.join(', ')}`
 }
 
-/** Returns a description of the histogram: the total, and the bin with the most alerts. */
+/** Describes the histogram: the total, and the bin with the most alerts. */
 export function histogramText(bins: readonly HistogramBin[], { from, to }: Span, zone: string): string {
   const total = bins.reduce((sum, bin) => sum + totalOf(bin), 0)
   const range = `Alerts from ${formatClock(from, zone)} to ${formatClock(to, zone)}`

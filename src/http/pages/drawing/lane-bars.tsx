@@ -1,4 +1,4 @@
-/** Draws the bars of the lane picture. Each bar is a link with a mark, a label and the ticks of its events. */
+/** Draws the bars of the lane picture. Each bar is a link with a mark, a label and ticks for its events. */
 import type { FC } from 'hono/jsx'
 import type { LanePicture } from './lane-model.ts'
 import type { LaidLane } from './lane-picture.tsx'
@@ -8,13 +8,13 @@ import { position, rounded } from './scale.ts'
 const PADDING = 8
 const ROW = 26
 const BAR = 20
-/** The maximum number of ticks on one bar. More ticks would merge into one thick line. */
+/** The maximum number of ticks per bar. More would merge into one thick line. */
 const MAX_TICKS = 40
 const MARKS = new Set(['critical', 'error', 'warning', 'info'])
 
 type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
 
-/** Returns the top of a bar in px. */
+/** Returns the top edge of a bar in px. */
 export function topOf({ y }: LaidLane, { row }: PlacedBar): number {
   return y + PADDING + row * ROW
 }
@@ -22,7 +22,7 @@ export function topOf({ y }: LaidLane, { row }: PlacedBar): number {
 export const LaneBars: FC<Props> = ({ picture, lanes, widths }) => {
   const ongoing = lanes.some(({ bars }) => bars.some(isOngoing))
   const linked = new Set(picture.links.flatMap(({ verdict, change }) => (verdict === 'rejected' ? [] : [change])))
-  // While the problem continues, ended bars are pale, except changes that may be its cause.
+  // While the problem is ongoing, ended bars are pale, except changes that might have caused it.
   const isFaded = (bar: PlacedBar) => ongoing && !isOngoing(bar) && !linked.has(bar.id)
   return (
     <g>
@@ -62,7 +62,7 @@ const Linked: FC<{ bar: PlacedBar; children?: unknown }> = ({ bar, children }) =
     </a>
   )
 
-/** Returns the accessible name of a link. It contains the visible label, because voice control requires that. */
+/** Returns the accessible name of a link. It contains the visible label, which voice control requires. */
 function nameOf({ label, title }: PlacedBar): string {
   return title.includes(label) ? title : `${label}. ${title}`
 }
@@ -91,9 +91,7 @@ const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolea
   </g>
 )
 
-/**
- * Returns the positions of the events in percent of the bar. If there are too many events, selects some of them evenly.
- */
+/** Returns the positions of the events in percent of the bar. If there are too many, picks an even selection. */
 function ticksIn({ events, startsAt, endsAt, level }: PlacedBar, { now, span }: LanePicture): readonly number[] {
   if (!MARKS.has(level) || events.length < 2) return []
   const own = { from: Math.max(startsAt, span.from), to: Math.min(endsAt ?? now, span.to) }
@@ -139,7 +137,7 @@ const Label: FC<{ bar: PlacedBar; top: number; place: LabelPlace; more: string }
       : place === 'right'
         ? [`${end}%`, 8 + half, 'start']
         : [`${bar.x}%`, -6 - half, 'end']
-  // The mark covers a very short bar.
+  // A very short bar is covered by its mark.
   const past = place === 'right' && mark && bar.width < 2 ? 14 : 0
   return (
     <text class={`bar-label halo ${more}`} x={x} dx={Number(dx) + past} y={top + 14} text-anchor={anchor}>

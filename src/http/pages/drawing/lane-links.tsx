@@ -1,4 +1,4 @@
-/** Draws the links of the lane picture: a line down from the start of a change, with a branch to each condition. */
+/** Draws the links of the lane picture: a vertical line at the start of a change, with a branch to each condition. */
 
 import type { FC } from 'hono/jsx'
 import { formatScore } from '../../../domain/postmortem/words.ts'
@@ -11,18 +11,18 @@ import { position, rounded } from './scale.ts'
 const MAX_TRUNKS = 3
 const BAR = 20
 const RADIUS = 9
-/** The offset of the line from the start of a change. */
+/** The offset of the line from the start of the change. */
 const EDGE = 1.5
-/** The minimum length of a branch, in px, at which it shows its score. */
+/** The minimum length of a branch, in px, that shows its score. */
 const SCORED = 44
-/** The score and its distance from the end of the branch, in px. */
+/** The width of the score and its distance from the end of the branch, in px. */
 const SCORE_WIDTH = 40
 
 type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
 type Placed = { readonly bar: PlacedBar; readonly top: number }
 type Branch = { readonly link: LaneLink; readonly x: number; readonly y: number; readonly scored: boolean }
 
-/** Draws the three best changes with their conditions. Omits rejected links. */
+/** Draws the three best changes and their conditions. Rejected links are omitted. */
 export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
   const placed = new Map<string, Placed>()
   for (const lane of lanes) for (const bar of lane.bars) placed.set(bar.id, { bar, top: topOf(lane, bar) })
@@ -30,7 +30,7 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
     ({ verdict, change, condition }) => verdict !== 'rejected' && placed.has(change) && placed.has(condition),
   )
   const best = [...drawn].sort((a, b) => orderOf(b) - orderOf(a))
-  // Several changes may be linked to one condition. Only the best link shows its score.
+  // A condition can be linked to several changes. Only the best link shows its score.
   const scored = new Set([...Map.groupBy(best, ({ condition }) => condition).values()].map(([first]) => first))
   const mark = picture.firstAlertAt === null ? null : position(picture.firstAlertAt, picture.span)
   const changes = [...new Set(best.map(({ change }) => change))].slice(0, MAX_TRUNKS)
@@ -52,7 +52,7 @@ function orderOf({ score, verdict }: LaneLink): number {
   return score + (verdict === 'confirmed' ? 1 : 0)
 }
 
-/** `mark`: the position of the line of the first alert, in percent. */
+/** `mark` is the position of the first alert's line, in percent. */
 type Place = { readonly widths: Widths; readonly mark: number | null }
 
 const Trunk: FC<{ from: Placed; branches: readonly Branch[] } & Place> = ({ from, branches, ...place }) => {
@@ -81,7 +81,7 @@ const BranchLine: FC<{ from: number; shift: number; branch: Branch } & Place> = 
   const back = x < from
   const radius = back ? 0 : Math.min(RADIUS, Math.max(0, Math.floor(px) - 1))
   const corner = `M${shift} ${y - RADIUS}V${y - radius}a${radius} ${radius} 0 0 0 ${radius} ${radius}`
-  // A score on the line of the first alert would be unreadable.
+  // A score would be unreadable on top of the first alert's line.
   const hasPlace = (width: number) => {
     const behind = mark === null ? 0 : ((x - mark) / 100) * width
     return (length / 100) * width >= SCORED && (behind <= 4 || behind >= SCORE_WIDTH)

@@ -1,11 +1,11 @@
-/** The content of a lane picture: its marks, its description for screen readers, and the rows of its table. */
+/** The content of a lane picture: its markers, its description for screen readers, and its table rows. */
 import { type StatusChange, spansOf } from '../../../domain/health/strip.ts'
 import { countOf, joinNames } from '../../../domain/postmortem/words.ts'
 import { formatClock, formatDuration, formatMoment } from '../../../domain/shown-time.ts'
 import { LANES, type LaneBar, type LaneName, type PlacedLane, placeLane, type Widths } from './lanes.ts'
 import { position, type Span, type Tick, timeTicks } from './scale.ts'
 
-/** A link between a change and a condition. `score`: 0 to 1. */
+/** A link between a change and a condition. `score` is between 0 and 1. */
 export type LaneLink = {
   readonly change: string
   readonly condition: string
@@ -22,14 +22,14 @@ export type LanePicture = {
   readonly lanes: readonly LaneName[]
   readonly bars: readonly LaneBar[]
   readonly links: readonly LaneLink[]
-  /** The score over time; null to omit the lane. */
+  /** The score over time. If null, the lane is omitted. */
   readonly score: readonly StatusChange[] | null
   readonly firstAlertAt: number | null
   readonly acknowledgedAt: number | null
   readonly resolvedAt: number | null
-  /** The time from the start of the most likely change to the first alert. */
+  /** The period between the start of the most likely change and the first alert. */
   readonly lead: Span | null
-  /** The address of the list with the items that have no row. */
+  /** The URL of the list that contains the items without a row. */
   readonly moreHref: string | null
 }
 
@@ -38,7 +38,7 @@ export type Marker = {
   readonly at: number
   readonly x: number
   readonly text: string
-  /** The side of its line on which the label is placed, in a wide picture and on a phone. */
+  /** The side on which the label is placed, in a wide picture and on a phone. */
   readonly side: Side
   readonly narrowSide: Side
 }
@@ -49,11 +49,11 @@ const MARKER_TEXTS: Readonly<Record<Marker['kind'], string>> = {
   acknowledged: 'acknowledged',
   resolved: 'resolved',
 }
-/** A tick closer to a marker than this is omitted, in px. */
+/** Ticks closer than this to a marker are omitted, in px. */
 const NEAR_MARKER = 26
 const CHARACTER = 6.5
 
-/** Returns the lanes with their bars in rows, in the order of the page. */
+/** Returns the lanes in page order, with their bars arranged in rows. */
 export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widths): readonly PlacedLane[] {
   return LANES.filter((name) => lanes.includes(name)).map((name) => {
     const own = bars.filter(({ lane }) => lane === name)
@@ -64,10 +64,10 @@ export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widt
 /** The space for labels to the right of the picture, in px. */
 const GUTTER = 170
 
-/** Returns the lines for moments of an incident in the span. Omits a label that would overlap another one. */
+/** Returns marker lines for the incident's key moments within the span. Labels that would overlap are omitted. */
 export function markersOf(picture: LanePicture, widths: Widths, gutter = false): readonly Marker[] {
   const { span, zone, firstAlertAt, acknowledgedAt, resolvedAt } = picture
-  // Places the most important label first.
+  // The most important label is placed first.
   const moments = [
     ['first-alert', firstAlertAt],
     ['resolved', resolvedAt],
@@ -94,7 +94,7 @@ type Wanted = {
   readonly taken: [number, number][]
 }
 
-/** Returns the first side with enough space and marks it as used. */
+/** Returns the first side with enough space and reserves it. */
 function sideFor({ x, text, kind, width, more, taken }: Wanted): Side {
   const px = (x / 100) * width
   const length = text.length * CHARACTER + 6
@@ -108,7 +108,7 @@ function sideFor({ x, text, kind, width, more, taken }: Wanted): Side {
   return 'none'
 }
 
-/** Returns the text of the dimension line, and whether the text fits above the line on a phone too. */
+/** Returns the text of the dimension line, and whether it fits above the line on a phone. */
 export function leadLabel(
   lead: Span,
   span: Span,
@@ -119,7 +119,7 @@ export function leadLabel(
   return { text, fits: (length / 100) * narrow >= text.length * CHARACTER }
 }
 
-/** Returns the width of the dimension line with its text in the header, in px. */
+/** Returns the width in the header of the dimension line with its text, in px. */
 function leadSpan({ lead, span }: LanePicture, widths: Widths, width: number): [number, number][] {
   if (!lead) return []
   const [from, to] = [(position(lead.from, span) / 100) * width, (position(lead.to, span) / 100) * width]
@@ -127,7 +127,9 @@ function leadSpan({ lead, span }: LanePicture, widths: Widths, width: number): [
   return [[fits ? from : from - text.length * CHARACTER - 6, to]]
 }
 
-/** Returns the ticks of the axis, except ticks covered by a marker. Every second tick is only for wide pictures. */
+/**
+ * Returns the ticks of the axis, except those covered by a marker. Every second tick is shown only in wide pictures.
+ */
 export function ticksOf(picture: LanePicture, widths: Widths): readonly (Tick & { readonly onlyWide: boolean })[] {
   const markers = markersOf(picture, widths).map(({ x }) => x)
   const far = (x: number, width: number) => markers.every((one) => (Math.abs(one - x) / 100) * width >= NEAR_MARKER)
@@ -136,7 +138,7 @@ export function ticksOf(picture: LanePicture, widths: Widths): readonly (Tick & 
   )
 }
 
-/** Describes the picture: its span, the content of each lane, the score, and the moments of the incident. */
+/** Describes the picture: its span, the content of each lane, the score, and the incident's key moments. */
 export function pictureText(picture: LanePicture): string {
   const { span, zone, lanes, bars } = picture
   const counts = lanes.flatMap((lane) => {
@@ -176,7 +178,7 @@ export type PictureRow = {
   readonly href: string | null
 }
 
-/** Returns the same content as rows of a table, in order of time. */
+/** Returns the same content as chronological table rows. */
 export function pictureRows({ bars, lanes, now, zone }: LanePicture): readonly PictureRow[] {
   const reader = { now, zone }
   return [...bars]

@@ -1,4 +1,4 @@
-/** Draws changes and conditions on one time axis. All x values are percentages, all y values are in px. */
+/** Draws changes and conditions on a common time axis. All x values are percentages; all y values are in px. */
 import type { FC } from 'hono/jsx'
 import type { IconName } from '../kit/symbols.ts'
 import { LaneBars } from './lane-bars.tsx'
@@ -21,7 +21,7 @@ import { position } from './scale.ts'
 const HEADER = 40
 const SCORE = 54
 const ROW = 26
-/** The space above and below the rows. The space below each bar is part of its row. */
+/** The space above and below the rows. Each row already includes the space below its bar. */
 const PADDING = 10
 const WIDE: Widths = { wide: 840, narrow: 280 }
 const SMALL: Widths = { wide: 360, narrow: 220, gutter: false }
@@ -33,8 +33,8 @@ const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
 export type LaidLane = PlacedLane & { readonly y: number; readonly height: number }
 
 /**
- * Draws the picture. `small`: without names and score, for the overview. `widths`: its widths if it is narrower than a
- * page.
+ * Draws the picture. If `small`, omits names and the score, for the overview. `widths` is set if the picture is
+ * narrower than a page.
  */
 export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths }> = ({ picture, small, widths }) => {
   const sizes = widths ?? (small ? SMALL : WIDE)
@@ -60,7 +60,7 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
   )
 }
 
-/** Renders the same content as a table, collapsed at first. */
+/** Renders the same content as a table that is initially collapsed. */
 export const LanesTable: FC<{ picture: LanePicture }> = ({ picture }) => (
   <details class="lanes-table">
     <summary>As a table</summary>
@@ -96,7 +96,7 @@ function layOut(lanes: readonly PlacedLane[], top: number): LaidLane[] {
   })
 }
 
-/** Draws the background: the tint of the incident, the lines between the lanes, and the grid of the axis. */
+/** Draws the background: the incident's tint, the lines between lanes, and the grid. */
 const Ground: FC<{ picture: LanePicture; widths: Widths; lanes: readonly LaidLane[]; height: number }> = (props) => {
   const { picture, widths, lanes, height } = props
   const { firstAlertAt, resolvedAt, span } = picture
@@ -134,7 +134,7 @@ const Names: FC<{ lanes: readonly LaidLane[]; withScore: boolean }> = ({ lanes, 
   )
 }
 
-/** Draws the axis, the moments of the incident, and the time from the most likely change to the first alert. */
+/** Draws the axis, the incident's key moments, and the time between the most likely change and the first alert. */
 const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter: boolean }> = (props) => {
   const { picture, widths, height, gutter } = props
   const markers = markersOf(picture, widths, gutter)
@@ -186,7 +186,7 @@ function anchorOf(side: Side): 'start' | 'end' {
   return side === 'right' ? 'start' : 'end'
 }
 
-/** Draws the dimension line. Its text is above it, or to its left if the line is short. */
+/** Draws the dimension line. Its text is above the line, or to its left if the line is short. */
 const Lead: FC<{ picture: LanePicture; widths: Widths }> = ({ picture, widths }) => {
   const { lead, span } = picture
   if (!lead || lead.to - lead.from < 1000 || lead.from < span.from || lead.to > span.to) return null

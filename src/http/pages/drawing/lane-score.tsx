@@ -1,11 +1,11 @@
-/** Draws the score lane: a step line over a light area, in the colour of the status. */
+/** Draws the score lane: a step line over a light area, in the status color. */
 import type { FC } from 'hono/jsx'
 import { spansOf } from '../../../domain/health/strip.ts'
 import type { LanePicture } from './lane-model.ts'
 import { position, rounded } from './scale.ts'
 
 const PADDING = 8
-/** Scores at which a service becomes degraded and critical. */
+/** The scores below which a service is degraded and critical. */
 const GUIDES = [80, 40]
 
 export const ScoreLane: FC<{ picture: LanePicture; y: number; height: number }> = ({ picture, y, height }) => {

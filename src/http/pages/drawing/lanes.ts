@@ -1,4 +1,4 @@
-/** Computes the layout of the lane picture: the row of each bar and the position of its label. */
+/** Computes the layout of the lane picture: each bar's row and label position. */
 import type { Severity } from '../../../domain/severity.ts'
 import { position, type Span } from './scale.ts'
 
@@ -10,28 +10,31 @@ export type LaneBar = {
   readonly id: string
   readonly lane: LaneName
   readonly startsAt: number
-  /** Null if the condition or change continues. The bar then ends at the present. */
+  /** Null if it is ongoing. The bar then ends at the present. */
   readonly endsAt: number | null
-  /** `change`: a deploy or rollout. `neutral`: a pipeline that deployed nothing. `person`: an action of a person. */
+  /** `change` is a deploy or rollout, `neutral` a pipeline that deployed nothing, `person` something a person did. */
   readonly level: Severity | 'change' | 'neutral' | 'person'
   readonly shape: 'bar' | 'diamond'
   readonly label: string
-  /** The full sentence for the tooltip, the table and screen readers. */
+  /** The full text for the tooltip, the table and screen readers. */
   readonly title: string
   readonly href: string | null
-  /** When its events were reported. */
+  /** The times at which its events were reported. */
   readonly events: readonly number[]
 }
 
-/** The position of a label. `gutter`: to the right of the picture. `none`: omitted, because the title has the text. */
+/**
+ * The position of a label. `gutter` is to the right of the picture. `none` omits the label; its text is still in the
+ * title.
+ */
 export type LabelPlace = 'inside' | 'right' | 'left' | 'gutter' | 'none'
 
 export type PlacedBar = LaneBar & {
   readonly row: number
-  /** Percent of the span. */
+  /** In percent of the span. */
   readonly x: number
   readonly width: number
-  /** The position of the label in a wide picture and on a phone. */
+  /** The label's position in a wide picture and on a phone. */
   readonly place: LabelPlace
   readonly narrowPlace: LabelPlace
 }
@@ -40,34 +43,37 @@ export type PlacedLane = {
   readonly name: LaneName
   readonly rows: number
   readonly bars: readonly PlacedBar[]
-  /** Bars without a row, because there are too many. */
+  /** Bars that have no row because there are too many. */
   readonly hidden: readonly LaneBar[]
 }
 
-/** The width of a picture in px, estimated by the server. */
+/** The picture's width in px, as estimated by the server. */
 export type Widths = {
   readonly wide: number
   readonly narrow: number
-  /** Whether labels may be placed to the right of the picture. Default: true. */
+  /** Whether labels can be placed to the right of the picture. Default: true. */
   readonly gutter?: boolean
 }
 
 const MAX_ROWS = 4
 const CHARACTER = 6.5
-/** The space that a label needs inside a bar, and beside one. */
+/** The minimum space for a label inside and beside a bar. */
 const INSIDE = 30
 const OUTSIDE = 14
-/** The space between two bars in a row. */
+/** The gap between two bars in a row. */
 const GAP = 8
 const LEAST_BAR = 3
 const DIAMOND = 12
-/** If a bar starts beyond this part of the picture, its label is placed to the left of the bar. */
+/** A bar that starts to the right of this point has its label on the left. */
 const LAST_THIRD = 2 / 3
 const WEIGHT: Readonly<Record<LaneBar['level'], number>> = {
   ...{ critical: 6, error: 5, change: 4, warning: 3, person: 2, info: 1, neutral: 0 },
 }
 
-/** Places the bars of one lane by first fit, sorted by start. If there are too many, only the most severe get a row. */
+/**
+ * Places the bars of one lane by first fit, in order of their start. If there are too many, only the most severe get a
+ * row.
+ */
 export function placeLane(
   name: LaneName,
   all: readonly LaneBar[],
@@ -89,7 +95,7 @@ type Fitted = {
   readonly x: number
   readonly width: number
   readonly place: LabelPlace
-  /** The space that the bar and its label use, in px. */
+  /** The space occupied by the bar and its label, in px. */
   readonly left: number
   readonly right: number
 }
@@ -118,13 +124,13 @@ function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true
   if (bar.shape === 'bar' && right - left >= label + INSIDE) return { ...common, place: 'inside', left, right }
   if (gutter && bar.endsAt === null && bar.shape === 'bar' && end >= 99.9)
     return { ...common, place: 'gutter', left, right }
-  // The links are drawn to the right of a bar that ends at the present, so its name is cut off at the end of the bar.
+  // The links are drawn to the right of a bar that ends at the present, so its name is cut off at the bar's end.
   if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
     return { ...common, place: 'inside', left, right }
   if (right + OUTSIDE + label <= width && (left < width * LAST_THIRD || left < OUTSIDE + label))
     return { ...common, place: 'right', left, right: right + OUTSIDE + label }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
-  // A long name is cut off at the end of its own bar.
+  // A long name is cut off at the bar's end.
   return { ...common, place: bar.shape === 'bar' && right - left >= INSIDE * 3 ? 'inside' : 'none', left, right }
 }
 
@@ -134,7 +140,7 @@ function edges({ shape }: LaneBar, x: number, width: number, px: number): readon
   return [left, left + Math.max(LEAST_BAR, (width / 100) * px)]
 }
 
-/** Places the labels for a phone. The rows stay the same; a label is omitted if it would overlap its neighbours. */
+/** Places the labels for phones. The rows stay the same. A label that would overlap its neighbor is omitted. */
 function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow }: Widths): PlacedBar[] {
   const sorted = [...row].sort((a, b) => a.x - b.x)
   let taken = 0
@@ -160,7 +166,7 @@ function narrowPlaceOf(one: {
 }): LabelPlace {
   if (one.place === 'gutter') return 'gutter'
   if (one.bar.shape === 'bar' && one.right - one.left >= one.label + INSIDE) return 'inside'
-  // A label that is cut off is still useful.
+  // A truncated label is still useful.
   if (one.bar.shape === 'bar' && one.right - one.left >= INSIDE * (one.bar.endsAt === null ? 2 : 3)) return 'inside'
   if (one.right + OUTSIDE + one.label <= one.free) return 'right'
   if (one.left - OUTSIDE - one.label >= one.taken) return 'left'

@@ -1,12 +1,15 @@
-/** Draws the charts of the report, by week and by time to resolve: a mark for each incident, or bars if there are many. */
+/**
+ * Draws the report charts, by week and by time to resolve. Each incident is a mark, unless there are so many that bars
+ * are drawn instead.
+ */
 import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'
 import { countTicks, durationAxis, rounded } from './scale.ts'
 
-/** An incident as a mark that links to it. */
+/** A mark that links to its incident. */
 export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
-/** Seven days: the last day, the number of incidents, and one mark for each incident unless there are too many. */
+/** Seven days: the last day, the number of incidents, and one mark per incident unless there are too many. */
 export type ReportWeek = {
   readonly label: string
   readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
@@ -16,13 +19,13 @@ export type ResolutionMark = ReportMark & { readonly resolveMs: number }
 
 const HEIGHT = 190
 const BOTTOM = 162
-/** The maximum height of a mark with the space below it. */
+/** The height of a mark, including the space below it, is at most this. */
 const STEP = 25
-/** Above this number of incidents in one week, the chart has bars instead of marks. */
+/** If a week has more incidents than this, the chart shows bars instead of marks. */
 const MAX_MARKS = 8
-/** If bars are narrower than this, in percent, their numbers would touch. Only the highest bar then has a number. */
+/** If bars are narrower than this, in percent, their numbers would touch, so only the highest bar gets one. */
 const NARROW = 3
-/** The number of bars in the chart of the times to resolve. */
+/** The number of bars in the chart of resolution times. */
 const BARS = 40
 /** The width of a week's label, in percent. */
 const LABEL = 7
@@ -65,7 +68,7 @@ export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
   )
 }
 
-/** Draws the incidents of a week as a stack, most severe on top, with their number above. */
+/** Draws a week's incidents as a stack, the most severe on top, with their number above. */
 const WeekMarks: FC<{ marks: readonly ReportMark[]; x: number; step: number }> = ({ marks, x, step }) => (
   <svg x={`${x}%`} class="lanes-bar">
     {mildestFirst(marks).map((mark, index) => (
@@ -123,12 +126,12 @@ function highestOf(most: number): number {
   return Math.max(most, countTicks(most).at(-1) ?? 1)
 }
 
-/** The maximum number of labels that fit beside each other on a phone. */
+/** The maximum number of labels that fit next to each other on a phone. */
 const MAX_TICKS = 5
 
 /**
- * Draws the times to resolve on a logarithmic axis: one mark for each, or bars if there are fewer marks than durations.
- * `median` is in milliseconds; null if there is none.
+ * Draws the resolution times on a logarithmic axis, as marks, or as bars if there are fewer marks than durations.
+ * `median` is in milliseconds, or null if there is none.
  */
 export const ResolutionChart: FC<{
   marks: readonly ResolutionMark[]
@@ -199,7 +202,7 @@ export function stack<Mark>(marks: readonly { readonly mark: Mark; readonly x: n
     .sort((a, b) => a.x - b.x)
     .map((one) => {
       const free = ends.findIndex((end) => end <= one.x)
-      // Marks that do not fit into the height of the chart cover each other. The number in the label is still correct.
+      // Marks that exceed the chart's height overlap. The number in the label is still correct.
       const row = free === -1 ? Math.min(ends.length, 6) : free
       ends[row] = one.x + 4
       return { ...one, row }

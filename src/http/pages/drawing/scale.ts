@@ -1,9 +1,7 @@
-/**
- * Converts times and durations to positions in a picture, and computes the ticks of axes. Positions are percentages.
- */
+/** Converts times and durations to positions in percent, and computes axis ticks. */
 import { dayOf, formatClock, formatDate } from '../../../domain/shown-time.ts'
 
-/** A span of time in milliseconds UTC; `to` is later than `from`. */
+/** A period in milliseconds UTC. `to` is later than `from`. */
 export type Span = { readonly from: number; readonly to: number }
 export type Tick = { readonly at: number; readonly x: number; readonly label: string }
 
@@ -17,21 +15,24 @@ const STEPS: readonly number[] = [
 ]
 /** The approximate distance between ticks, in px. */
 const APART = 90
-/** The distance to the edge of the picture, in px, below which a label would be cut off. */
+/** A label closer than this to the picture's edge would be cut off, in px. */
 const EDGE = 18
 
-/** Returns the position of a time in percent of the span, between 0 and 100. */
+/** Returns the position of a time within the span in percent, between 0 and 100. */
 export function position(at: number, { from, to }: Span): number {
   if (!(to > from)) return 0
   return rounded(Math.min(1, Math.max(0, (at - from) / (to - from))) * 100)
 }
 
-/** Returns a number with at most two decimals, without trailing zeros. */
+/** Formats a number with at most two decimals and no trailing zeros. */
 export function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-/** Returns the ticks of a time axis of `width` px, at round times of the zone. At midnight the label is the day. */
+/**
+ * Returns the ticks of a time axis that is `width` px wide, at round times in the time zone. The label at midnight is
+ * the date.
+ */
 export function timeTicks(span: Span, width: number, zone: string): Tick[] {
   const length = span.to - span.from
   if (!(length > 0)) return []
@@ -47,7 +48,7 @@ export function timeTicks(span: Span, width: number, zone: string): Tick[] {
   return ticks
 }
 
-/** Returns how far the zone's clock is ahead of UTC, in milliseconds, at most half a day. */
+/** Returns the time zone's offset from UTC in milliseconds, at most half a day. */
 function zoneShift(at: number, zone: string): number {
   const day = dayOf(at, zone)
   const utc = dayOf(at, 'UTC')
@@ -68,7 +69,7 @@ const DURATIONS: readonly (readonly [number, string])[] = [
   ...([1, 3, 7, 30] as const).map((days) => [days * DAY, days === 1 ? '1 day' : `${days} days`] as const),
 ]
 
-/** Returns a logarithmic axis that contains all durations. `place` returns percent. The ticks are round durations. */
+/** Returns a logarithmic axis that contains all durations, with ticks at round durations. `place` returns percent. */
 export function durationAxis(durations: readonly number[]): {
   readonly place: (ms: number) => number
   readonly ticks: readonly { readonly x: number; readonly label: string }[]
@@ -89,7 +90,7 @@ export function durationAxis(durations: readonly number[]): {
   return { place, ticks: inside.map(([ms, label]) => ({ x: place(ms), label })) }
 }
 
-/** Returns two or three round numbers from 0 to at least `most`, for an axis of counts. */
+/** Returns two or three round numbers from 0 to at least `most`, as ticks for an axis of counts. */
 export function countTicks(most: number): readonly number[] {
   const step = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6].map((power) => one * 10 ** power))
   const fit = step.sort((a, b) => a - b).find((one) => one * 2 >= most) ?? most

@@ -1,14 +1,16 @@
-/** Draws one day of a service as a strip, and counts over time as small bars. */
+/** Draws a day of a service's health as a strip, and counts over time as small bars. */
 import type { FC } from 'hono/jsx'
 import type { StripBin } from '../../../domain/health/strip.ts'
 import { rounded } from './scale.ts'
 
 const HEIGHT = 24
 const QUIET = 4
-/** The share of its bin that a bar fills. Bins of 4, 3 and 2 px then have gaps of 1 px. */
+/** The share of a bin that its bar fills. Bins of 4, 3 and 2 px then have 1 px gaps. */
 const FILLED = 0.7
 
-/** Draws the strip. One bin is one unit wide; the style sheet sets its width in px. `label`: the totals in words. */
+/**
+ * Draws the strip. A bin is one unit wide; the style sheet sets its width in px. `label` describes the totals in words.
+ */
 export const Strip: FC<{ bins: readonly StripBin[]; label: string; small?: boolean }> = ({ bins, label, small }) => {
   const height = small ? 16 : HEIGHT
   return (
@@ -32,7 +34,7 @@ export const Strip: FC<{ bins: readonly StripBin[]; label: string; small?: boole
   )
 }
 
-/** Merges empty bins into dashed lines with one dash for each bin. */
+/** Merges empty bins into dashed lines with one dash per bin. */
 function runsOf(bins: readonly StripBin[], status: StripBin['status'], y: number): string {
   let path = ''
   let start: number | null = null
@@ -57,7 +59,7 @@ function barsOf(bins: readonly StripBin[], status: StripBin['status'], height: n
     .join('')
 }
 
-/** Draws counts as small bars, oldest first. An empty bin is a short line. `level` sets the colour; null is grey. */
+/** Draws counts as small bars, oldest first. An empty bin is a short line. `level` sets the color; null is gray. */
 export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; label: string }> = (props) => {
   const { counts, level, label } = props
   const most = counts.reduce((a, b) => Math.max(a, b), 1)
@@ -80,7 +82,7 @@ export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; la
   )
 }
 
-/** Draws a bar that is filled to a value from 0 to 1. A number beside it shows the value. */
+/** Draws a bar filled to a value between 0 and 1, with the value as a number beside it. */
 export const Meter: FC<{ part: number; kind: string; width?: number; height?: number }> = (props) => {
   const { part, kind, width = 48, height = 4 } = props
   const filled = rounded(Math.min(1, Math.max(0, part)) * width)

@@ -1,4 +1,4 @@
-/** Shows the likely cause: one sentence, its evidence, where to look, and the verdict of a person. */
+/** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'
@@ -48,7 +48,7 @@ export const Cause: FC<Props> = ({ cause, lastGoodDeploy, reader, csrf, canWrite
   )
 }
 
-/** Renders the last good deploy, with a link to its pipeline if the sender named one. */
+/** Renders the last good deploy, linked to its pipeline if the sender provided a URL. */
 export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDeploy']>; reader: Reader }> = (props) => {
   const { text, href, at } = props.deploy
   return (
@@ -66,7 +66,7 @@ export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDepl
   )
 }
 
-/** Renders the icon of the suspect's kind and its name, as a link if it has a page. */
+/** Renders the suspect's icon and name, as a link if it has a page. */
 export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
   const change = suspect.kind === 'pipeline' || suspect.kind === 'rollout'
   const look = change ? 'suspect-name change' : 'suspect-name'
@@ -87,7 +87,7 @@ export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
 
 const ICONS = { pipeline: 'branch', rollout: 'layers', node: 'server', object: 'workload' } as const
 
-/** Renders the two verdict buttons, or the verdict with an undo button. */
+/** Renders the verdict buttons, or the verdict with an undo button. */
 export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }> = ({ suspect, csrf, action }) => {
   if (!suspect.judgeable) return null
   const fields = (verdict: string) => ({ ref: suspect.ref, kind: suspect.kind, verdict })

@@ -1,4 +1,4 @@
-/** Shows groups of similar alerts, with one row for each group. A row can be expanded. */
+/** Shows groups of similar alerts, one expandable row per group. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
@@ -13,11 +13,11 @@ const MAX_MEMBERS = 20
 type Props = {
   readonly groups: readonly GroupView[]
   readonly reader: Reader
-  /** The service of the groups, for the silence links; null if the reader may not create silences. */
+  /** The groups' service, for the silence links; null if the reader cannot create silences. */
   readonly service: Pick<ServiceLink, 'name' | 'namespace'> | null
 }
 
-/** Renders the rows. The name of a group links to the list of its alerts. */
+/** Renders the rows. A group's name links to the list of its alerts. */
 export const Groups: FC<Props> = ({ groups, reader, service }) => (
   <ul class="rows groups">
     {groups.map((group) => (
@@ -59,7 +59,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
   </ul>
 )
 
-/** Shows a command. Lines break only between words, so that no flag is split. */
+/** Shows a command. Lines break only between words so that flags stay in one piece. */
 const Command: FC<{ text: string }> = ({ text }) => (
   <code>
     {text.split(' ').map((word, index) => (
@@ -77,7 +77,7 @@ const Silence: FC<{ name: string; service: string; namespace: string }> = ({ nam
   </a>
 )
 
-/** Returns `2` if only two of several alerts are silenced. */
+/** Returns the number of silenced alerts, for example `2`, unless all of them are silenced. */
 function partOf({ silenced, firing }: GroupView): string {
   return !silenced || silenced.count === firing ? '' : formatCount(silenced.count)
 }

@@ -15,7 +15,7 @@ import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
 import type { IncidentView } from './view.ts'
 
-/** Returns the title of the window, with the most important fact first. */
+/** Returns the page title, with the most important fact first. */
 export function incidentTitle({ incident, reader }: IncidentView): string {
   const { title, severity, resolvedAt, endedAt, startedAt } = incident
   if (resolvedAt !== null) return `Resolved: ${title}`
@@ -132,7 +132,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   )
 }
 
-/** Warns if alerts still fire although the incident was resolved. */
+/** Warns if alerts are still firing even though the incident was resolved. */
 const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
   status === 'resolved' && firingAlerts > 0 ? (
     <p class="card body still-firing">
@@ -144,7 +144,7 @@ const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>>
     </p>
   ) : null
 
-/** Renders the five states as steps. The current state shows its duration; the others are buttons. */
+/** Renders the five statuses as steps. The current one shows its duration; the others are buttons. */
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, csrf, canWrite } = view
   return (
@@ -172,7 +172,7 @@ const Steps: FC<{ view: IncidentView }> = ({ view }) => {
   )
 }
 
-/** Returns who set the status and how long ago. Isolates the name, because it may be written from right to left. */
+/** Returns who set the status and how long ago. The name is isolated because it might be written right to left. */
 function detailOf({ incident, reader }: IncidentView): string {
   const { status, movedAt, movedBy } = incident
   if (status === 'open') return `${formatDuration(reader.now - movedAt)}, nobody yet`
@@ -180,7 +180,7 @@ function detailOf({ incident, reader }: IncidentView): string {
   return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`
 }
 
-/** Draws the lane picture of an incident or a service. */
+/** Draws the lane picture for an incident or service. */
 export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
   <section class="card picture" aria-labelledby="picture">
     <div class="picture-head">

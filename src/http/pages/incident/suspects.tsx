@@ -1,4 +1,4 @@
-/** Lists the suspects of an incident by rank, each with its likelihood in words and its reasons. */
+/** Lists an incident's suspects by rank, each with its likelihood in words and its reasons. */
 
 import type { FC } from 'hono/jsx'
 import { formatScore } from '../../../domain/postmortem/words.ts'

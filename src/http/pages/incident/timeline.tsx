@@ -1,4 +1,4 @@
-/** Shows the timeline of an incident, and the field for a note. */
+/** Shows an incident's timeline and the form for a note. */
 import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../../domain/incident/timeline-rows.ts'
 import { formatMoment, type Reader } from '../../../domain/shown-time.ts'
@@ -85,7 +85,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
   )
 }
 
-/** The first words of entries that incmon writes. Only these are capitalized; a name at the start stays unchanged. */
+/** The first words of generated entries. Only these are capitalized; a name at the start is left unchanged. */
 const OURS = /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged)[ :]/
 
 function capitalized(text: string): string {

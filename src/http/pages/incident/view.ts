@@ -1,4 +1,4 @@
-/** The data of the incident page. Times are in milliseconds UTC, addresses begin with `/`. */
+/** The data of the incident page. Times are in milliseconds UTC. URLs are relative and start with `/`. */
 import type { AlertGroup, GroupedAlert } from '../../../domain/alert/groups.ts'
 import type { Command } from '../../../domain/event/reason-command.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
@@ -14,7 +14,7 @@ export type ServiceLink = { readonly namespace: string; readonly name: string; r
 export type IncidentHead = {
   /** The number that people use for the incident. */
   readonly number: string
-  /** The address of the incident. The addresses of its actions begin with it. */
+  /** The URL of the incident, which is also the prefix of its action URLs. */
   readonly href: string
   readonly title: string
   readonly severity: Severity
@@ -24,11 +24,11 @@ export type IncidentHead = {
   readonly createdAt: number
   readonly acknowledgedAt: number | null
   readonly acknowledgedBy: string | null
-  /** When the status was last changed. `movedBy` is null if incmon changed it. */
+  /** When the status last changed. `movedBy` is null if the change was automatic. */
   readonly movedAt: number
   readonly movedBy: string | null
   readonly resolvedAt: number | null
-  /** When the problem ended; null while an alert fires, or if the end is unknown. */
+  /** When the problem ended; null if an alert is still firing or if the end is unknown. */
   readonly endedAt: number | null
   readonly firingAlerts: number
   /** `Opened automatically at 03:03 because a cluster event and an alert agree.` */
@@ -40,7 +40,7 @@ export type IncidentHead = {
 /** A suspect with its reasons, its page and its verdict. */
 export type SuspectView = JudgedSuspect & {
   readonly reasons: readonly ReasonView[]
-  /** Short facts that connect the change with the problem. */
+  /** Short facts that connect the change to the problem. */
   readonly support: readonly string[]
   /** Its page in incmon; null if there is none. */
   readonly href: string | null
@@ -48,15 +48,15 @@ export type SuspectView = JudgedSuspect & {
   readonly external: { readonly text: string; readonly href: string } | null
   /** The commit of a pipeline, for example `9b1c3d5e`; null if unknown. */
   readonly sha: string | null
-  /** Whether it has a link that a person can confirm or reject. */
+  /** Whether it has a link that the user can confirm or reject. */
   readonly judgeable: boolean
 }
 
-/** A sentence. `condition`: its first words, which are shown in bold. */
+/** A sentence whose first words, `condition`, are shown in bold. */
 export type ReasonView = { readonly condition: string; readonly text: string }
 
 export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
-  /** The number of reports in each of several equal parts of the picture's span. */
+  /** The number of events in each of several equal parts of the picture's span. */
   readonly counts: readonly number[]
   readonly hint: Command | null
   readonly href: string
@@ -68,9 +68,8 @@ export type TimelineView = TimelineRow & { readonly href: string | null }
 export type IncidentView = {
   readonly reader: Reader
   readonly csrf: string
-  /** Whether the reader may make changes. */
   readonly canWrite: boolean
-  /** Whether a channel can get a reminder. */
+  /** Whether there is a channel that can send a reminder. */
   readonly hasChannel: boolean
   readonly incident: IncidentHead
   readonly cause: LikelyCause<SuspectView>
@@ -80,9 +79,9 @@ export type IncidentView = {
   readonly suspects: readonly SuspectView[]
   readonly groups: readonly GroupView[]
   readonly timeline: readonly TimelineView[]
-  /** `turnHref`: the page in the opposite order. */
+  /** `turnHref` is the same page in reverse order. */
   readonly newestFirst: boolean
   readonly turnHref: string
-  /** The address of the list of all alerts of the incident. */
+  /** The URL of the list of all alerts in the incident. */
   readonly alertsHref: string
 }

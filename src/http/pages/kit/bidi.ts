@@ -1,8 +1,8 @@
-/** Text of mixed writing direction. */
+/** Handles text with mixed writing directions. */
 
 /**
- * Returns the text between Unicode isolates, so that a right-to-left name does not reorder the words beside it. For
- * plain text; use `<bdi>` in HTML.
+ * Wraps text in Unicode isolates so that a right-to-left name does not reorder its surroundings. For plain text only;
+ * in HTML, use `<bdi>`.
  */
 export function isolated(text: string): string {
   return `\u2068${text}\u2069`

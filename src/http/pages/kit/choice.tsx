@@ -1,9 +1,9 @@
-/** Form controls for a choice: radio buttons, a menu, checkboxes, and a time zone. */
+/** Form controls for choices: radio buttons, menus, checkboxes and time zones. */
 import type { FC } from 'hono/jsx'
 import { TIME_ZONES, WEEKDAYS } from '../../../domain/time-zone.ts'
 import { control, type Fault, Field } from './form.tsx'
 
-/** The value that the form sends, and its label. */
+/** The value that the form submits, and its label. */
 export type Option = readonly [value: string, text: string]
 
 /** The days of the week, Monday first. */
@@ -34,7 +34,7 @@ export const Select: FC<ChoiceProps> = ({ id, label, options, value, hint, fault
   </Field>
 )
 
-/** Radio buttons that look like one control. */
+/** Radio buttons styled as a single control. */
 export const Segments: FC<Omit<ChoiceProps, 'hint' | 'faults'>> = ({ id, label, options, value }) => (
   <fieldset class="field whole">
     <legend>{label}</legend>
@@ -49,7 +49,7 @@ export const Segments: FC<Omit<ChoiceProps, 'hint' | 'faults'>> = ({ id, label, 
   </fieldset>
 )
 
-/** Checkboxes that share one label. */
+/** Checkboxes with a common label. */
 export const Checks: FC<Omit<ChoiceProps, 'value' | 'faults'> & { readonly values: readonly string[] }> = (props) => (
   <fieldset class="field whole">
     <legend>{props.label}</legend>
@@ -65,14 +65,14 @@ export const Checks: FC<Omit<ChoiceProps, 'value' | 'faults'> & { readonly value
   </fieldset>
 )
 
-/** A field for a time zone. The page needs one `ZoneNames`. */
+/** A time zone field. The page must also contain one `ZoneNames`. */
 export const ZoneField: FC<Omit<ChoiceProps, 'options'>> = ({ id, label, value, hint, faults = [] }) => (
   <Field id={id} label={label} faults={faults} hint={hint ?? 'Type a city, such as Berlin.'}>
     <input type="text" {...control(id, faults)} value={value} list="zones" maxlength={100} autocomplete="off" />
   </Field>
 )
 
-/** The time zones that the browser suggests in every `ZoneField` of the page. */
+/** The time zones suggested in every `ZoneField` on the page. */
 export const ZoneNames: FC = () => (
   <datalist id="zones">
     {TIME_ZONES.map((zone) => (

@@ -1,12 +1,11 @@
-/** Parts of forms: a button with its own form, hidden fields, a field with its label, faults above the form, a secret. */
+/** Form components: an action button with its own form, hidden fields, labeled fields, error summaries and secrets. */
 import type { Child, FC } from 'hono/jsx'
 import type { FieldError } from '../../../domain/error.ts'
 import { Icon } from './mark.tsx'
 
-/** An error of a field. `label`: the visible name of the field. */
+/** A field error. `label` is the visible name of the field. */
 export type Fault = FieldError & { readonly label?: string }
 
-/** Hidden fields of a form. */
 export const Hidden: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
   <>
     {Object.entries(fields).map(([name, value]) => (
@@ -24,7 +23,7 @@ type FieldProps = {
   readonly children?: Child
 }
 
-/** A field with its label above, its hint below, and its error. The control inside has the same `id`. */
+/** A field with its label above and its hint and error below. The control inside must have the same `id`. */
 export const Field: FC<FieldProps> = ({ id, label, hint, faults = [], whole = false, children }) => {
   const fault = faultOf(id, faults)
   return (
@@ -45,7 +44,7 @@ export const Field: FC<FieldProps> = ({ id, label, hint, faults = [], whole = fa
   )
 }
 
-/** Returns the attributes of a control: its accessible name, and whether it has an error. */
+/** Returns a control's attributes: its accessible description, and whether it has an error. */
 export function control(id: string, faults: readonly FieldError[] = [], hasHint = true) {
   const fault = faultOf(id, faults)
   const described = [fault ? `${id}-fault` : '', hasHint ? `${id}-hint` : ''].filter((one) => one !== '').join(' ')
@@ -57,7 +56,7 @@ export function control(id: string, faults: readonly FieldError[] = [], hasHint 
   }
 }
 
-/** Lists all errors above the form, each as a link to its field. */
+/** Lists all errors above the form, each linked to its field. */
 export const Faults: FC<{ faults: readonly Fault[] }> = ({ faults }) =>
   faults.length === 0 ? null : (
     <div class="faults" role="alert" id="faults" tabindex={-1}>
@@ -70,7 +69,7 @@ export const Faults: FC<{ faults: readonly Fault[] }> = ({ faults }) =>
     </div>
   )
 
-/** A text with a copy button, which needs JavaScript. */
+/** A text with a copy button. The button requires JavaScript. */
 export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Copy' }) => (
   <button type="button" class="button small needs-script" data-copy={of}>
     <Icon name="copy" />
@@ -78,7 +77,7 @@ export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Co
   </button>
 )
 
-/** A secret in a green box. It is shown once. */
+/** A secret in a green box. It is shown only once. */
 export const Secret: FC<{ id: string; text: string; children?: Child }> = ({ id, text, children }) => (
   <div class="secret">
     {children}
@@ -95,13 +94,13 @@ type ActionProps = {
   readonly action: string
   readonly csrf: string
   readonly fields?: Readonly<Record<string, string>>
-  /** The look of the button: `primary`, `bare` or `small`. */
+  /** The button style: `primary`, `bare` or `small`. */
   readonly look?: string
   readonly children?: Child
   readonly id?: string
 }
 
-/** A button with its own form, which posts an action. */
+/** A button with its own form that posts an action. */
 export const Action: FC<ActionProps> = ({ action, csrf, fields = {}, look = '', children, id }) => (
   <form method="post" action={action} class="action">
     <input type="hidden" name="csrf" value={csrf} />

@@ -1,4 +1,4 @@
-/** Marks, icons and badges of all pages. A level has the same shape and colour everywhere. */
+/** The marks, icons and badges on all pages. A level has the same shape and color everywhere. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import { formatCount } from '../../../domain/postmortem/words.ts'
@@ -7,14 +7,14 @@ import type { IconName, MarkName } from './symbols.ts'
 /** The severity of an alert or incident, or the status of a service. */
 export type Level = 'critical' | 'error' | 'warning' | 'degraded' | 'info' | 'healthy' | 'unknown' | 'done'
 
-/** An icon. `label`: its accessible name if no word is next to it. */
+/** An icon. `label` is its accessible name, needed if there is no text next to it. */
 export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ name, label, class: more }) => (
   <svg class={more ? `icon ${more}` : 'icon'} {...spoken(label)}>
     <use href={`#i-${name}`} />
   </svg>
 )
 
-/** The mark of a level. `label`: its accessible name if no word is next to it. `size` in px. */
+/** The mark for a level. `label` is its accessible name, needed if there is no text next to it. `size` is in px. */
 export const Mark: FC<{ level: Level; label?: string; size?: number }> = ({ level, label, size = 16 }) => (
   <svg class={`mark mark-${level}`} width={size} height={size} {...spoken(label)}>
     <use href={`#m-${shapeOf(level)}`} />
@@ -31,7 +31,7 @@ export const Status: FC<{ status: IncidentStatus; word?: boolean }> = ({ status,
   </span>
 )
 
-/** A mark, a word and a duration in the colour of the level: "Critical for 12 min". */
+/** A mark with text in the color of the level: "Critical for 12 min". */
 export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
   <span class={`badge badge-${level}`}>
     <Mark level={level} />
@@ -39,11 +39,11 @@ export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
   </span>
 )
 
-/** Renders `×440`: pale below 100, strong from 100. Renders nothing for 1. */
+/** Renders `×440`, pale below 100 and strong from 100 on. Renders nothing for 1. */
 export const RepeatCount: FC<{ count: number }> = ({ count }) =>
   count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{formatCount(count)}</span>
 
-/** Renders a link to a page of another program. `href`: an address that `safeUrl` returned. */
+/** Renders a link to another site. `href` must come from `safeUrl`. */
 export const External: FC<{ href: string; text: string }> = ({ href, text }) => (
   <a href={href} rel="noreferrer" class="with-icon">
     {text}
@@ -51,10 +51,10 @@ export const External: FC<{ href: string; text: string }> = ({ href, text }) => 
   </a>
 )
 
-/** Names above this length break between their words on a narrow screen. */
+/** Longer names can break between their words on a narrow screen. */
 const LONG_NAME = 16
 
-/** Renders the name of an alert. A long one may break between its words: `KubeDeployment` and `ReplicasMismatch`. */
+/** Renders an alert name. A long name can break between its words: `KubeDeployment` and `ReplicasMismatch`. */
 export const AlertName: FC<{ name: string }> = ({ name }) => {
   const words = name.length > LONG_NAME ? name.split(/(?<=[a-z\d])(?=[A-Z])/) : [name]
   return (

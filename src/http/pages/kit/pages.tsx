@@ -1,16 +1,16 @@
-/** Pagination links of a list. */
+/** Pagination links. */
 
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 
-/** How many page numbers to show before and after the current page. */
+/** The number of page links before and after the current page. */
 const AROUND = 2
 
 type Props = {
   readonly page: number
   readonly pages: number
   readonly addressOf: (page: number) => string
-  /** The words before the number of the page, if a list has two sets of pages. */
+  /** The word before the page number, needed if a list has two sets of pages. */
   readonly name?: string
 }
 

@@ -1,8 +1,6 @@
-/** Checks addresses from senders. Only web addresses become links. */
+/** Checks URLs from senders. Only http and https URLs become links. */
 
-/**
- * Returns the address if it is absolute and uses http or https. Otherwise returns null, and the page shows it as text.
- */
+/** Returns the URL if it is absolute and uses http or https. Otherwise returns null, and the page shows it as text. */
 export function safeUrl(text: string): string | null {
   try {
     const url = new URL(text)

@@ -1,7 +1,7 @@
-/** Parts of a page: breadcrumbs, a section with its heading, a card that may be empty, the head of a table. */
+/** Page components: breadcrumbs, sections with headings, cards that can be empty, and table headers. */
 import type { Child, FC } from 'hono/jsx'
 
-/** Breadcrumbs: links to the parent pages. The name without an address is the current page. */
+/** Breadcrumbs: links to the parent pages. The entry without a URL is the current page. */
 export const Crumbs: FC<{ path: readonly (readonly [name: string | number, href?: string])[] }> = ({ path }) => (
   <ul class="crumbs">
     {path.map(([name, href]) => (
@@ -13,9 +13,9 @@ export const Crumbs: FC<{ path: readonly (readonly [name: string | number, href?
 type SectionProps = {
   readonly id: string
   readonly title: string
-  /** Text beside the heading. */
+  /** Text next to the heading. */
   readonly second?: Child
-  /** A link at the right end of the heading line. */
+  /** A link at the end of the heading line. */
   readonly end?: readonly [href: string, text: string]
   readonly children?: Child
 }
@@ -35,12 +35,12 @@ export const Section: FC<SectionProps> = ({ id, title, second = null, end, child
   </section>
 )
 
-/** A card with the children, or with a sentence if there is nothing to show. */
+/** A card with its children, or with a sentence if there is nothing to show. */
 export const Card: FC<{ empty: string | null; children?: Child }> = ({ empty, children }) => (
   <div class="card">{empty === null ? children : <p class="empty">{empty}</p>}</div>
 )
 
-/** The head of a table. `action`: what the buttons in the last column do, for screen readers. */
+/** A table header. `action` describes the buttons in the last column for screen readers. */
 export const Columns: FC<{ names: readonly string[]; action?: string }> = ({ names, action }) => (
   <thead>
     <tr>

@@ -1,14 +1,14 @@
-/** Silences: the mark of silenced alerts, and links to the form for a new silence. */
+/** The mark of silenced alerts, and links to the form for a new silence. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { formatMatchers, type Matcher } from '../../../domain/silence/matcher.ts'
 import { Icon } from './mark.tsx'
 import { Time } from './time.tsx'
 
-/** The number of silenced firing alerts, and when the first silence ends; null if unknown. */
+/** The number of silenced firing alerts, and when the first of their silences ends (null if unknown). */
 export type Silenced = { readonly count: number; readonly until: number | null }
 
-/** Renders `silenced until 14:30` or `2 alerts silenced`; nothing if no alert is silenced. */
+/** Renders `silenced until 14:30` or `2 alerts silenced`, or nothing if no alert is silenced. */
 export const SilencedMark: FC<{ silenced: Silenced | null; reader: Reader; of?: string }> = (props) => {
   const { silenced, reader, of = '' } = props
   if (silenced === null) return null
@@ -29,12 +29,12 @@ export const SilencedMark: FC<{ silenced: Silenced | null; reader: Reader; of?: 
 /** The names and values that the silence should match. Empty values are omitted. */
 type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
 
-/** Returns the address of the form for a new silence with these matchers. */
+/** Returns the URL of the form for a new silence with these matchers. */
 export function silenceHref(matchers: readonly Matcher[]): string {
   return `/settings/silences/new?${new URLSearchParams({ matchers: formatMatchers(matchers) })}`
 }
 
-/** A button that opens the form. `what`: its description for screen readers. */
+/** A button that opens the form. `what` describes the alerts for screen readers. */
 export const SilenceLink: FC<{ matched: Matched; what: string; look?: string }> = ({ matched, what, look = '' }) => (
   <a class={`button ${look}`} href={silenceHref(matchersOf(matched))}>
     <Icon name="bell-off" />
@@ -42,7 +42,7 @@ export const SilenceLink: FC<{ matched: Matched; what: string; look?: string }> 
   </a>
 )
 
-/** Returns matchers for the values that are not empty. */
+/** Returns a matcher for each value that is not empty. */
 export function matchersOf(matched: Matched): readonly Matcher[] {
   return Object.entries(matched).flatMap(([name, value]) => (value === '' ? [] : [{ name, op: '=', value }]))
 }

@@ -1,6 +1,6 @@
-/** All icons and marks as SVG symbols. A page contains only the symbols that it uses. */
+/** All icons and marks as SVG symbols. A page contains only the symbols it uses. */
 
-/** Line icons in the colour of the text, drawn on a grid of 24 by 24. */
+/** Line icons in the text color, drawn on a 24 × 24 grid. */
 const ICONS = {
   pulse: 'M2 12h4l3-8 5 16 3-8h5',
   grid: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z',
@@ -35,7 +35,7 @@ const ICONS = {
   key: 'M15 3a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM11 13l-8 8M6 18l2 2',
 } as const
 
-/** Filled marks, drawn on a grid of 16 by 16. `on` is the drawing inside the mark. */
+/** Filled marks, drawn on a 16 × 16 grid. `on` is the drawing inside the mark. */
 const MARKS = {
   critical: '<rect x="1" y="1" width="14" height="14" rx="3"/><path class="on" d="M7 3.5h2v5.5H7zM7 10.5h2v2H7z"/>',
   error: '<path d="M8 .6 15.4 8 8 15.4.6 8z"/><path class="on" d="M7.2 4h1.6v5H7.2zM7.2 10.2h1.6v1.6H7.2z"/>',
@@ -54,14 +54,14 @@ const MARKS = {
 export type IconName = keyof typeof ICONS
 export type MarkName = keyof typeof MARKS
 
-/** Returns hidden SVG with the symbols that the HTML uses; '' if it uses none. */
+/** Returns a hidden SVG element with the symbols used in the HTML, or '' if there are none. */
 export function symbolsFor(html: string): string {
   const used = new Set([...html.matchAll(/href="#([im])-([a-z-]+)"/g)].map(([, kind, name]) => `${kind}-${name}`))
   const drawn = [...used].flatMap((id) => symbol(id) ?? [])
   return drawn.length === 0 ? '' : `<svg id="symbols" width="0" height="0" aria-hidden="true">${drawn.join('')}</svg>`
 }
 
-/** The favicons by name, as SVG. The favicon shows the worst status of all services. */
+/** The favicons by name, as SVG. The favicon shows the worst status of any service. */
 export const TAB_ICONS: Readonly<Record<string, string>> = {
   'icon-critical': markFile('critical', '#b3101d'),
   'icon-warning': markFile('warning', '#b58500'),
@@ -69,7 +69,7 @@ export const TAB_ICONS: Readonly<Record<string, string>> = {
   'icon-unknown': markFile('unknown', '#767f8c'),
 }
 
-/** Returns a mark as an SVG file for the favicon. `colour`: a colour of the light theme. */
+/** Returns a mark as an SVG file for the favicon. `colour` is a color of the light theme. */
 function markFile(name: MarkName, colour: string): string {
   const drawn = MARKS[name].replaceAll('class="on"', 'fill="#fff"').replaceAll('currentColor', colour)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}">${drawn}</svg>`
@@ -84,7 +84,7 @@ function symbol(id: string): string | null {
   return null
 }
 
-/** Returns a ring with filled quarters. */
+/** Returns a ring in which some quarters are filled. */
 function ring(filled: string): string {
   return `<circle cx="8" cy="8" r="6" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="${filled}"/>`
 }

@@ -1,4 +1,4 @@
-/** Renders times in a short form, with the exact time in a tooltip. */
+/** Renders times in a short form, with the exact time as a tooltip. */
 import type { FC } from 'hono/jsx'
 import {
   formatAgo,
@@ -19,7 +19,7 @@ export {
   type Reader,
 } from '../../../domain/shown-time.ts'
 
-/** The latest time that a `Date` can represent, in milliseconds. The earliest time is its negative. */
+/** The latest time that `Date` can represent, in milliseconds. Its negative is the earliest. */
 const LIMIT = 8_640_000_000_000_000
 
 type Style = 'ago' | 'clock' | 'moment' | 'minute'
@@ -32,7 +32,7 @@ const SHOWN: Readonly<Record<Style, (at: number, reader: Reader) => string>> = {
 }
 
 /**
- * Renders a time. `style`: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov
+ * Renders a time. Styles: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov
  * 03:14).
  */
 export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, reader, style = 'ago' }) => (
@@ -41,19 +41,20 @@ export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, re
   </time>
 )
 
-/** Returns the full time in the reader's zone, and in UTC if the zone differs. */
+/** Returns the full time in the reader's time zone, followed by UTC if that differs. */
 function exactTime(at: number, zone: string): string {
   return zone === 'UTC' ? formatFullTime(at, zone) : `${formatFullTime(at, zone)} (${formatFullTime(at, 'UTC')})`
 }
 
 /**
- * Formats a duration: `47 min`, `1 h 38 min`, `3 days`; with `seconds` also `4 s` below a minute. `ms` is not negative.
+ * Formats a duration: `47 min`, `1 h 38 min`, `3 days`. With `seconds`, durations below a minute look like `4 s`. `ms`
+ * must not be negative.
  */
 export function duration(ms: number, seconds = false): string {
   return ms < 60_000 && !seconds ? 'less than 1 min' : formatDuration(ms)
 }
 
-/** Returns ISO 8601 for `datetime`. Clamps a time that a `Date` cannot represent. */
+/** Formats a time as ISO 8601 for `datetime`. Times outside the range of `Date` are clamped. */
 export function isoOf(at: number): string {
   return new Date(Math.min(LIMIT, Math.max(-LIMIT, at))).toISOString()
 }

@@ -1,4 +1,4 @@
-/** Shows open incidents on the overview: the first one in full with its picture, the others in one line each. */
+/** Shows the open incidents on the overview: the first one in full with its picture, the others on one line each. */
 import type { FC } from 'hono/jsx'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { leadText } from '../../../domain/suspect/likely-cause.ts'
@@ -16,7 +16,7 @@ type Props = {
   readonly canWrite: boolean
 }
 
-/** Shows the most urgent incident: what is wrong, since when, the likely cause, and the acknowledge button. */
+/** Shows the most urgent incident: what is wrong, since when, the likely cause, and an acknowledge button. */
 export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
   const { incident, facts, picture } = one
   const open = incident.status === 'open'

@@ -1,4 +1,4 @@
-/** The overview of the organization: problems, their start and cause, and who works on them. */
+/** The overview of an organization: its problems, when they started, their causes, and who is working on them. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { Icon, Mark } from '../kit/mark.tsx'
@@ -9,12 +9,14 @@ import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
 import type { Filter, OverviewView, ServiceRowView } from './view.ts'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
-/** The maximum number of services in the list. The wall shows all unhealthy ones. */
+/** The maximum number of services in the list. With more unhealthy services, the wall is shown. */
 const IN_LIST = 40
 /** The maximum number of rows below the wall. */
 const BELOW_WALL = 10
 
-/** Returns the title of the window: `(1) checkout is critical`. `(1)` is the number of unresolved incidents. */
+/**
+ * Returns the page title, for example `(1) checkout is critical`, where `(1)` is the number of unresolved incidents.
+ */
 export function overviewTitle({ counts, services, headline }: OverviewView): string {
   const [worst] = services
   if (counts.critical === 1 && worst?.status === 'critical') return `(1) ${worst.name} is critical`

@@ -1,4 +1,7 @@
-/** Shows the services on the overview: unhealthy ones as rows, healthy ones as a grid, and many as a wall. */
+/**
+ * Shows the services on the overview: unhealthy ones as rows, healthy ones as a grid, or all of them as a wall if there
+ * are many.
+ */
 import type { FC } from 'hono/jsx'
 import type { ServiceState } from '../../../domain/health/headline.ts'
 import { countOf, formatCount, ordered } from '../../../domain/postmortem/words.ts'
@@ -10,7 +13,7 @@ import type { DeployView, ServiceRowView } from './view.ts'
 
 const MAX_PENALTIES = 4
 
-/** The rows of services that need attention. */
+/** Shows a row for each service that needs attention. */
 export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
   <table class="services cards">
     <thead>
@@ -99,7 +102,7 @@ const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) 
   </span>
 )
 
-/** Shows healthy and unknown services in a compact grid with three columns. */
+/** Shows healthy and unknown services in a compact three-column grid. */
 export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
   <ul class="healthy">
     {services.map((service) => (
@@ -122,12 +125,13 @@ const SIZES: Readonly<Record<ServiceState, number>> = { critical: 18, degraded: 
 const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 
 /**
- * The maximum number of cells of the wall. The remaining healthy services of a namespace are shown as a number with a
- * link.
+ * The maximum number of cells on the wall. Healthy services beyond it are shown as a number with a link to the list.
  */
 const MAX_CELLS = 600
 
-/** Shows each service as one cell, grouped by namespace, worst first. `listOf` returns the address of a namespace's list. */
+/**
+ * Shows each service as a cell, grouped by namespace, the worst first. `listOf` returns the URL of a namespace's list.
+ */
 export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace: string) => string }> = (props) => {
   const { services, listOf } = props
   const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({
@@ -163,8 +167,8 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
 }
 
 /**
- * Returns the services of a namespace that get a cell, worst first: all unhealthy ones, and healthy ones up to the
- * namespace's share of the cells.
+ * Returns the services in a namespace that get a cell, the worst first: all unhealthy ones, and healthy ones up to the
+ * namespace's share of the wall.
  */
 function cellsOf(of: readonly ServiceRowView[], total: number): readonly ServiceRowView[] {
   const inOrder = ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name])
@@ -186,7 +190,7 @@ function cellText({ namespace, name, status, score, silenced }: ServiceRowView):
   return `${namespace === '' ? name : `${namespace}/${name}`}: ${status}, score ${score}${quiet}`
 }
 
-/** Returns the number of services and of unhealthy ones: `124, 1 critical, 2 degraded`. */
+/** Returns the number of services, in total and by unhealthy status: `124, 1 critical, 2 degraded`. */
 function countsText(of: readonly ServiceRowView[]): string {
   const parts = (['critical', 'degraded', 'unknown'] as const).flatMap((status) => {
     const count = of.filter((one) => one.status === status).length

@@ -1,4 +1,4 @@
-/** The data of the overview. Times are in milliseconds UTC, addresses begin with `/`. */
+/** The data of the overview. Times are in milliseconds UTC. URLs are relative and start with `/`. */
 import type { Headline, ServiceState } from '../../../domain/health/headline.ts'
 import type { StripBin } from '../../../domain/health/strip.ts'
 import type { Severity } from '../../../domain/severity.ts'
@@ -8,17 +8,17 @@ import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentHead, SuspectView } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
-/** An incident that is not resolved. */
+/** An unresolved incident. */
 export type OpenIncidentView = {
   readonly incident: IncidentHead
-  /** Null if the overview does not show its suspects. */
+  /** Null if the overview does not show the incident's suspects. */
   readonly cause: LikelyCause<SuspectView> | null
   readonly firstAlertAt: number | null
   /** Only the first incident has a picture. */
   readonly picture: LanePicture | null
   /** Short facts: `447 alerts`. */
   readonly facts: readonly string[]
-  /** `Healthy again since 01:52. …`; null if the problem continues. */
+  /** `Healthy again since 01:52. …`; null while the problem persists. */
   readonly recovery: string | null
 }
 
@@ -29,14 +29,14 @@ export type ServiceRowView = {
   readonly name: string
   readonly status: ServiceState
   readonly score: number
-  /** The last 24 hours as bins and in words; null if no history is stored. */
+  /** The last 24 hours as bins and as text; null if there is no history. */
   readonly strip: { readonly bins: readonly StripBin[]; readonly text: string } | null
   readonly penalties: readonly { readonly name: string; readonly penalty: number; readonly severity: Severity }[]
   readonly lastDeploy: DeployView | null
   readonly silenced?: Silenced | null
 }
 
-/** `linked`: whether the deploy is the likely cause of a condition. */
+/** `linked` is true if the deploy is the likely cause of a condition. */
 export type DeployView = {
   readonly text: string
   readonly href: string | null
@@ -51,7 +51,7 @@ export type ChangeView = {
   readonly outcome: string
   /** `main, 5b7de0c2` */
   readonly detail: string
-  /** `nothing followed`, or the conditions linked to it. */
+  /** The conditions linked to it, or `nothing followed`. */
   readonly followed: string
   readonly href: string | null
   readonly at: number
@@ -68,8 +68,8 @@ export type OverviewView = {
   readonly hasExample: boolean
   readonly headline: Headline
   /**
-   * The text below the headline if all services are healthy. `stillFiring`: alerts that fired before the last incident
-   * was resolved.
+   * The text below the headline if all services are healthy. `stillFiring` counts alerts that were already firing when
+   * the last incident was resolved.
    */
   readonly calm: {
     readonly title: string
@@ -80,17 +80,17 @@ export type OverviewView = {
   } | null
   readonly counts: Readonly<Record<ServiceState, number>>
   readonly status: Filter
-  /** The search words of the list; '' if there are none. */
+  /** The search text of the list; '' if there is none. */
   readonly q: string
   readonly view: 'list' | 'wall'
-  /** Returns the address of this page with another status, view or namespace. */
+  /** Returns the URL of this page with a different status, view or namespace. */
   readonly addressOf: (change: {
     readonly status?: Filter
     readonly view?: 'list' | 'wall'
     readonly namespace?: string
   }) => string
   readonly incidents: readonly OpenIncidentView[]
-  /** All services that match the filter, worst first. */
+  /** All services that match the filter, the worst first. */
   readonly services: readonly ServiceRowView[]
   readonly changes: readonly ChangeView[]
 }

@@ -1,17 +1,17 @@
-/** Parts of a postmortem: sentences with their evidence, and texts written by people. */
+/** Components of a postmortem: sentences with their evidence, and text written by people. */
 import type { FC } from 'hono/jsx'
 import type { Sentence } from '../../../domain/postmortem/document.ts'
 import { Icon } from '../kit/mark.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
-/** The number of each record in the list of evidence. */
+/** The number of each record in the evidence list. */
 export type Numbers = ReadonlyMap<string, number>
 
 const MAX_LENGTH = 65_536
-/** The maximum number of references after a sentence. An alert storm has hundreds. */
+/** The maximum number of references after a sentence. A sentence about an alert storm can have hundreds. */
 const MAX_CITED = 4
 
-/** Renders sentences, each with the numbers of its evidence. */
+/** Renders sentences, each followed by the numbers of its evidence. */
 export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }> = ({ sentences, numbers }) => (
   <p class="prose">
     {sentences.map(({ text, refs }) => (
@@ -23,7 +23,7 @@ export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }>
   </p>
 )
 
-/** Renders `E1 E2`, each as a link to the record. */
+/** Renders `E1 E2`, each linked to its record. */
 export const EvidenceLinks: FC<{ refs: readonly string[]; numbers: Numbers }> = ({ refs, numbers }) => {
   const known = [...new Set(refs.flatMap((ref) => numbers.get(ref) ?? []))].sort((a, b) => a - b)
   const more = known.length - MAX_CITED
@@ -40,13 +40,13 @@ export const EvidenceLinks: FC<{ refs: readonly string[]; numbers: Numbers }> = 
 type WrittenProps = {
   readonly name: PartName
   readonly label: string
-  /** The question to show while the part is empty. */
+  /** The question shown while the section is empty. */
   readonly question: string
   readonly text: string | null
   readonly view: PostmortemView
 }
 
-/** Renders a part that people write, as text or as an input field. An empty part shows its question. */
+/** Renders a section written by people, as text or as an input field. If empty, shows its question. */
 export const EditableText: FC<WrittenProps> = ({ name, label, question, text, view }) => {
   const { canWrite, document, editing, refused, incident, csrf } = view
   const address = `${incident.href}/postmortem`
@@ -96,7 +96,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
   )
 }
 
-/** Shows why a text was not saved, and the text that is stored now. */
+/** Explains why a text was not saved, and shows the text that is currently stored. */
 const Refused: FC<{ why: string; text: string | null }> = ({ why, text }) => (
   <div class="refused" role="alert">
     <p>

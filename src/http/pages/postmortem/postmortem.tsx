@@ -1,4 +1,4 @@
-/** The postmortem page. People can read, edit and print the postmortem. */
+/** The postmortem page, for reading, editing and printing. */
 import type { FC } from 'hono/jsx'
 import {
   formatDuration,
@@ -45,7 +45,7 @@ export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   )
 }
 
-/** Returns, for example, `at 23:22` or `on Tue 23:22`. */
+/** Returns when the postmortem was written, for example `at 23:22` or `on Tue 23:22`. */
 function written(at: number, reader: Reader): string {
   const moment = formatMoment(at, reader)
   return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`

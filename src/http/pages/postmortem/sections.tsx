@@ -1,4 +1,4 @@
-/** The sections of a postmortem with lists or tables: timeline, changes, figures, actions, evidence. */
+/** The sections of a postmortem that contain lists or tables: timeline, changes, metrics, actions, evidence. */
 import type { FC } from 'hono/jsx'
 import type { Contribution, Metric } from '../../../domain/postmortem/document.ts'
 import { actorOf, detailsText } from '../../../domain/postmortem/rows.ts'
@@ -13,7 +13,7 @@ export const SECTIONS = [
   ...['Summary', 'Impact', 'Detection', 'Timeline', 'Contributing factors', 'Root cause', 'Recovery'],
   ...['Figures', 'Lessons', 'Action items', 'Recurrence', 'Evidence'],
 ] as const
-/** The maximum number of timeline rows on the page. The Markdown has all rows. */
+/** The maximum number of timeline rows on the page. The Markdown export contains all of them. */
 const MAX_ROWS = 200
 
 export const Section: FC<{ name: (typeof SECTIONS)[number]; children?: unknown }> = ({ name, children }) => (
@@ -23,7 +23,7 @@ export const Section: FC<{ name: (typeof SECTIONS)[number]; children?: unknown }
   </section>
 )
 
-/** Returns the fragment of a section's address: `root-cause`. */
+/** Returns the URL fragment of a section: `root-cause`. */
 export function slug(name: string): string {
   return name.toLowerCase().replace(' ', '-')
 }
@@ -55,7 +55,7 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
   </Section>
 )
 
-/** Returns `14 Mar 23:58:01` for the first time of a day, `23:58:04` for the others. */
+/** Returns `14 Mar 23:58:01` for the first time on each day, and `23:58:04` for the others. */
 function timelineTime(at: string, before: string | undefined, reader: Reader): string {
   const day = formatDate(Date.parse(at), reader)
   const time = formatExactClock(Date.parse(at), reader.zone)
@@ -146,7 +146,7 @@ export const Evidence: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view:
   </Section>
 )
 
-/** Returns the page of a record, if it has one. */
+/** Links to the record's page, if it has one. */
 const Record: FC<{ reference: string }> = ({ reference }) => {
   const [noun = '', id = ''] = reference.split('/')
   if (noun !== 'alert' && noun !== 'incident') return null

@@ -4,7 +4,7 @@ import type { Reader } from '../../../domain/shown-time.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentHead } from '../incident/view.ts'
 
-/** A part written by people, by its name in forms. */
+/** A section written by people, by its form field name. */
 export type PartName = 'summary' | 'customers' | 'rootCause' | 'wentWell' | 'wentBadly' | 'lucky'
 
 export type PostmortemView = {
@@ -14,8 +14,8 @@ export type PostmortemView = {
   readonly incident: IncidentHead
   readonly document: Postmortem
   readonly picture: LanePicture
-  /** The part that is being edited; null if none. */
+  /** The section being edited, or null. */
   readonly editing: PartName | null
-  /** The text that was refused, and the reason; null if none was refused. */
+  /** The rejected text and the reason, or null. */
   readonly refused: { readonly text: string; readonly why: string } | null
 }

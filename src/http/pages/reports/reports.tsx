@@ -1,4 +1,4 @@
-/** The report: the number of incidents compared with the previous period, and the time to resolve them. */
+/** The report: the number of incidents compared with the previous period, and how long it took to resolve them. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../../domain/report/report.ts'
@@ -21,9 +21,9 @@ export type ReportView = {
   readonly report: Reliability | null
   readonly before: Reliability | null
   readonly weeks: readonly ReportWeek[]
-  /** The times to resolve of all resolved incidents, in ms. */
+  /** How long it took to resolve each incident, in ms. */
   readonly durations: readonly number[]
-  /** One mark for each duration; empty if there are too many. */
+  /** One mark per duration; empty if there are too many. */
   readonly resolutions: readonly ResolutionMark[]
 }
 
@@ -93,7 +93,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
   )
 }
 
-/** Returns `3 of 5 are resolved; median 38 min.`; '' if no incident is resolved. */
+/** Returns `3 of 5 are resolved; median 38 min.`, or '' if none is resolved. */
 function resolvedText({ incidents, resolved, mttr: { median } }: Reliability['organization']): string {
   if (median === null) return ''
   return `${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${formatExactDuration(median * 1000)}.`

@@ -1,4 +1,4 @@
-/** Shows one service: its status, when it began, its causes, and earlier changes. */
+/** Shows one service: its status, since when, its likely causes, and earlier changes. */
 import type { FC } from 'hono/jsx'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'
@@ -13,7 +13,7 @@ import { Time } from '../kit/time.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
 import { type ServiceView, statusText } from './view.ts'
 
-/** Returns the most important fact first: `checkout is critical`. */
+/** Returns the page title, with the most important fact first: `checkout is critical`. */
 export function serviceTitle({ name, status }: ServiceView): string {
   return `${name} is ${status}`
 }

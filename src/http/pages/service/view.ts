@@ -10,7 +10,7 @@ import type { Silenced } from '../kit/silenced.tsx'
 
 export type PenaltyView = {
   readonly name: string
-  /** The rule behind the penalty: `event and alert agree`. */
+  /** The rule behind the penalty, for example `event and alert agree`. */
   readonly rule: string
   readonly penalty: number
   readonly severity: Severity
@@ -22,7 +22,7 @@ export type PenaltyView = {
 export type ServiceChangeView = {
   readonly kind: 'pipeline' | 'rollout'
   readonly name: string
-  /** Its page in GitLab; null if there is none. */
+  /** The URL of its page in GitLab, or null. */
   readonly href: string | null
   readonly word: string
   readonly detail: string
@@ -33,14 +33,13 @@ export type ServiceChangeView = {
 
 export type ServiceView = {
   readonly reader: Reader
-  /** Whether the reader may make changes. */
   readonly canWrite: boolean
   readonly namespace: string
   readonly name: string
   readonly cluster: string
   readonly status: 'critical' | 'degraded' | 'healthy'
   readonly score: number
-  /** The open incident of the service, with its likely cause; null if there is none. */
+  /** The service's open incident with its likely cause, or null. */
   readonly incident: {
     readonly head: IncidentHead
     readonly cause: LikelyCause<SuspectView>
@@ -53,7 +52,7 @@ export type ServiceView = {
   readonly silenced: Silenced | null
   readonly alertsHref: string
   readonly changes: readonly ServiceChangeView[]
-  /** The last deploy without a linked alert; null if there was none within 30 days. */
+  /** The last deploy that is not linked to an alert; null if there was none in the last 30 days. */
   readonly lastGoodDeploy: IncidentView['lastGoodDeploy']
   readonly earlier: readonly IncidentHead[]
   readonly aliases: readonly { readonly kind: string; readonly value: string }[]

@@ -1,4 +1,4 @@
-/** The layout of the settings: a list of sections on the left, one section on the right. */
+/** The layout of the settings: a list of sections on the left, the selected section on the right. */
 import type { Child, FC } from 'hono/jsx'
 
 export type SettingsSection = 'general' | 'tokens' | 'sessions' | 'notifications' | 'silences' | 'retention'

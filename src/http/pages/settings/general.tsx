@@ -1,10 +1,10 @@
-/** General settings: the visitor's name, the organization and its automatic decisions. */
+/** General settings: the visitor's name, the organization, and its automatic decisions. */
 import type { FC } from 'hono/jsx'
 import { PLANS, type Settings } from '../../../domain/organization.ts'
 import { ZoneField, ZoneNames } from '../kit/choice.tsx'
 import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
 
-/** The submitted texts, so that the form can show an invalid value again. */
+/** The submitted values, so that the form can show an invalid value again. */
 export type OrganizationForm = {
   readonly name: string
   readonly plan: string
@@ -12,20 +12,20 @@ export type OrganizationForm = {
   readonly autoResolve: boolean
   readonly heartbeats: boolean
   readonly zone: string
-  /** In minutes; 0 to turn it off. */
+  /** In minutes; 0 disables it. */
   readonly deploySilence: string
 }
 
 type Props = {
   readonly csrf: string
   readonly person: string
-  /** Whether the visitor has a session in incmon. A user of an authenticating proxy has none. */
+  /** Whether the visitor has an incmon session. Users of an authenticating proxy do not. */
   readonly hasSession: boolean
   readonly hasKeys: boolean
-  /** The time zone of this browser; '' to use `commonZone`, the zone of the organization. */
+  /** This browser's time zone; '' to use `commonZone`, the organization's. */
   readonly ownZone: string
   readonly commonZone: string
-  /** Null if the visitor may not change the organization. */
+  /** Null if the visitor is not allowed to change the organization. */
   readonly organization: OrganizationForm | null
   readonly faults: readonly Fault[]
 }

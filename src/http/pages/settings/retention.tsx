@@ -1,4 +1,4 @@
-/** The retention settings: how long incmon stores records. */
+/** The retention settings: how long incmon keeps records. */
 import type { FC } from 'hono/jsx'
 import { MAX_RETENTION_DAYS } from '../../../domain/organization.ts'
 import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'

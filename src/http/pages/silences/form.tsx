@@ -1,4 +1,4 @@
-/** The form of a silence: its matchers, its time and its reason. */
+/** The silence form: matchers, time and reason. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { OPERATORS, OWN_NAMES } from '../../../domain/silence/matcher.ts'
@@ -12,7 +12,7 @@ type Props = {
   readonly action: string
   readonly form: SilenceForm
   readonly faults: readonly Fault[]
-  /** The alerts that the matchers match; null before the first preview. */
+  /** The matching alerts; null before the first preview. */
   readonly preview: SilencePreview | null
   readonly isNew: boolean
 }
@@ -125,7 +125,8 @@ const Preview: FC<{ preview: SilencePreview }> = ({ preview: { matching, matchin
 )
 
 /**
- * The format of times. They are text fields, because browsers may show time fields in another format, such as 02:30 PM.
+ * The time format. The form uses text fields because browsers might show time fields in another format, such as 02:30
+ * PM.
  */
 const DATE = 'YYYY-MM-DD hh:mm'
 

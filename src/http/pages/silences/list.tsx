@@ -108,7 +108,7 @@ const Part: FC<PartProps> = ({ id, title, silences, csrf, reader, canWrite }) =>
   </section>
 )
 
-/** Shows the matchers of a silence: `service = checkout`. */
+/** Shows a silence's matchers: `service = checkout`. */
 export const Matchers: FC<{ matchers: readonly Matcher[] }> = ({ matchers }) => (
   <span class="row">
     {matchers.map(({ name, op, value }) => (
@@ -119,7 +119,7 @@ export const Matchers: FC<{ matchers: readonly Matcher[] }> = ({ matchers }) => 
   </span>
 )
 
-/** Shows when a silence ends, starts or ended. */
+/** Shows when a silence starts, ends, or ended. */
 export const When: FC<{ silence: SilenceView; reader: Reader }> = ({ silence, reader }) => {
   const { status, startsAt, endsAt, changesAt, schedule } = silence
   if (status === 'expired') return <Time at={endsAt} reader={reader} style="moment" />

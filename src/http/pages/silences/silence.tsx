@@ -1,4 +1,4 @@
-/** The pages for a new silence and for changing one. */
+/** The pages for creating and changing a silence. */
 import type { Child, FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Matchers, When } from './list.tsx'
@@ -14,7 +14,7 @@ export const NewSilence: FC<{ children?: Child }> = ({ children }) => (
 type Props = {
   readonly silence: SilenceView
   readonly reader: Reader
-  /** Whether somebody else has changed the silence since the form was opened. */
+  /** Whether someone else has changed the silence since the form was opened. */
   readonly conflict: boolean
   readonly children?: Child
 }

@@ -1,4 +1,4 @@
-/** The data and the form of the silence pages. Times are in milliseconds UTC. */
+/** Data and form values for the silence pages. Times are in milliseconds UTC. */
 import type { Matcher, Operator } from '../../../domain/silence/matcher.ts'
 import type { Schedule, SilenceStatus } from '../../../domain/silence/silence.ts'
 
@@ -12,9 +12,9 @@ export type SilenceView = {
   readonly createdBy: string
   readonly createdAt: number
   readonly status: SilenceStatus
-  /** The next start or end of the silence; null if there is none. */
+  /** When the silence next starts or ends, or null. */
   readonly changesAt: number | null
-  /** The number of firing alerts that it silences now. */
+  /** The number of firing alerts that it currently silences. */
   readonly matching: number
 }
 
@@ -24,7 +24,7 @@ export type SilencePreview = {
   readonly warning: string | null
 }
 
-/** The durations that the form offers. */
+/** The durations offered in the form. */
 export const LENGTHS = [
   ['30m', '30 min', 1_800_000],
   ['2h', '2 h', 7_200_000],

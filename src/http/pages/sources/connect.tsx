@@ -1,4 +1,4 @@
-/** Connects a sender: its token, its configuration with the address of this server, and its first event. */
+/** The steps to connect a sender: its token, its configuration with this server's URL, and its first event. */
 import type { FC } from 'hono/jsx'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
@@ -7,18 +7,18 @@ import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS, type Connection, type ConnectionName, senderName } from './connections.ts'
 
-/** The events received from senders of this kind; null if there are none. */
+/** The events received from this kind of sender, or null. */
 export type Arrival = { readonly at: number; readonly events: number }
 
 type Props = {
   readonly csrf: string
   readonly reader: Reader
   readonly current: ConnectionName
-  /** The page with these steps. */
+  /** The URL of the page that contains these steps. */
   readonly path: string
-  /** The address under which senders reach this server. */
+  /** The URL at which senders reach this server. */
   readonly address: string
-  /** The token that this request created. It is shown once. */
+  /** The token created by this request. It is shown only once. */
   readonly secret: string | null
   readonly canAdminister: boolean
   readonly arrival: Arrival | null

@@ -1,4 +1,4 @@
-/** The configuration of each kind of sender. `{url}` and `{token}` are placeholders. */
+/** The configuration for each kind of sender. `{url}` and `{token}` are placeholders. */
 import type { Source } from '../../../domain/event/event.ts'
 import type { IconName } from '../kit/symbols.ts'
 
@@ -18,7 +18,7 @@ export type Connection = {
   readonly text: string
 }
 
-/** Has the same settings as examples/alertmanager.yml. */
+/** The same settings as in examples/alertmanager.yml. */
 const ALERTMANAGER = `route:
   receiver: incmon
   group_by: [alertname, namespace]
@@ -105,12 +105,12 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
 
 export const CONNECTION_NAMES = Object.keys(CONNECTIONS) as ConnectionName[]
 
-/** Returns the name of the sender within a sentence. */
+/** Returns the sender's name for use within a sentence. */
 export function senderName({ id, name }: Connection): string {
   return id === 'other' ? 'your sender' : name
 }
 
-/** Returns the kind of events that this connection sends. */
+/** Returns the source of the events that this connection sends. */
 export function sourceOf(name: ConnectionName): Source {
   return name === 'other' ? 'metrics' : name
 }

@@ -1,4 +1,4 @@
-/** A note that the shown data is an example, with a button to remove it. */
+/** A note that the data is an example, with a button to remove it. */
 import type { FC } from 'hono/jsx'
 import { Action } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'

@@ -1,4 +1,4 @@
-/** Shows whether each sender still sends, and what was rejected. */
+/** Shows whether each sender is still active, and what was rejected. */
 import type { Child, FC } from 'hono/jsx'
 import type { Source } from '../../../domain/event/event.ts'
 import { formatCount } from '../../../domain/postmortem/words.ts'
@@ -16,13 +16,13 @@ export type SenderView = {
   readonly events: number
   readonly rejections: number
   readonly lastEventAt: number | null
-  /** The number of events in each of the last 24 hours, oldest first. */
+  /** The number of events per hour over the last 24 hours, oldest first. */
   readonly byHour: readonly number[]
-  /** The usual interval in ms between two deliveries of the same alerts; null if it is not known. */
+  /** The usual interval between two deliveries of the same alerts in ms; null if unknown. */
   readonly interval: number | null
-  /** How far its clock is ahead of the server's clock, in ms; negative if it is behind. */
+  /** How far the sender's clock is ahead of the server's in ms; negative if it is behind. */
   readonly clockOffset: number
-  /** Whether the sender names no cluster although another sender does. */
+  /** Whether the sender does not name a cluster although another one does. */
   readonly lacksCluster: boolean
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
@@ -194,7 +194,7 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
   )
 }
 
-/** Returns how often the sender delivers: `every 30 s`, or `about 6 an hour` if the interval is not known. */
+/** Returns the delivery rate: `every 30 s`, or `about 6 an hour` if the interval is unknown. */
 function rateText({ interval, byHour }: SenderView): string {
   if (interval !== null) return `every ${formatDuration(interval)} while something fires`
   const active = byHour.filter((count) => count > 0)
@@ -202,7 +202,7 @@ function rateText({ interval, byHour }: SenderView): string {
   return active.length === 0 ? 'nothing in the last 24 hours' : `about ${formatCount(Math.round(mean))} an hour`
 }
 
-/** Returns what is wrong with the data of a sender, in one sentence each. */
+/** Returns a sentence about each problem with the sender's data. */
 function warningsOf({ clockOffset, lacksCluster }: SenderView): string[] {
   const off = Math.abs(clockOffset)
   return [

@@ -1,4 +1,4 @@
-/** The page shown before the first event, and later at its own address: three steps to connect a sender. */
+/** The page shown before the first event, and later at its own URL: three steps to connect a sender. */
 import type { Child, FC } from 'hono/jsx'
 import { Action } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'

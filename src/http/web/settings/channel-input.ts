@@ -1,4 +1,4 @@
-/** Converts between the form of a channel and the request body of the API. */
+/** Converts between the channel form and the API's request body. */
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
@@ -12,7 +12,7 @@ const MAX_RULES = 50
 /** The default quiet hours. */
 const NIGHT = { from: '22:00', to: '07:00' } as const
 
-/** Returns the labels of the fields in the form for this kind of channel. */
+/** Returns the labels of the form fields for this kind of channel. */
 export function channelFields(kind: ChannelKind): readonly FieldName[] {
   const { label } = KINDS[kind]
   const rule = (path: string, field: string, text: string): FieldName => ({
@@ -37,13 +37,13 @@ export function channelFields(kind: ChannelKind): readonly FieldName[] {
   ]
 }
 
-/** Returns an empty rule: all changes at any time. `zone`: the default time zone of quiet hours. */
+/** Returns an empty rule, which matches all events at any time. `zone` is the default time zone for quiet hours. */
 export function emptyRule(zone: string): RuleForm {
   const quiet = { isQuiet: false, ...NIGHT, zone, weekdays: WEEKDAYS }
   return { events: NOTIFICATION_KINDS, severity: '', services: '', namespaces: '', ...quiet }
 }
 
-/** Returns the form of a channel. Without settings, returns an empty form with the time zone of the visitor. */
+/** Returns the form for a channel. Without settings, returns an empty form with the visitor's time zone. */
 export function channelForm(
   zone: string,
   stored?: { readonly name: string; readonly settings: ChannelSettings; readonly address: string },
@@ -95,7 +95,7 @@ function readRule(form: Form, index: number): RuleForm {
   }
 }
 
-/** Returns the request body for a submitted form. Omits an empty address, so that the stored address is kept. */
+/** Returns the request body for a submitted form. An empty URL is omitted, so that the stored URL is kept. */
 export function channelBody(kind: ChannelKind, form: ChannelForm) {
   const rules = form.rules.map(ruleBody)
   const isEverything = rules.length === 1 && Object.keys(rules[0] ?? {}).length === 0

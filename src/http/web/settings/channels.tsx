@@ -1,4 +1,4 @@
-/** /settings/notifications: the channels to which incmon sends messages about incidents. */
+/** /settings/notifications: the notification channels. */
 import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
 import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
@@ -80,12 +80,12 @@ async function create(visit: Visit): Promise<Reply> {
   return showChannel(visit, await requireChannel({ ...visit, id }), { secret, ...bannerOf(warnings) })
 }
 
-/** Returns a warning about the stored address; nothing if the address looks right. */
+/** Returns a warning about the stored URL, or nothing if it looks right. */
 function bannerOf(warnings: readonly string[]): { readonly banner?: Banner } {
   return warnings.length === 0 ? {} : { banner: { text: `Saved. Warning: ${warnings.join('; ')}.`, level: 'warning' } }
 }
 
-/** Returns the form with one rule added or removed; null if it was submitted with another button. */
+/** Returns the form with a rule added or removed; null if a different button was used. */
 function changedRules({ form, viewer }: Visit, typed: ChannelForm): ChannelForm | null {
   const wanted = form.text('do')
   if (wanted === 'add-rule') return { ...typed, rules: [...typed.rules, emptyRule(viewer.zone)] }

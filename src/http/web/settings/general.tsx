@@ -79,7 +79,7 @@ async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Show
   return showSection(visit, { current: 'general', content, faults })
 }
 
-/** An empty value selects the time zone of the organization. */
+/** An empty value selects the organization's time zone. */
 function saveZone(visit: Visit): Reply | Promise<Reply> {
   const zone = visit.form.zone('own-zone')
   if (zone === '' || isShownZone(zone)) return keep(visit, ZONE_COOKIE, zone)
@@ -87,7 +87,7 @@ function saveZone(visit: Visit): Reply | Promise<Reply> {
   return showGeneral(visit, { typedZone: zone, faults: [{ path: 'own-zone', label: 'Your time zone', message }] })
 }
 
-/** Stores a choice in a cookie. */
+/** Stores a preference in a cookie. */
 function keep(visit: Visit, name: string, value: string): Reply {
   const cookie = `${name}=${value}; ${cookieAttributes(visit.c, visit)}; Max-Age=${value === '' ? 0 : YEAR_SECONDS}`
   return redirect(visit, '/settings', 'saved', { 'set-cookie': cookie })
@@ -136,7 +136,7 @@ function numberOrText(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text
 }
 
-/** Changes the organization in the same way as the API. `again` shows the form with its errors. */
+/** Changes the organization just like the API does. `again` renders the form with its errors. */
 async function save(
   visit: Visit,
   path: string,

@@ -12,12 +12,12 @@ type Section = {
   readonly content: Child
   readonly title?: string
   readonly faults?: readonly Fault[]
-  /** Whether the content is shown only once, such as a secret. The script does not replace such a page. */
+  /** Whether the content is shown only once, such as a secret. The script does not refresh such a page. */
   readonly still?: boolean
   readonly banner?: Banner
 }
 
-/** Returns the page of a section. The status is 400 if there are form errors. */
+/** Returns the page for a section. The status is 400 if there are form errors. */
 export function showSection(visit: Visit, section: Section): Promise<Reply> {
   const { current, content, title = 'Settings', faults = [], still = false, banner } = section
   const isAdmin = visit.visitor.scopes.includes('admin')

@@ -1,4 +1,4 @@
-/** Converts between the form of a silence and the request body of the API. */
+/** Converts between the silence form and the API's request body. */
 import { IncmonError } from '../../../domain/error.ts'
 import { MAX_MATCHERS, type Matcher, OPERATORS, parseMatchers } from '../../../domain/silence/matcher.ts'
 import type { LiveSilence } from '../../../domain/state/live.ts'
@@ -8,13 +8,13 @@ import { type FieldName, fieldName } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import type { Form } from '../visit/form.ts'
 
-/** The number of empty matcher lines in a new form. */
+/** The number of empty matcher rows in a new form. */
 const FIRST_LINES = 2
 /** The default times of a weekly silence. */
 const NIGHT = { weekday: 'saturday', from: '22:00', to: '06:00' } as const
 const LENGTH_WORDS = [...LENGTHS.map(([word]) => word), 'until'] as const
 
-/** The form fields by the names of the API fields. */
+/** Maps the names of API fields to form fields. */
 export const SILENCE_FIELDS: readonly FieldName[] = [
   fieldName('matchers', 'matchers', 'Which alerts'),
   ...(['name', 'op', 'value'] as const).map((field): FieldName => {
@@ -35,13 +35,13 @@ export const SILENCE_FIELDS: readonly FieldName[] = [
   fieldName('comment', 'comment', 'Why'),
 ]
 
-/** Returns the form of a new silence. `text`: matchers in Alertmanager's syntax from the query. */
+/** Returns the form for a new silence. `text` contains matchers from the query, in Alertmanager's syntax. */
 export function newSilenceForm(text: string, zone: string): SilenceForm {
   const period = { startsAt: '', length: '2h', endsAt: '', zone } as const
   return { matchers: lines(matchersIn(text)), ...period, isWeekly: false, ...NIGHT, comment: '', revision: '' }
 }
 
-/** Returns the form of a stored silence. */
+/** Returns the form for a stored silence. */
 export function silenceForm(silence: LiveSilence, viewerZone: string): SilenceForm {
   const { matchers, startsAt, endsAt, schedule, comment, revision } = silence
   const zone = schedule?.timeZone ?? viewerZone
@@ -64,7 +64,7 @@ export function silenceForm(silence: LiveSilence, viewerZone: string): SilenceFo
   }
 }
 
-/** Returns the submitted form without empty matcher lines. */
+/** Returns the submitted form without empty matcher rows. */
 export function readSilenceForm(form: Form): SilenceForm {
   const count = Math.min(MAX_MATCHERS + 1, Math.max(1, Number(form.text('matchers')) || 1))
   const matchers = Array.from({ length: count }, (_, index) => ({
@@ -81,7 +81,7 @@ export function readSilenceForm(form: Form): SilenceForm {
   }
 }
 
-/** Returns the form with one more matcher line. */
+/** Returns the form with an additional matcher row. */
 export function withLine(form: SilenceForm): SilenceForm {
   return { ...form, matchers: [...form.matchers, { name: '', op: '=', value: '' }] }
 }
@@ -92,7 +92,8 @@ export function matchersOf({ matchers }: SilenceForm): readonly Matcher[] {
 }
 
 /**
- * Returns the request body for a submitted form. Omits an unchanged time, so that the stored milliseconds are kept.
+ * Returns the request body for a submitted form. An unchanged time is omitted, so that the stored milliseconds are
+ * kept.
  * @throws IncmonError `invalid` if a time or the time zone cannot be parsed
  */
 export function silenceBody(form: SilenceForm, now: number, stored: LiveSilence | null) {
@@ -133,7 +134,7 @@ function localText(at: number, zone: string): string {
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}`
 }
 
-/** An invalid query results in an empty form. */
+/** Returns the matchers, or none if they cannot be parsed. */
 function matchersIn(text: string): readonly Matcher[] {
   try {
     return parseMatchers(text).slice(0, MAX_MATCHERS)

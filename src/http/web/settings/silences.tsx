@@ -111,7 +111,7 @@ async function create(visit: Visit): Promise<Reply> {
   return 'done' in attempt ? redirect(visit, PATH, 'silenced') : showNew(visit, { form: typed, faults: attempt.faults })
 }
 
-/** Returns the form if a button requested a preview or one more line; null if the form is to be saved. */
+/** Returns the form if the user asked for a preview or another row; null if the form is to be saved. */
 async function askedFor(visit: Visit, form: SilenceForm): Promise<Shown | null> {
   const wanted = visit.form.text('do')
   if (wanted === 'add-line') return { form: withLine(form) }
@@ -144,7 +144,7 @@ async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): 
   if ('done' in attempt) return redirect(visit, PATH, 'saved')
   const stored = await requireSilence(visit)
   const conflict = typed.revision !== String(stored.revision)
-  // The form now shows the change of the other person. Saving again overwrites it.
+  // The form now shows the other person's change. Saving again overwrites it.
   const form = { ...typed, revision: String(stored.revision) }
   return showEdit(visit, stored, { form, faults: attempt.faults, conflict })
 }

@@ -1,4 +1,4 @@
-/** /settings/tokens and /settings/sessions: the tokens, and the browsers that are signed in. */
+/** /settings/tokens and /settings/sessions: the tokens and the signed-in browsers. */
 import { SCOPES } from '../../../domain/token.ts'
 import { endSession } from '../../../operations/sessions.ts'
 import { createToken, revokeToken } from '../../../operations/tokens.ts'

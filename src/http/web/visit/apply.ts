@@ -1,30 +1,33 @@
-/** Applies a form with the schema and the function of the API request. */
+/** Processes a form with the schema and the function of the corresponding API request. */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import { faults } from '../../middleware/query.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 
-/** The form field for a field of the API: its id and its label. `path` has a group for each index in it. */
+/**
+ * The form field that corresponds to an API field, with its element id and label. `path` has a capturing group for each
+ * index.
+ */
 export type FieldName = {
   readonly path: RegExp
   readonly id: (...groups: readonly string[]) => string
   readonly label: (...groups: readonly string[]) => string
 }
 
-/** Returns the name of a field that occurs once. */
+/** Returns the name of a field that is not part of a list. */
 export function fieldName(path: string, id: string, label: string): FieldName {
   const escaped = path.replaceAll(/[.[\]]/g, '\\$&')
   return { path: new RegExp(`^${escaped}$`), id: () => id, label: () => label }
 }
 
-/** Validates a form by the schema of a request body. @throws IncmonError `invalid`, with the path of each field */
+/** Validates a form against a request body's schema. @throws IncmonError `invalid` with the path of each field */
 export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body: unknown): Output {
   const result = v.safeParse(schema, body)
   if (!result.success) throw faults(result.issues, 'body')
   return result.output
 }
 
-/** Runs an action. If its input is invalid, returns the errors by form field. Throws all other errors. */
+/** Runs an action. If its input is invalid, returns the errors by form field. Other errors are rethrown. */
 export async function withFormErrors<Result>(
   fields: readonly FieldName[],
   action: () => Result | Promise<Result>,
@@ -48,7 +51,7 @@ function faultOf(fields: readonly FieldName[], path: string, message: string): F
   return { path: '', message: sentence(message) }
 }
 
-/** Formats a message of the API as a sentence. */
+/** Formats an API message as a sentence. */
 export function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.?!]$/.test(capital) ? capital : `${capital}.`

@@ -1,4 +1,4 @@
-/** The confirmation shown after an action. `?done=` in the address names it. */
+/** The confirmation shown after an action, selected by `?done=` in the URL. */
 import type { Banner } from '../../pages/layout.tsx'
 
 const SENTENCES = {
@@ -27,7 +27,7 @@ const SENTENCES = {
 
 export type Done = keyof typeof SENTENCES
 
-/** Returns the banner for the value of `?done=`; null for an unknown value. */
+/** Returns the banner for a value of `?done=`, or null if the value is unknown. */
 export function bannerFor(word: string): Banner | null {
   if (!Object.hasOwn(SENTENCES, word)) return null
   return { text: SENTENCES[word as Done], level: word === 'resolved-early' ? 'warning' : 'done' }

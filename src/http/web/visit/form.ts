@@ -1,4 +1,4 @@
-/** Parses forms, and checks that this server created them. */
+/** Parses forms and verifies that this server generated them. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../../domain/error.ts'
 import { timeZoneOf } from '../../../domain/time-zone.ts'
@@ -10,13 +10,13 @@ import { isOwnHost } from './visitor.ts'
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
-/** The fields of a form in order. A name may occur several times. */
+/** The fields of a form, in order. A name can occur more than once. */
 export type Form = {
-  /** Returns the first value, trimmed and with `\n` as line ends; '' if there is none. */
+  /** Returns the first value, trimmed and with `\n` line endings, or '' if there is none. */
   readonly text: (name: string) => string
   readonly texts: (name: string) => readonly string[]
   /**
-   * Returns the time zone that a user typed into a field. Accepts the name of a city. Returns an unknown zone
+   * Returns the time zone that a user typed into a field. A city name is accepted. An unknown zone is returned
    * unchanged.
    */
   readonly zone: (name: string) => string
@@ -25,12 +25,12 @@ export type Form = {
   readonly csrf: string
 }
 
-/** The maximum number of fields in a form. */
+/** The maximum number of fields per form. */
 const MAX_FIELDS = 1_000
 
 export const NO_FORM: Form = formOf('')
 
-/** Parses a form. @throws IncmonError `unsupported` if the body is not a form, `too-large` above 1 MiB */
+/** Parses a form. @throws IncmonError `unsupported` if the body is not a form, `too-large` if it exceeds 1 MiB */
 export async function readForm(c: Context, { server }: HandlerParts): Promise<Form> {
   const type = headerOf(c, 'content-type') ?? ''
   if (!FORM_TYPE.test(type) || isCompressed(c))
@@ -38,7 +38,7 @@ export async function readForm(c: Context, { server }: HandlerParts): Promise<Fo
   return formOf(new TextDecoder().decode(await readBytes(c, REST_LIMIT, server.pendingBodies)))
 }
 
-/** Parses an encoded form. @throws IncmonError `too-large` if it has more than 1,000 fields */
+/** Parses a URL-encoded form. @throws IncmonError `too-large` if it has more than 1,000 fields */
 export function formOf(body: string): Form {
   const pairs = [...new URLSearchParams(body)].map(([name, value]) => [name, value.replace(/\r\n?/g, '\n')] as const)
   if (pairs.length > MAX_FIELDS) {
@@ -54,7 +54,7 @@ export function formOf(body: string): Form {
   }
 }
 
-/** Refuses a form that another site submitted. @throws IncmonError `forbidden` */
+/** Rejects forms submitted from other sites. @throws IncmonError `forbidden` */
 export function refuseOtherSites(c: Context, parts: HandlerParts): void {
   const site = headerOf(c, 'sec-fetch-site')
   if (site === 'same-origin') return

@@ -1,4 +1,4 @@
-/** Defines the pages of the website. A page authenticates the visitor before it reads anything else. */
+/** Defines web pages. A page authenticates the visitor before it reads anything else. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
@@ -17,17 +17,17 @@ export type PageRoute = {
   readonly handle: (c: Context, parts: HandlerParts) => Promise<Reply>
 }
 
-/** One request for a page. `Who` is null on pages for everyone. */
+/** A request for a page. `Who` can be null on public pages. */
 export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly c: Context
   readonly visitor: Who
   /** Milliseconds since 1970, UTC. */
   readonly now: number
-  /** The present, and the time zone of this visitor. */
+  /** The current time, and this visitor's time zone. */
   readonly viewer: Reader
-  /** The parameter `:id` of the path; '' if there is none. */
+  /** The `:id` parameter in the path, or ''. */
   readonly id: string
-  /** The first value of a query parameter; '' if there is none. */
+  /** Returns the first value of a query parameter, or ''. */
   readonly query: (name: string) => string
   readonly form: Form
 }
@@ -44,13 +44,13 @@ export function page(spec: Spec<Visitor> & { readonly scope: Scope }): PageRoute
     const { visitor } = visit
     if (!visitor) return askToSignIn(visit, 'signed-out')
     if (!visitor.scopes.includes(spec.scope)) throw new IncmonError('forbidden', refusalOf(spec.scope))
-    // The CSRF token is from another session.
+    // The CSRF token belongs to another session.
     if (spec.method === 'POST' && visit.form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
     return spec.handle({ ...visit, visitor })
   })
 }
 
-/** Defines a page for everyone. */
+/** Defines a public page. */
 export function openPage(spec: Spec<Visitor | null>): PageRoute {
   return route(spec, async (visit) => spec.handle(visit))
 }

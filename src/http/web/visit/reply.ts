@@ -1,4 +1,4 @@
-/** Replies of pages: HTML with a Content-Security-Policy, and redirects after an action. */
+/** Page responses: HTML with a Content-Security-Policy, and redirects after an action. */
 import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import { findFrame } from '../../../store/views.ts'
@@ -11,7 +11,7 @@ import { bannerFor, type Done } from './done.ts'
 import type { Visit } from './page.ts'
 import { cookieOf, prefixOf } from './visitor.ts'
 
-/** The Content-Security-Policy: nothing is loaded from other sites, no inline style or script, no frames. */
+/** The Content-Security-Policy: nothing from other sites, no inline styles or scripts, no frames. */
 const POLICY = [
   "default-src 'none'",
   ...["style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'"],
@@ -21,14 +21,14 @@ const POLICY = [
 const HEADERS: Reply['headers'] = {
   'content-type': 'text/html; charset=UTF-8',
   'content-security-policy': POLICY,
-  // Browsers send the referrer only to pages of this server.
+  // Browsers send the referrer only to this server's own pages.
   'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
   vary: 'accept-encoding, cookie',
 }
 
-/** The sections with a page. */
+/** The navigation sections that have a page. */
 const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'reports', 'sources', 'settings']
 
 type AnyVisit = Visit<Visit['visitor'] | null>
@@ -39,14 +39,14 @@ type Shown = {
   readonly current?: Section | null
   readonly status?: number
   readonly banner?: Banner | null
-  /** Whether the content is shown only once, such as a secret. The script does not replace such a page. */
+  /** Whether the content is shown only once, such as a secret. The script does not refresh such a page. */
   readonly still?: boolean
   /** The reload interval for browsers without JavaScript. */
   readonly refreshSeconds?: number
   readonly headers?: Reply['headers']
 }
 
-/** Returns a page with the layout of the website. */
+/** Renders a page in the common layout. */
 export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshSeconds, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
@@ -60,7 +60,7 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   return { status, ...packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers }) }
 }
 
-/** Redirects to another page of this server. `done` selects the confirmation that it shows. */
+/** Redirects to another page on this server, which then shows the confirmation selected by `done`. */
 export function redirect(visit: AnyVisit, path: string, done?: Done, headers: Reply['headers'] = {}): Reply {
   const [address = '/', fragment] = path.split('#')
   const query = done === undefined ? '' : `${address.includes('?') ? '&' : '?'}done=${done}`
@@ -68,7 +68,7 @@ export function redirect(visit: AnyVisit, path: string, done?: Done, headers: Re
   return { status: 303, headers: { location, ...headers }, body: null }
 }
 
-/** Returns the address of this page with its query, without `done`. */
+/** Returns the URL of this page with its query, without `done`. */
 export function addressOf(c: Context): string {
   const url = new URL(c.req.url)
   url.searchParams.delete('done')

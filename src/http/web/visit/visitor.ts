@@ -1,4 +1,4 @@
-/** Identifies the visitor by a session cookie, or by a proxy that has authenticated the user. */
+/** Identifies the visitor by a session cookie or by an authenticating proxy. */
 import type { Context } from 'hono'
 import { plainAddress } from '../../../domain/forwarded.ts'
 import { personName, safePrefix } from '../../../domain/session/session.ts'
@@ -12,7 +12,7 @@ const SESSION = 'incmon_session'
 export const ZONE_COOKIE = 'zone'
 
 /**
- * Returns the visitor; null if nobody is signed in. A user whom a proxy has authenticated takes precedence over the
+ * Returns the visitor, or null if nobody is signed in. A user authenticated by a proxy takes precedence over the
  * cookie.
  */
 export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visitor | null> {
@@ -21,18 +21,18 @@ export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visito
   return parts.store.run(findVisitor, sessionSecret(c, parts))
 }
 
-/** Returns the value of the session cookie; '' if there is none. */
+/** Returns the value of the session cookie, or ''. */
 export function sessionSecret(c: Context, parts: HandlerParts): string {
   return cookieOf(c, sessionName(c, parts))
 }
 
-/** Names the cookie after the port, because browsers send the cookies of one port to all ports of a host. */
+/** The cookie name contains the port, because browsers share cookies between all ports of a host. */
 function sessionName(c: Context, parts: HandlerParts): string {
   const { port } = new URL(serverAddress(c, parts))
   return port === '' ? SESSION : `${SESSION}_${port}`
 }
 
-/** Returns the value of a cookie; '' if there is none. */
+/** Returns the value of a cookie, or ''. */
 export function cookieOf(c: Context, name: string): string {
   // Node joins several Cookie headers with commas, because `joinDuplicateHeaders` is set.
   const pairs = (headerOf(c, 'cookie') ?? '').split(/[;,]\s*/)
@@ -40,7 +40,7 @@ export function cookieOf(c: Context, name: string): string {
 }
 
 /**
- * Returns the header that stores the session in the browser. Without `maxAgeSeconds`, the cookie lasts until the
+ * Returns the header that stores the session in the browser. Without `maxAgeSeconds`, the cookie expires when the
  * browser closes.
  */
 export function sessionCookie(c: Context, parts: HandlerParts, secret: string, maxAgeSeconds: number | null): string {
@@ -54,27 +54,28 @@ export function cookieAttributes(c: Context, parts: HandlerParts): string {
   return `Path=${path}; SameSite=Lax${isSecure(c, parts) ? '; Secure' : ''}`
 }
 
-/**
- * Returns the path under which a proxy serves this server, from the settings or a trusted proxy; '' if there is none.
- */
+/** Returns the path under which a proxy serves this server, from the settings or from a trusted proxy, or ''. */
 export function prefixOf(c: Context, { server }: HandlerParts): string {
   const own = server.web.settings().pathPrefix
   if (own !== '') return safePrefix(own)
   return comesFromProxy(c, server) ? safePrefix(headerOf(c, 'x-forwarded-prefix') ?? '') : ''
 }
 
-/** Returns this server's address for the visitor, with the path prefix: `https://incmon.example.com/monitoring`. */
+/**
+ * Returns the URL at which the visitor reaches this server, with the path prefix:
+ * `https://incmon.example.com/monitoring`.
+ */
 export function serverAddress(c: Context, parts: HandlerParts): string {
   const { origin } = callerOf(c, parts.server)
   return (origin === '' ? new URL(c.req.url).origin : origin) + prefixOf(c, parts)
 }
 
-/** Returns whether this server's address for the visitor has this host. */
+/** Returns whether the visitor reaches this server at this host. */
 export function isOwnHost(c: Context, parts: HandlerParts, host: string): boolean {
   return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
 }
 
-/** Returns the present and the time zone: the one chosen in this browser, otherwise the organization's. */
+/** Returns the current time and the time zone, which is the one chosen in this browser or else the organization's. */
 export function viewerOf(c: Context, visitor: Visitor | null, now: number): Reader {
   const own = cookieOf(c, ZONE_COOKIE)
   return { now, zone: isShownZone(own) ? own : (visitor?.timeZone ?? 'UTC') }
@@ -87,7 +88,7 @@ async function proxyUser(c: Context, { store, server }: HandlerParts): Promise<V
   if (actor === '') return null
   const all = await store.read(listOrganizations)
   const organization = userOrganization === '' ? all[0] : all.find(({ name }) => name === userOrganization)
-  // Without the setting, the organization is ambiguous if there are several.
+  // If the setting is empty and there are several organizations, the choice is ambiguous.
   if (!organization || (userOrganization === '' && all.length > 1)) return null
   const { rowId: organizationId, plan, settings } = organization
   const csrf = csrfOf(`${server.web.csrfKey} ${organizationId} ${actor}`)
