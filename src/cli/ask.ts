@@ -1,4 +1,4 @@
-/** Sends requests to a server over HTTP or HTTPS, and explains why a response is missing. */
+/** Sends requests to a server over HTTP or HTTPS, and explains why a request failed. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -8,7 +8,7 @@ import type { Certificate } from '../domain/doctor/certificate.ts'
 import { certificateOf } from '../server/connection/tls.ts'
 import { visible } from './output.ts'
 
-/** `certificate` is the certificate of the server, or null for plain HTTP and for the trust `system`. */
+/** `certificate` is the server's certificate. It is null for plain HTTP and if `system` is trusted. */
 export type HttpResponse = {
   readonly ok: boolean
   readonly status: number
@@ -17,9 +17,9 @@ export type HttpResponse = {
 }
 
 /**
- * Which certificate is trusted for TLS. `system`: every certificate that the system trusts. `only`: this PEM
- * certificate, with any issuer and any name. `anyone`: any certificate, to find out whether a server runs on this
- * machine; never used with a token.
+ * Which TLS certificates to trust. `system`: those that the system trusts. `only`: this PEM certificate, with any
+ * issuer and name. `anyone`: all certificates, to find out whether a server is running on this machine; never used with
+ * a token.
  */
 export type Trust = 'system' | 'anyone' | { readonly only: string }
 
@@ -31,7 +31,7 @@ export type Question = {
   readonly trust: Trust
 }
 
-/** Returns the first certificate of a PEM file, or null if it has no valid one. */
+/** Returns the first certificate in a PEM file, or null if it is invalid or missing. */
 export function readCertificate(file: string): Certificate | null {
   try {
     return file === '' ? null : certificateOf(new X509Certificate(readFileSync(file, 'utf8')))
@@ -40,7 +40,7 @@ export function readCertificate(file: string): Certificate | null {
   }
 }
 
-/** Sends the request without following redirects. Rejects if there is no response. */
+/** Sends a request without following redirects. Rejects if there is no response. */
 export async function ask(url: string, question: Question): Promise<HttpResponse> {
   const { method = 'GET', headers = {}, body, timeoutMs, trust } = question
   const signal = AbortSignal.timeout(timeoutMs)
@@ -77,13 +77,13 @@ function askByTls(
   })
 }
 
-/** The remedy if the response is from another program. */
+/** What to do if another program responds. */
 export const OTHER_PROGRAM = 'this is not incmon: check which program listens there, or name another --url'
 
-/** A proxy may answer with a whole page. Its first characters name the problem. */
+/** A proxy might respond with a whole page. The problem is usually named at its start. */
 const MAX_PAGE_TEXT = 200
 const MAX_DETAIL = 300
-/** Only the start of a page is searched for text. */
+/** Only this much of a page is searched for text. */
 const MAX_MARKUP = 20_000
 
 /** Parses a JSON object. Returns null for anything else. */
@@ -96,7 +96,10 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | n
   }
 }
 
-/** Returns the detail of a problem+json, otherwise the first words of the response on one line, without markup. */
+/**
+ * Returns the `detail` of a problem document. For any other response, returns its first words without markup, on one
+ * line.
+ */
 export function detailOf(text: string): string {
   const detail = parseObject(text)?.detail
   if (typeof detail === 'string') return oneLine(detail, MAX_DETAIL)
@@ -120,7 +123,7 @@ function oneLine(text: string, longest: number): string {
 
 type NoAnswer = { readonly why: string; readonly remedy: string }
 
-/** Node's codes for a certificate that no trusted authority signed. */
+/** Node's error codes for a certificate that no trusted authority signed. */
 const UNTRUSTED = [
   ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
@@ -134,9 +137,9 @@ const REFUSED: Readonly<Record<string, string>> = {
 const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET']
 
 /**
- * Returns why there is no response, and the remedy.
- * @param url the requested address
- * @param isOwn whether only the certificate of the server on this database was accepted
+ * Explains why there is no response and what to do.
+ * @param url the requested URL
+ * @param isOwn whether only the certificate of this database's server was trusted
  */
 export function explainNoAnswer(error: unknown, url: string, isOwn = false): NoAnswer {
   const code = codeOf(error)
@@ -159,10 +162,10 @@ function trustRemedy(code: string, isOwn: boolean): string {
   return code === 'CERT_HAS_EXPIRED' ? 'renew it, and send the server SIGHUP' : 'check the clocks of both machines'
 }
 
-/** Returns the code of the error, such as ECONNREFUSED, otherwise the first line of its message. */
+/** Returns the error's code, such as ECONNREFUSED, or the first line of its message. */
 function codeOf(error: unknown): string {
   const { cause, code, message } = error as Error & { code?: unknown; cause?: { code?: unknown; message?: string } }
-  // A timeout has a numeric code, which is skipped.
+  // The code of a timeout is a number, which is skipped.
   const found = [cause?.code, cause?.message, code].find((text) => typeof text === 'string' && text !== '')
   const [first = ''] = String(found ?? message).split('\n')
   return first

@@ -1,4 +1,4 @@
-/** Parses rules of channels on the command line: `severity=critical service=checkout,cart`. */
+/** Parses channel rules on the command line, such as `severity=critical service=checkout,cart`. */
 import { NOTIFICATION_KINDS } from '../domain/notification/kind.ts'
 import { type QuietHours, quietHoursFault, type Rule } from '../domain/notification/rule.ts'
 import { SEVERITIES } from '../domain/severity.ts'
@@ -12,7 +12,7 @@ type Key = (typeof KEYS)[number]
 export const RULE_HELP =
   'what it sends, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday"; may be repeated; all: everything'
 
-/** Adds a rule to the rules of the previous `--rule` options. `all` adds no rule. @throws UsageError */
+/** Adds a rule to those from earlier `--rule` options. `all` adds no rule. @throws UsageError */
 export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
   if (text.trim() === 'all') return []
   const parts = new Map(text.trim().split(/\s+/).map(parsePart))

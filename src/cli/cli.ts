@@ -1,4 +1,6 @@
-/** The command line: all commands in the order in which the help lists them. `commands/` defines and runs them. */
+/**
+ * Defines the command line, with the commands in the order shown by the help. See `commands/` for the implementations.
+ */
 import type { Command } from 'commander'
 import { programVersion } from '../assets.ts'
 import { KEYS } from '../config.ts'
@@ -45,7 +47,7 @@ const COMMANDS = [
   ...[addDoctor, addHealth, addConfig, addCompletion, addImport, addAbout],
 ]
 
-/** Adds the commands that load the server only when they run, so that all other commands start faster. */
+/** Adds the commands that need the server, which is loaded only when they run, so that other commands start faster. */
 function addServer(program: Command): void {
   addKeys(addCommand(program, 'serve', 'receive webhooks and answer the API until stopped')).action(async (options) => {
     const { runServe } = await import('./commands/serve.ts')

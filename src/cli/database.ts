@@ -1,4 +1,4 @@
-/** Opens the database for commands: finds the file, and creates or updates it if allowed. */
+/** Opens the database for commands: finds the file, and creates or upgrades it if allowed. */
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Config, type Flags, programName, readConfig } from '../config.ts'
@@ -12,7 +12,7 @@ import { canShrink, letShrink } from '../store/sqlite/vacuum.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print, printError, visible } from './output.ts'
 
-/** The options of every command. The user may type them before or after the name of the command. */
+/** Options shared by all commands. They can be placed before or after the command name. */
 export type Common = Flags & { readonly json?: boolean }
 
 const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
@@ -25,8 +25,9 @@ export function requireConfig(flags: Flags): Config {
 }
 
 /**
- * Applies the missing migrations while this process holds the lock. A running server would not know the new data model.
- * @param migrations replaces the program's own in a test
+ * Applies pending migrations while this process has the database locked, because a running server would not know the
+ * new data model.
+ * @param migrations replaces the program's own in tests
  * @throws StoreError if a server or another command holds the lock
  */
 export function bringUpToDate(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
@@ -39,7 +40,7 @@ export function bringUpToDate(db: Db, now: number, migrations?: Migrations): Ret
   }
 }
 
-/** Applies the missing migrations. The caller holds the lock. */
+/** Applies pending migrations. The caller must hold the lock. */
 export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
   const isNew = migrationStates(db, migrations).every(({ appliedAt }) => appliedAt === null)
   const done = migrate(db, now, migrations)
@@ -48,7 +49,8 @@ export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnTyp
 }
 
 /**
- * Rewrites a file of an older program, so that pruning can shrink it. Prints the reason for a failure. Needs the lock.
+ * Rewrites a file created by an older program so that pruning can shrink it. If this fails, prints the reason. The
+ * caller must hold the lock.
  */
 export function makeShrinkable(db: Db): void {
   if (canShrink(db)) return
@@ -57,7 +59,7 @@ export function makeShrinkable(db: Db): void {
   if (refusal !== null) printError(`incmon: ${refusal}`)
 }
 
-/** Creates the organization `default` if no organization exists. Returns null if one exists. */
+/** Creates an organization named `default` if there is none. Returns null if one exists already. */
 export function createFirstOrganization(deps: Deps): OrganizationRecord | null {
   return deps.db.transaction(() =>
     listOrganizations(deps.db).length === 0 ? createOrganization(deps, FIRST_ORGANIZATION) : null,
@@ -69,14 +71,14 @@ export function isMissing(file: string): boolean {
   return !existsSync(file) || (statSync(file).isFile() && statSync(file).size === 0)
 }
 
-/** Prevents a command from creating a database by accident. @throws CommandError if the database is missing */
+/** Prevents a command from creating a database by accident. @throws CommandError if the database does not exist */
 export function refuseMissing(file: string, options: Common): void {
   if (!isMissing(file)) return
   const create = `create one with ${hint(options, 'org create NAME')} or ${hint(options, 'serve')}`
   throw new CommandError(`there is no database at ${resolve(file)}: ${create}, or name another with --database`)
 }
 
-/** @throws CommandError if the data model of the file is older than the program's */
+/** @throws CommandError if the file's data model is older than the program's */
 export function requireCurrent(db: Db, options: Common): void {
   const missing = migrationStates(db).filter(({ appliedAt }) => appliedAt === null)
   if (missing.length === 0) return
@@ -86,8 +88,8 @@ export function requireCurrent(db: Db, options: Common): void {
 }
 
 /**
- * Returns the command that the user should run next, in quotes. The command names the program as the user started it,
- * and has the database and the configuration of this command.
+ * Returns the command that the user should run next, in quotes. It starts with the program as the user invoked it and
+ * includes the current database and configuration.
  */
 export function hint({ database, config }: Common, command: string): string {
   const options = [
@@ -98,8 +100,8 @@ export function hint({ database, config }: Common, command: string): string {
 }
 
 /**
- * Rewrites each quoted command in a message, such as `"incmon doctor"`, as the user must type it. The domain and the
- * server do not know how the user started the program. A command that already names a file stays unchanged.
+ * Rewrites each quoted command in a message, such as `"incmon doctor"`, to what the user has to type. The domain and
+ * the server do not know how the program was invoked. A command that already names a file is left unchanged.
  */
 export function spellCommands(message: string, options: Common): string {
   return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>
@@ -107,7 +109,7 @@ export function spellCommands(message: string, options: Common): string {
   )
 }
 
-/** Quotes a word for a shell if necessary. */
+/** Quotes a word for the shell if necessary. */
 export function shellQuote(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

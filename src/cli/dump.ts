@@ -1,10 +1,13 @@
-/** Reads dumps of other systems: JSON lines, or Alertmanager's list of alerts. Each entry is parsed when it is used. */
+/**
+ * Reads exports from other systems: JSON lines, or Alertmanager's list of alerts. Entries are parsed only when they are
+ * used.
+ */
 import { IncmonError } from '../domain/error.ts'
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'
 import { parseBody } from '../intake/json.ts'
 
-/** One event: `payload` has the format of the body of a webhook. */
+/** An event. `payload` has the format of a webhook body. */
 export type DumpedEvent = {
   readonly source: Source
   /** In milliseconds UTC, or null if the line has no time. */
@@ -13,22 +16,22 @@ export type DumpedEvent = {
   readonly isSuppressed: boolean
   readonly payload: unknown
 }
-/** `where` is the position for messages, such as `line 3` or `line 3, alert 2`. */
+/** `where` is the position to show in messages, such as `line 3` or `line 3, alert 2`. */
 export type Entry = Pick<DumpedEvent, 'receivedAt' | 'isSuppressed'> & {
   readonly where: string
   readonly read: () => DumpedEvent
 }
 export type Fault = { readonly where: string; readonly error: string }
 
-/** The clocks of two machines may differ by up to this time. */
+/** The maximum difference allowed between two machines' clocks. */
 const CLOCK_SKEW_MS = 60_000
 const LINE_FEED = 0x0a
 const BRACKET = 0x5b
 
 /**
- * Returns all entries in order of receipt, and the errors of invalid entries. Entries without a time come last. Keeps
- * only the position of each entry, so that a large file needs little more memory than its size.
- * @param now in milliseconds UTC; later times of receipt are refused
+ * Returns all entries in order of receipt, and the errors for invalid entries. Entries without a time come last. Stores
+ * only the position of each entry, so a large file needs little more memory than its size.
+ * @param now in milliseconds UTC; later times of receipt are rejected
  * @throws IncmonError `invalid` if the file is a single list that cannot be parsed
  */
 export function openDump(bytes: Uint8Array, now: number): { readonly entries: Entry[]; readonly faults: Fault[] } {
@@ -56,12 +59,12 @@ export function openDump(bytes: Uint8Array, now: number): { readonly entries: En
   return { entries: entries.sort((a, b) => (a.receivedAt ?? now) - (b.receivedAt ?? now)), faults }
 }
 
-/** Returns whether the input contains only white space. */
+/** Returns whether the input contains only whitespace. */
 export function isBlank(bytes: Uint8Array): boolean {
   return !bytes.some((byte) => byte > 0x20)
 }
 
-/** Returns the lines that are not blank, or the whole input if it is one list over several lines. */
+/** Returns the non-blank lines, or the whole input if it is a single list that spans several lines. */
 function partsOf(bytes: Uint8Array): { from: number; to: number; name: string }[] {
   const start = bytes.findIndex((byte) => byte > 0x20 && byte < 0x80)
   const lines = linesOf(bytes)
@@ -84,7 +87,7 @@ function linesOf(bytes: Uint8Array): { from: number; to: number; name: string }[
   return lines
 }
 
-/** Returns a parser that parses a list of alerts only once. */
+/** Returns a parser that does not parse the same list of alerts twice in a row. */
 function lastParsed(bytes: Uint8Array): (from: number, to: number) => unknown {
   let last: { from: number; value: unknown } | null = null
   return (from, to) => {
@@ -102,7 +105,7 @@ function attempt(work: () => unknown): unknown {
   }
 }
 
-/** Returns one entry, or its error. */
+/** Returns an entry, or an error message. */
 function itemOf(value: unknown, index: number, now: number): DumpedEvent | string {
   const item: unknown = Array.isArray(value) ? value[index] : value
   if (!isTable(item)) return EXPECTED
@@ -121,8 +124,8 @@ function itemOf(value: unknown, index: number, now: number): DumpedEvent | strin
 const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as Alertmanager lists it'
 
 /**
- * Reads an alert from GET /api/v2/alerts or from amtool. The alert was firing at `updatedAt`. `endsAt` is not its end:
- * until this time, Alertmanager waits for an update. The list has no groups, so each alert is its own group.
+ * Converts an alert from GET /api/v2/alerts or amtool. It was firing at `updatedAt`. `endsAt` is not its end but the
+ * time until which Alertmanager waits for an update. The list has no groups, so each alert forms its own.
  */
 function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): DumpedEvent | string {
   const updatedAt = parseInstant(alert.updatedAt)
@@ -135,7 +138,7 @@ function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): 
   return futureFault('updatedAt', updatedAt, now) ?? { ...dumped, receivedAt: Math.min(updatedAt, now) }
 }
 
-/** Returns an error if the time is in the future, otherwise null. */
+/** Returns an error if the time is in the future, or null. */
 function futureFault(field: string, at: number, now: number): string | null {
   return at > now + CLOCK_SKEW_MS ? `${field}: is in the future; check the clocks and correct the time` : null
 }

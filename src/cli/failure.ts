@@ -1,10 +1,10 @@
-/** Failures of commands: one line for people, and an exit code for scripts. */
+/** Failures of commands: a line for people and an exit code for scripts. */
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
 import { StoreError } from '../store/sqlite/driver.ts'
 import { remedyOf } from '../store/sqlite/fault.ts'
 
-/** Invalid usage: an argument, an option or a setting. Each line says what is allowed. */
+/** Incorrect usage of an argument, an option or a setting. Each line says what is allowed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly lines: readonly string[]
@@ -14,20 +14,23 @@ export class UsageError extends Error {
   }
 }
 
-/** A command failed. The message says why and what to do. */
+/** Thrown if a command fails. The message says why and what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-/** Thrown after the command printed a negative answer: exit code 1 without a message. */
+/** Thrown after a command has printed a negative result, to exit with code 1 without a message. */
 export class NegativeAnswer extends Error {
   override readonly name = 'NegativeAnswer'
 }
 
-/** The remedy for an unknown error of the file system. */
+/** What to do about an unknown file system error. */
 const UNKNOWN = 'check the file, its owner and its mode'
 
-/** Returns the lines for stderr, with the stack trace of a bug, and the exit code: 2 for wrong usage, otherwise 1. */
+/**
+ * Returns the lines for stderr, including the stack trace of a bug, and the exit code: 2 for incorrect usage, otherwise
+ * 1.
+ */
 export function explainFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
   // Commander has already printed the help or the version.
   if (error instanceof CommanderError) return { lines: [], exitCode: error.exitCode === 0 ? 0 : 2 }

@@ -1,16 +1,16 @@
-/** Reads the input of a command: a file, standard input, or the duration of an option. */
+/** Reads the input of commands: files, standard input, and durations in options. */
 import { createReadStream } from 'node:fs'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { CommandError, UsageError } from './failure.ts'
 
-/** The maximum size of an input, because it is kept in memory. */
+/** The maximum input size. The input is kept in memory. */
 const MAX_BYTES = 1_073_741_824
 
 /**
- * Reads a file, or standard input for `-`. A device such as /dev/zero has no end, so binary data is refused at its
- * first zero byte, and text at one GiB.
- * @param wanted describes the expected content, for the remedy
- * @param maxBytes another limit, for a test
+ * Reads a file, or standard input for `-`. Devices such as /dev/zero never end, so binary data is rejected at its first
+ * zero byte, and text after one GiB.
+ * @param wanted describes the expected content, for the error message
+ * @param maxBytes a different limit, for tests
  */
 export async function readInput(file: string, wanted: string, maxBytes = MAX_BYTES): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
@@ -36,7 +36,7 @@ const DAY = 86_400_000
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY, w: 7 * DAY, y: 365 * DAY }
 const MAX_DURATION = 100 * 365 * DAY
 
-/** Returns a function that reads the duration of an option, such as `90d`, as milliseconds. @throws UsageError */
+/** Returns a parser for a duration such as `90d`, which returns milliseconds. @throws UsageError */
 export function parseDuration(option: string): (text: string) => number {
   return (text) => {
     const [, count, unit = ''] = /^(\d{1,8})([mhdwy])$/.exec(text.trim()) ?? []

@@ -1,16 +1,13 @@
-/** The output of commands: aligned tables and lines for a person, JSON for a program. */
+/** Command output: aligned tables and lines for people, JSON for programs. */
 
 import { forTerminal, visible } from '../domain/terminal.ts'
 
 export { visible } from '../domain/terminal.ts'
 
-/** Text longer than `maxWidth` is cut off, so that a line fits a terminal. JSON contains the whole text. */
+/** Text longer than `maxWidth` is truncated so that a line fits the terminal. JSON contains the full text. */
 export type Column<Item> = readonly [title: string, show: (item: Item) => string | number | null, maxWidth?: number]
 
-/**
- * Returns an aligned table, or the sentence `empty` if there are no items. Control characters from senders are
- * replaced.
- */
+/** Returns an aligned table, or the sentence `empty` if there are no items. Control characters are replaced. */
 export function formatTable<Item>(items: readonly Item[], columns: readonly Column<Item>[], empty: string): string {
   if (items.length === 0) return empty
   const rows = items.map((item) =>
@@ -32,7 +29,10 @@ function cut(text: string, maxWidth = Number.POSITIVE_INFINITY): string {
   return text.length <= maxWidth ? text : `${text.slice(0, maxWidth - 1).toWellFormed()}…`
 }
 
-/** Writes to standard output. All output goes through here, so that no control character reaches the terminal. */
+/**
+ * Writes to standard output. All output must go through this function, so that no control character reaches the
+ * terminal.
+ */
 export function print(text: string): void {
   process.stdout.write(`${forTerminal(text)}\n`)
 }
@@ -42,7 +42,7 @@ export function printError(text: string): void {
   process.stderr.write(`${forTerminal(text)}\n`)
 }
 
-/** Replaces the last line on the terminal's standard error. An empty text clears it. */
+/** Replaces the last line that was drawn on the terminal's standard error. Empty text clears it. */
 export function drawLine(text: string): void {
   process.stderr.write(`\r\u001b[K${visibleLine(text)}`)
 }

@@ -1,11 +1,11 @@
-/** Commander's Command with messages that say what is wrong and what to write instead. */
+/** Commander's Command, with messages that say what is wrong and what to type instead. */
 import { Command, Option } from 'commander'
 import { KEYS } from '../config.ts'
 import { suggestion } from '../domain/suggestion.ts'
 import { ErrorResponse } from './api/api.ts'
 import { UsageError } from './failure.ts'
 
-/** The options of API fields whose option has another name. */
+/** Options whose name differs from the API field they set. */
 const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
   endsAt: '--for',
   startsAt: '--start',
@@ -18,7 +18,7 @@ export function addCommand(parent: Command, name: string, description: string): 
   return parent.command(name).description(description)
 }
 
-/** Adds a command that works on one organization. */
+/** Adds a command that applies to one organization. */
 export function addOrgCommand(parent: Command, name: string, description: string): Command {
   return addCommand(parent, name, description).addOption(
     new Option('--org <name>', 'the organization (default: the only one)'),
@@ -27,7 +27,7 @@ export function addOrgCommand(parent: Command, name: string, description: string
 
 const SETTINGS = Object.keys(KEYS).filter((name) => name !== 'database')
 
-/** Adds options for settings: by default for all except the database, because every command has that option. */
+/** Adds options for settings: by default, all except the database, because every command already has that option. */
 export function addKeys(command: Command, names: readonly string[] = SETTINGS): Command {
   for (const [name, { doc, fallback }] of Object.entries(KEYS)) {
     const standard = String(fallback) === '' ? '' : ` (default: ${fallback})`
@@ -37,8 +37,8 @@ export function addKeys(command: Command, names: readonly string[] = SETTINGS): 
 }
 
 /**
- * A command that throws UsageError instead of printing Commander's message. Each command has the options of the program
- * too.
+ * A command that throws UsageError instead of printing Commander's message. Each command also has the program's
+ * options.
  */
 export class PlainCommand extends Command {
   override createCommand(name?: string): Command {
@@ -49,7 +49,7 @@ export class PlainCommand extends Command {
     throw new UsageError(plainMessage(this, message))
   }
 
-  /** Refuses empty arguments, and names the option of each field that the API refuses. */
+  /** Rejects empty arguments, and replaces API field names in errors with the names of the options. */
   override action(work: Parameters<Command['action']>[0]): this {
     return super.action(async (...values) => {
       for (const [index, argument] of this.registeredArguments.entries()) {
@@ -82,7 +82,7 @@ const REWORDINGS: readonly Rewording[] = [
   ],
 ]
 
-/** Rewrites a message of Commander in incmon's words. Returns any other message on one line. */
+/** Replaces Commander's message with incmon's. Returns any other message on one line. */
 function plainMessage(command: Command, message: string): string {
   const text = message.trim().replace(/^error: /, '')
   for (const [found, reword] of REWORDINGS) {
@@ -141,11 +141,11 @@ function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
 }
 
-/** Replaces the names of fields by the options of the command, if each refused field has one. */
+/** Replaces API field names with the command's options if each rejected field has one. */
 function withOptionNames(command: Command, refused: ErrorResponse): Error {
   const lines = refused.errors.map(({ path, message }) => {
     const name = optionOf(command, /^\w*/.exec(path)?.[0] ?? '')
-    // The list of errors truncates long messages. The detail contains the whole message.
+    // The list of errors truncates long messages. The `detail` contains the full message.
     const [, whole = message] = refused.message.split(`body: ${path}: `)
     return name === null ? null : `${name}: ${whole.replace(/\bsend\b/, 'write')}`
   })

@@ -1,4 +1,4 @@
-/** Long commands: one line on a terminal that shows the progress, and a clean end after Ctrl-C or SIGTERM. */
+/** Support for long-running commands: a progress line on terminals, and a clean exit after Ctrl-C or SIGTERM. */
 
 import { CommandError } from './failure.ts'
 import { drawLine } from './output.ts'
@@ -9,12 +9,12 @@ const BAR_WIDTH = 30
 export type ProgressLine = {
   /** Shows one of many steps. Most calls draw nothing, to save time. */
   readonly show: (text: () => string) => void
-  /** Shows a long step that reports no progress. */
+  /** Shows a long step that does not report progress. */
   readonly announce: (text: string) => void
   readonly end: () => void
 }
 
-/** Returns a line on stderr, so that the result on stdout can be piped. It does nothing without a terminal. */
+/** Returns a progress line on stderr, so that the result on stdout can be piped. Does nothing without a terminal. */
 export function progressLine(): ProgressLine {
   if (!process.stderr.isTTY) return { show: () => {}, announce: () => {}, end: () => {} }
   let shownAt = Number.NEGATIVE_INFINITY
@@ -56,12 +56,12 @@ function bar(done: number, of: number): string {
 }
 
 export type Progress = {
-  /** @param more text at the end of the line */
+  /** @param more text to add at the end of the line */
   readonly show: (done: number, of: number, more: string) => void
   readonly end: () => void
 }
 
-/** Starts a progress bar. `what`: the plural of the counted noun. */
+/** Starts a progress bar. `what` is the plural of the noun that is counted. */
 export function startProgress(what: string): Progress {
   const line = progressLine()
   const show: Progress['show'] = (done, of, more) =>
@@ -69,7 +69,7 @@ export function startProgress(what: string): Progress {
   return { show, end: line.end }
 }
 
-/** Shows a text on a terminal until the returned function is called. */
+/** Shows a text on the terminal until the returned function is called. */
 export function showWaiting(what: string): () => void {
   const line = progressLine()
   line.announce(`${what} …`)
@@ -85,7 +85,7 @@ export function megabytes(bytes: number): string {
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController()
   const stop = () => controller.abort(new CommandError('stopped: nothing was changed'))
-  // A terminal and npm both forward the same Ctrl-C, so both signals are handled.
+  // The terminal and npm both send a signal for the same Ctrl-C, so handle both.
   process.on('SIGINT', stop).on('SIGTERM', stop)
   try {
     return await work(controller.signal)

@@ -1,4 +1,4 @@
-/** Finds the running server: the server that the user named, otherwise the server on the database. */
+/** Finds the running server: the one named by the user or, by default, the one that has the database open. */
 import { resolve } from 'node:path'
 import { type Config, clientVariables } from '../config.ts'
 import { socketPathOf } from '../server/connection/socket.ts'
@@ -11,13 +11,13 @@ import { CommandError, UsageError } from './failure.ts'
 
 type Options = Common & { readonly url?: string }
 
-/** `url` does not end with a slash. `trust` is the certificate that is trusted over TLS. */
+/** `url` has no trailing slash. `trust` says which TLS certificate is trusted. */
 export type FoundServer = { readonly url: string; readonly trust: Trust }
 
 /**
- * Returns the server that `--url` names, otherwise the server that INCMON_URL names, otherwise the server on the
- * configured database. Never guesses a port, because another program on the port would receive the token.
- * @throws UsageError if the named address is not a URL; CommandError if no server runs on the database
+ * Returns the server named by `--url`, else by INCMON_URL, else the one that has the configured database open. Never
+ * guesses a port, because another program listening there would receive the token.
+ * @throws UsageError if the URL is invalid; CommandError if no server has the database open
  */
 export async function requireServer(options: Options): Promise<FoundServer> {
   const named = namedAddress(options)
@@ -29,7 +29,7 @@ export async function requireServer(options: Options): Promise<FoundServer> {
   return { url: reachableUrl(url), trust: certificate === null ? 'system' : { only: certificate } }
 }
 
-/** Returns the addresses of the server on a database, or null if no server answers on the socket. */
+/** Returns the URLs of the server that has the database open, or null if no server responds on the socket. */
 export async function findListening(database: string): Promise<Listening | null> {
   if (!isServed(database)) return null
   const server = await reachServer(socketPathOf(database))
@@ -37,13 +37,13 @@ export async function findListening(database: string): Promise<Listening | null>
   return server?.listening ?? null
 }
 
-/** Returns the message that no server runs on the database, and what to do. */
+/** Returns the message that no server has the database open, and what to do. */
 export function noServer(database: string, options: Common): string {
   const path = resolve(database)
   return `no server runs on ${path}: start ${hint(options, 'serve')}, or name the server with --url or the database with --database`
 }
 
-/** Returns the value of --url, otherwise of INCMON_URL, without a slash at the end, or null if neither is set. */
+/** Returns the value of --url or INCMON_URL, without a trailing slash, or null if neither is set. */
 export function namedAddress({ url }: { readonly url?: string }): string | null {
   const named = url ?? clientVariables().url
   if (named === null) return null
@@ -57,13 +57,13 @@ export function namedAddress({ url }: { readonly url?: string }): string | null 
   )
 }
 
-/** Returns the address at which a server with this configuration is reached from its own machine. */
+/** Returns the URL at which a server with this configuration can be reached from its own machine. */
 export function configuredAddress({ host, port, 'tls-cert': certificate }: Config): string {
   const shownHost = host.includes(':') ? `[${host}]` : host
   return reachableUrl(`${certificate === '' ? 'http' : 'https'}://${shownHost}:${port}`)
 }
 
-/** Replaces an address that means "all addresses" with the local address. */
+/** Replaces a wildcard address with the loopback address. */
 export function reachableUrl(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }

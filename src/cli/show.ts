@@ -1,4 +1,4 @@
-/** Formats one incident or alert for a person: one fact per line, then tables. */
+/** Formats an incident or alert for people: one fact per line, followed by tables. */
 
 import { formatScore, timesOf } from '../domain/postmortem/words.ts'
 import type { Alert, WholeIncident } from './api/records.ts'
@@ -18,7 +18,7 @@ type Shown = WholeIncident & {
 
 const SUSPECTS_SHOWN = 5
 
-/** Returns an incident with its alerts, its suspects and its timeline. */
+/** Formats an incident with its alerts, suspects and timeline. */
 export function formatIncident(incident: Shown): string {
   const { number, title, service, organization, severity, status, id, alerts, suspects, timeline } = incident
   const facts = factsOf([
@@ -44,7 +44,7 @@ export function formatIncident(incident: Shown): string {
 
 type ShownAlert = Alert & { readonly service: string; readonly organization: string; readonly incident: string | null }
 
-/** Returns an alert with its labels. */
+/** Formats an alert with its labels. */
 export function formatAlert(alert: ShownAlert): string {
   const { name, summary, severity, status, resolution, service, organization, source, id, labels } = alert
   const facts = factsOf([
@@ -69,7 +69,7 @@ export function formatAlert(alert: ShownAlert): string {
   return [title, facts, formatTable(named, columns, 'no labels')].join('\n\n')
 }
 
-/** Formats one fact per line. Omits facts without a value. */
+/** Formats one fact per line. Facts without a value are omitted. */
 function factsOf(facts: readonly (readonly [name: string, value: string | null])[]): string {
   const present = facts.filter(([, value]) => value !== null && value !== '')
   const width = Math.max(...present.map(([name]) => name.length))
@@ -88,7 +88,7 @@ function alertsOf(alerts: readonly Alert[]): string {
   return formatTable(alerts, columns, 'no alerts')
 }
 
-/** Formats one suspect per line. The reasons follow on separate lines, because they are too long for a table. */
+/** Formats one suspect per line. Its reasons follow on separate lines because they are too long for a table. */
 function suspectsOf(suspects: readonly Suspect[]): string {
   if (suspects.length === 0) return 'no suspects: nothing changed near the start'
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {

@@ -1,4 +1,4 @@
-/** The names of a source: the name of the program or of the webhook. */
+/** The names of sources: each has the name of its program and that of its webhook. */
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { suggestion } from '../domain/suggestion.ts'
 import { UsageError } from './failure.ts'
@@ -11,10 +11,10 @@ const SENDERS: Readonly<Record<string, Source>> = {
   gitlab: 'ci',
 }
 
-/** All accepted names, with the names of programs first. */
+/** All accepted names, program names first. */
 export const SOURCE_NAMES: readonly string[] = [...Object.keys(SENDERS), ...SOURCES]
 
-/** Reads the name of a sender or of a webhook, such as `alertmanager` or `metrics`. @throws UsageError */
+/** Parses the name of a sender or webhook, such as `alertmanager` or `metrics`. @throws UsageError */
 export function parseSource(text: string): Source {
   const name = text.trim().toLowerCase()
   const source = SOURCES.find((one) => one === name) ?? SENDERS[name]

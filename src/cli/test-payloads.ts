@@ -1,4 +1,4 @@
-/** Test payloads: a small problem of a fictional workload, in the format of each sender. */
+/** Test payloads: a minor problem with a fictional workload, in each sender's format. */
 import type { Source } from '../domain/event/event.ts'
 import { alertmanager, event, MINUTE, pipeline, shaOf } from './demo/senders.ts'
 
@@ -7,7 +7,7 @@ const POD = `${WORKLOAD.name}-5d8c7b9f4d-x2x7k`
 const SUMMARY = 'A test alert of "incmon send-test"'
 export const TEST_SERVICE = `${WORKLOAD.namespace}/${WORKLOAD.name}`
 
-/** Functions that return the payload of a source. `now` in milliseconds UTC. */
+/** Functions that return a source's payload. `now` is in milliseconds UTC. */
 export const TEST_PAYLOADS: Readonly<Record<Source, (now: number) => unknown>> = {
   cluster: (now) => {
     const message = `Back-off restarting failed container ${WORKLOAD.name} in pod ${POD}`
@@ -16,7 +16,7 @@ export const TEST_PAYLOADS: Readonly<Record<Source, (now: number) => unknown>> =
   },
   metrics: (now) => notification('IncmonSendTest', now),
   dashboard: (now) => ({ ...notification('Incmon send-test', now), orgId: 1, title: '[FIRING:1]', state: 'alerting' }),
-  // The pipeline ID is new each minute.
+  // The pipeline ID changes every minute.
   ci: (now) => {
     const run = { id: Math.floor(now / MINUTE), from: now, until: now, sha: shaOf(WORKLOAD.name, 1) }
     return pipeline(WORKLOAD, { ...run, end: 'tests failed', title: 'Try the webhook' }).at(-1)?.body

@@ -1,4 +1,6 @@
-/** Gives commands the API: over the socket of a running server, otherwise from the same application in this process. */
+/**
+ * Gives commands access to the API: over a running server's socket, or through the same application in this process.
+ */
 import { userInfo } from 'node:os'
 import { text as wholeText } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,17 +15,16 @@ import { type Common, isMissing, refuseMissing, requireConfig } from '../databas
 import { CommandError } from '../failure.ts'
 import { reachServer } from './socket-client.ts'
 
-/** The optional parts of a request. */
 type RequestOptions = {
   readonly cluster?: string | undefined
-  /** The body, which is sent as JSON. */
+  /** Sent as JSON. */
   readonly body?: unknown
-  /** A body that is sent unchanged, instead of `body`. */
+  /** Sent unchanged instead of `body`. */
   readonly payload?: Uint8Array<ArrayBuffer>
   readonly accept?: string
 }
 
-/** Sends requests. `failure` returns the error that caused the last 5xx response, if this process knows the error. */
+/** Sends requests. `failure` returns the error behind the last 5xx response, if this process knows it. */
 export type Transport = {
   readonly send: (
     method: string,
@@ -35,10 +36,10 @@ export type Transport = {
   readonly close: () => Promise<void>
 }
 
-/** An error response of the API. The message is the `detail` of the response. */
+/** An error response from the API. The message is the response's `detail`. */
 export class ErrorResponse extends CommandError {
   readonly status: number
-  /** The errors of the invalid fields, or of the rejected items of a webhook. */
+  /** Errors about invalid fields or rejected webhook items. */
   readonly errors: readonly { readonly path: string; readonly message: string }[]
   constructor(status: number, text: string) {
     const problem = parseObject(text)
@@ -53,9 +54,9 @@ export type Api = {
   readonly of: (organization: string) => Api
   /** Returns the body of a successful response as text. @throws ErrorResponse */
   readonly text: (method: string, path: string, asked?: RequestOptions) => Promise<string>
-  /** Returns the JSON of a successful response; null if it has no body. @throws ErrorResponse */
+  /** Returns the JSON body of a successful response, or null if it is empty. @throws ErrorResponse */
   readonly json: <Body>(method: string, path: string, asked?: RequestOptions) => Promise<Body>
-  /** Returns the records of every page, newest first. @throws ErrorResponse */
+  /** Returns the records from all pages, newest first. @throws ErrorResponse */
   readonly all: <Item>(path: string, asked?: RequestOptions) => Promise<Item[]>
   /**
    * Yields the JSON lines of a response as they arrive. @throws ErrorResponse; CommandError if the response is
@@ -64,15 +65,15 @@ export type Api = {
   readonly lines: <Line>(method: string, path: string, asked?: RequestOptions) => AsyncGenerator<Line>
 }
 
-/** How long a command waits for another command, or for a server that starts. */
+/** How long a command waits for another command, or for a server that is starting. */
 const LOCK_TIMEOUT_MS = 10_000
 const PAUSE_MS = 50
 const PAGE_SIZE = 500
 
 /**
- * Runs a command's work with the API of the configured database. If a server holds the lock of the database, requests
- * go over its socket. Otherwise this process holds the lock during the work.
- * @param missing `create` creates a missing database and updates an older one; `refuse` refuses both
+ * Runs a command with the API of the configured database. If a server has the database locked, requests go over its
+ * socket. Otherwise, this process holds the lock while the command runs.
+ * @param missing `create` creates a missing database and upgrades an old one; `refuse` rejects both
  */
 export async function withApi<Result>(
   options: Common,
@@ -105,7 +106,7 @@ function lockedMessage(database: string): string {
   return `${database} is locked by another incmon, and no server answers on ${socketPathOf(database)}: wait until the other command has ended or the server has started`
 }
 
-/** Opens the application in this process. Returns null if another process takes the lock at the same time. */
+/** Opens the application in this process. Returns null if another process takes the lock first. */
 async function openHere(database: string, options: Common, mayCreate: boolean): Promise<Transport | null> {
   const isNew = isMissing(database)
   const db = openStore(database)
@@ -117,7 +118,7 @@ async function openHere(database: string, options: Common, mayCreate: boolean): 
       db.close()
       return null
     }
-    // The application is the larger part of the program. A command that uses a running server starts faster without it.
+    // The application is most of the program. Commands that use a running server start faster without loading it.
     const { openApplication } = await import('./application.ts')
     return openApplication(db, release, { options, mayUpgrade: mayCreate, isNew })
   } catch (error) {
@@ -180,12 +181,12 @@ function headersOf({ cluster, body, accept }: RequestOptions, organization?: str
   }
 }
 
-/** Encodes text as UTF-8, because a header contains bytes. */
+/** Encodes text as UTF-8, because headers consist of bytes. */
 function encoded(text: string): string {
   return Buffer.from(text.replace(/[\r\n\0]/g, ' '), 'utf8').toString('latin1')
 }
 
-/** Returns the login name of the user who runs the command, or the user ID if there is no name. */
+/** Returns the login name of the current user, or the user ID if there is none. */
 function loginName(): string {
   try {
     return userInfo().username

@@ -1,5 +1,5 @@
 /**
- * Runs the application inside a command while no server runs. The application has the same routes, but does not listen.
+ * Runs the application inside a command if no server is running. It has the same routes but does not listen on a port.
  */
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -22,7 +22,7 @@ import { type Common, requireConfig, requireCurrent, upgrade } from '../database
 import { printError } from '../output.ts'
 import type { Transport } from './api.ts'
 
-/** Replaces the pages, because commands do not use them. */
+/** Replaces the pages, which commands do not use. */
 const NO_PAGES = {
   program: '',
   csrfKey: '',
@@ -34,9 +34,8 @@ const NO_PAGES = {
 const ORIGIN = 'http://localhost'
 
 /**
- * Opens the application over a database whose lock this process holds. `close` closes the database and releases the
- * lock.
- * @param wanted.mayUpgrade whether an older or empty database is updated; otherwise it is refused
+ * Opens the application on a database that this process has locked. `close` closes the database and releases the lock.
+ * @param wanted.mayUpgrade whether to upgrade an old or empty database instead of rejecting it
  */
 export function openApplication(
   db: Db,
@@ -51,7 +50,7 @@ export function openApplication(
   const server = contextOf(notifierOf(deps, wanted.options), (error) => {
     failure = error
   })
-  // This process handles one request at a time, so slow queries need no worker thread.
+  // A command makes one request at a time, so slow queries do not need a worker thread.
   const app = createApp(deps, readHere(db), server, 'program')
   return {
     send: async (method, path, headers, body) => {
@@ -72,7 +71,7 @@ function elapsed(): number {
   return performance.now()
 }
 
-/** Sends only test messages. All other messages wait in the outbox for a server. */
+/** Sends only test messages. All other messages stay in the outbox until a server is started. */
 function notifierOf(deps: Deps, options: Common): ServerContext['notifier'] {
   const config = requireConfig(options)
   const sending = { transports: () => transportsOf(config), publicUrl: () => config['public-url'] }
@@ -82,7 +81,7 @@ function notifierOf(deps: Deps, options: Common): ServerContext['notifier'] {
   }
 }
 
-/** Returns the context of the application. A command has no log: `failed` receives the errors and prints them. */
+/** Returns the application's context. A command has no log, so `failed` prints errors instead. */
 function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown) => void): ServerContext {
   return {
     log: createLog('fatal', () => {}),

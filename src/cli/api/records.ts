@@ -1,6 +1,4 @@
-/**
- * Types of the records that commands read, and functions that find a record by the id or number that a person typed.
- */
+/** The records that commands use, and functions that find one by an id or number entered by the user. */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Plan, Settings } from '../../domain/organization.ts'
 import { serviceName } from '../../domain/postmortem/words.ts'
@@ -66,20 +64,20 @@ export type Service = {
   readonly archived: boolean
 }
 
-/** A record, its organization, and the API for that organization. */
+/** A record with its organization, and the API for that organization. */
 export type Named<Found> = {
   readonly api: Api
   readonly found: Found
   readonly organization: Pick<Organization, 'id' | 'name'>
 }
 
-/** The minimum number of characters of a shortened id. */
+/** The minimum length of a shortened id. */
 export const SHORTEST_PART = 8
 
 type Noun = 'incident' | 'alert' | 'silence'
 type Match = { readonly id: string; readonly number: number | null } & Pick<Named<unknown>, 'organization'>
 
-/** Runs the work of a command with the record that `word` identifies. @throws CommandError like `requireRecord` */
+/** Runs a command with the record that `word` identifies. @throws CommandError like `requireRecord` */
 export function withRecord<Found, Result>(
   noun: Noun,
   word: string,
@@ -90,9 +88,9 @@ export function withRecord<Found, Result>(
 }
 
 /**
- * Returns the record that `word` identifies. `word` is an id, at least 8 characters from the end or the start of an id,
- * or the number of an incident. Searches all organizations unless --org names one.
- * @throws CommandError if no record matches, with the command that lists the records; or if several records match
+ * Returns the record that `word` identifies: by an id, by the first or last 8 or more characters of an id, or by an
+ * incident number. Searches all organizations unless --org names one.
+ * @throws CommandError if several records match, or if none does (the message names the command that lists the records)
  */
 export async function requireRecord<Found>(
   api: Api,
@@ -133,25 +131,25 @@ function noRecord(noun: Noun, word: string, options: Common): string {
   return `${what}: write ${number}at least ${SHORTEST_PART} characters of its id, as ${list} shows them`
 }
 
-/** Returns the number of an incident with its shortened id. */
+/** Returns the number and the shortened id of an incident. */
 export async function incidentName(api: Api, id: string): Promise<string> {
   const [match] = await api.json<Match[]>('GET', `/operator/incidents/${id}`)
   return match?.number ? `${match.number} (${id})` : id
 }
 
-/** Returns the services of an organization. */
+/** Returns all services in the organization. */
 export function listServices(api: Api, archived: boolean): Promise<Service[]> {
   return api.json('GET', `/api/services?archived=${archived ? 1 : 0}`)
 }
 
-/** Returns a function that finds the name of a service by its id, such as `shop/cart`. */
+/** Returns a function that maps a service id to the service's name, such as `shop/cart`. */
 export async function serviceNames(api: Api): Promise<(id: string) => string> {
   const services = await listServices(api, true)
   const names = new Map(services.map((service) => [service.id, serviceName(service)]))
   return (id) => names.get(id) ?? id
 }
 
-/** Options of commands that work on one organization. */
+/** Options of commands that apply to one organization. */
 export type OrganizationOptions = Common & { readonly org?: string }
 
 /** The response of `GET /operator/organizations`. */
@@ -163,7 +161,7 @@ export type Organization = {
   readonly createdAt: string
 }
 
-/** Runs the work of a command with the API for its organization. @throws CommandError, UsageError */
+/** Runs a command with the API for its organization. @throws CommandError, UsageError */
 export function withOrganization<Result>(
   options: OrganizationOptions,
   work: (api: Api, organization: Organization) => Promise<Result>,
@@ -174,13 +172,13 @@ export function withOrganization<Result>(
   })
 }
 
-/** Returns all organizations. */
 export function listOrganizations(api: Api): Promise<Organization[]> {
   return api.json('GET', '/operator/organizations')
 }
 
 /**
- * Returns the organization that --org names, or the only organization without --org. @throws CommandError, UsageError
+ * Returns the organization named by --org or, if the option is missing, the only organization.
+ * @throws CommandError, UsageError
  */
 export async function requireOrganization(api: Api, { org, ...options }: OrganizationOptions): Promise<Organization> {
   const all = await listOrganizations(api)

@@ -1,4 +1,4 @@
-/** Sends requests over the Unix socket of a running server, and checks its identity. */
+/** Sends requests over a running server's Unix socket and verifies the server's identity. */
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
@@ -8,19 +8,20 @@ import { parseObject } from '../ask.ts'
 import { CommandError } from '../failure.ts'
 import type { Transport } from './api.ts'
 
-/** The longest pause in a response. The first response identifies the server and is short. */
+/** The longest allowed pause within a response. The first response, which identifies the server, is short. */
 const TIMEOUT_MS = 60_000
 const FIRST_TIMEOUT_MS = 5_000
-/** Error codes if no server listens, because the server is starting or stopping, or was killed. */
+/** The error codes if no server is listening, because it is starting, stopping, or was killed. */
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
 
-/** Sends requests over the socket. `listening`: where the server listens on the network. */
+/** Sends requests over the socket. `listening` is the server's network address. */
 export type ServerTransport = Transport & { readonly listening: Listening }
 
 /**
- * Connects to the server that listens on the path.
- * @returns null if no server listens
- * @throws CommandError if another program or another version of incmon answers, or if this user may not connect
+ * Connects to the server that listens on the socket.
+ * @returns null if there is none
+ * @throws CommandError if another program or another version of incmon responds, or if this user is not allowed to
+ * connect
  */
 export async function reachServer(path: string): Promise<ServerTransport | null> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -1,4 +1,4 @@
-/** incmon version and licenses: the versions of the program and its parts, and their licences. */
+/** incmon version and licenses: prints the versions and licenses of the program and its components. */
 import type { Command } from 'commander'
 import { type License, listLicenses, programCommit, programVersion } from '../../assets.ts'
 import { suggestion } from '../../domain/suggestion.ts'

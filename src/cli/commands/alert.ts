@@ -31,7 +31,7 @@ export function addAlert(program: Command): void {
 
 type Filter = OrganizationOptions & { readonly status?: 'firing' | 'resolved'; readonly limit: number }
 
-/** Lists only the newest alerts, because there may be millions. */
+/** Lists only the newest alerts, because there might be millions. */
 async function listAlerts(options: Filter): Promise<void> {
   const { items, total } = await withOrganization(options, async (api) => {
     const nameOf = await serviceNames(api)
@@ -73,7 +73,7 @@ async function showAlert(id: string, options: OrganizationOptions): Promise<void
   })
 }
 
-/** Resolves an alert. An alert that is already resolved stays unchanged. */
+/** Resolves an alert, unless it is already resolved. */
 async function resolveAlert(id: string, options: OrganizationOptions): Promise<void> {
   await withRecord<Alert, void>('alert', id, options, async ({ api, found, organization }) => {
     const service = (await serviceNames(api))(found.serviceId)
@@ -87,7 +87,7 @@ async function resolveAlert(id: string, options: OrganizationOptions): Promise<v
   })
 }
 
-/** Parses the number of alerts in `--limit`. */
+/** Parses the value of `--limit`. */
 function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MAX_LIMIT) return limit

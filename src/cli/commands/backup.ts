@@ -1,4 +1,7 @@
-/** incmon backup: writes a checked copy of the database to a file or to standard output. A server may run. */
+/**
+ * incmon backup: writes a verified copy of the database to a file or to standard output, even while a server is
+ * running.
+ */
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -16,7 +19,7 @@ import { print, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { bytesBar, counted, interruptible, megabytes, progressLine } from '../progress.ts'
 
-/** Lowers the CPU priority of the backup below that of a running server. */
+/** Gives the backup a lower CPU priority than a running server. */
 const NICENESS = 10
 
 type Options = Common & { readonly force?: boolean; readonly temporary?: string }
@@ -42,7 +45,7 @@ async function runBackup(target: string, options: Options): Promise<void> {
   else print(`backed up ${visible(database)} to ${visible(target)}: ${megabytes(bytes)} MB, checked`)
 }
 
-/** Refuses to overwrite the database, its companion files, or any open database, because data would be lost. */
+/** Refuses to overwrite the database, its companion files, or any database that is in use. */
 function refuseTarget(database: string, target: string, force: boolean | undefined): void {
   if (!existsSync(dirname(target))) {
     throw new CommandError(`there is no directory ${dirname(target)}: create it, or name another file`)
@@ -65,13 +68,13 @@ async function saveBackup(
 ): Promise<void> {
   await withPart(to.target, async (part) => {
     await copyChecked(database, part, signal)
-    // Another process may have created the file during the copy.
+    // Another process might have created the file in the meantime.
     refuseTarget(database, to.target, to.force)
     part.publish()
   })
 }
 
-/** Writes the copy to standard output after the check, because sent bytes cannot be revoked. */
+/** Writes the copy to standard output only after it is verified, because output cannot be taken back. */
 async function streamBackup(database: string, directory: string | undefined, signal: AbortSignal): Promise<void> {
   if (process.stdout.isTTY)
     throw new UsageError('- writes the backup to standard output: pipe it to a program, or name a file')
@@ -103,7 +106,7 @@ async function copyChecked(database: string, part: Part, signal: AbortSignal): P
 async function send(part: Part, signal: AbortSignal): Promise<void> {
   const { size } = statSync(part.path)
   const line = progressLine()
-  // If the reader closes the pipe early, its backup is incomplete. This is an error.
+  // If the reader closes the pipe early, its backup is incomplete, which is an error.
   process.stdout.removeAllListeners('error')
   try {
     const source = createReadStream(part.path)

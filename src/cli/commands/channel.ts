@@ -1,4 +1,4 @@
-/** incmon channel: adds, changes, lists, tests and removes channels for messages about incidents. */
+/** incmon channel: adds, changes, lists, tests and removes notification channels. */
 import { type Command, Option } from 'commander'
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/notification/format.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
@@ -18,7 +18,7 @@ type Settings = {
   readonly to?: string
   readonly rule?: readonly Rule[]
   readonly timeZone?: string
-  /** In minutes; 0 for never. */
+  /** In minutes; 0 means never. */
   readonly remindAfter?: number
   readonly remindEvery?: number
   readonly escalateAfter?: number
@@ -75,7 +75,7 @@ function addSettings(command: Command): Command {
   return minutes('escalate-after', 'send only incidents that are unacknowledged for this long')
 }
 
-/** Creates a channel. Prints the secret of a webhook, which is not shown again. */
+/** Creates a channel. For a webhook, prints its secret, which is not shown again. */
 async function createChannel(name: string, options: Added): Promise<void> {
   const { kind, to } = options
   refuseWrongAddress(kind, options)
@@ -107,7 +107,7 @@ async function changeChannel(name: string, options: Changed): Promise<void> {
   for (const warning of warnings) printError(`warning: ${warning}`)
 }
 
-/** Refuses an option for another kind of channel. The server would ignore such an option. */
+/** Rejects an option that applies only to other kinds of channels and that the server would ignore. */
 function refuseWrongAddress(kind: ChannelKind, { url, to }: Settings): void {
   if (kind === 'mail' && url !== undefined) throw new UsageError('--url: a mail channel has addresses; write --to')
   if (kind !== 'mail' && to !== undefined) throw new UsageError(`--to: a ${kind} channel has an address; write --url`)

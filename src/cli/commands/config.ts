@@ -1,4 +1,4 @@
-/** incmon config and check-config: print the configuration, the origin of each value, and all errors. */
+/** incmon config and check-config: prints the configuration, the source of each value, and all errors. */
 import type { Command } from 'commander'
 import { type Config, readSettings, type Setting } from '../../config.ts'
 import { readTls } from '../../server/connection/tls.ts'

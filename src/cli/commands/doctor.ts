@@ -1,4 +1,4 @@
-/** incmon doctor: checks an installation without changing it, and says what to do. */
+/** incmon doctor: checks an installation without changing it, and says what to do about problems. */
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
@@ -18,7 +18,7 @@ import { addCommand, addKeys } from '../plain-command.ts'
 import { showWaiting } from '../progress.ts'
 import { configuredAddress, findListening, reachableUrl } from '../server-address.ts'
 
-/** A server on this machine answers within this time. */
+/** How long to wait for a server on this machine. */
 const TIMEOUT_MS = 5_000
 
 /** @param now the clock, in milliseconds UTC */
@@ -43,7 +43,7 @@ async function runDoctor(options: Common & { readonly full?: boolean }, now: num
   if (!isOk) throw new NegativeAnswer()
 }
 
-/** Returns each finding on one line and its remedy below, because one line for both would be too wide. */
+/** Formats each finding as one line with its remedy below, because both would not fit on one line. */
 function tableOf(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(({ state, check, text, remedy }) => {
@@ -84,7 +84,7 @@ function entryOf(path: string): FileEntry | null {
   return { path, mode, uid, size, readable: may(path, constants.R_OK), writable: may(path, constants.W_OK) }
 }
 
-/** Returns whether this process may access a path. Write access to a read-only mount is false. */
+/** Returns whether this process can access a path. A read-only mount is not writable. */
 function may(path: string, what: number): boolean {
   try {
     accessSync(path, what)
@@ -104,7 +104,7 @@ function diskOf(directory: string): DoctorFacts['disk'] {
   }
 }
 
-/** Returns where the server on the file listens, otherwise which program uses the configured port. */
+/** Returns where the server for this file listens. If there is none, returns which program uses the configured port. */
 async function findServer(config: Config, file: string): Promise<Pick<DoctorFacts, 'served' | 'address' | 'port'>> {
   const served = isServed(file)
   const configured = config.port === 0 ? '' : configuredAddress(config)
@@ -118,7 +118,7 @@ async function findServer(config: Config, file: string): Promise<Pick<DoctorFact
   return { served, address: configured, port: config.port === 0 ? { state: 'any' } : await askPort(config) }
 }
 
-/** Asks the server at the address that the server itself named over its socket. */
+/** Sends a request to the URL that the server reported over its socket. */
 async function askServer(address: string, configured: string): Promise<Pick<DoctorFacts, 'address' | 'port'>> {
   const isOtherScheme = address !== configured && withoutScheme(address) === withoutScheme(configured)
   if (isOtherScheme) return { address: configured, port: { state: 'changed', address } }
@@ -131,7 +131,7 @@ function withoutScheme(address: string): string {
   return address.replace(/^https?:/, '')
 }
 
-/** Listens on the configured port for a moment. If the port is in use, identifies the program there. */
+/** Listens on the configured port for a moment. If the port is in use, identifies the program that uses it. */
 async function askPort(config: Config): Promise<Port> {
   const code = await tryPort(config).then(() => null, errorCode)
   if (code === null) return { state: 'free' }
@@ -143,7 +143,7 @@ async function askPort(config: Config): Promise<Port> {
   return (await identify(other)).state === 'incmon' ? { state: 'changed', address: other } : found
 }
 
-/** Accepts any certificate, because another check reports on the certificate. */
+/** Accepts any certificate, because a separate check reports on the certificate. */
 async function identify(address: string): Promise<Port> {
   const question = { timeoutMs: TIMEOUT_MS, trust: 'anyone' } as const
   try {

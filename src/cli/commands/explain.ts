@@ -1,4 +1,4 @@
-/** incmon explain: shows what a payload would do and the rule of each decision. Nothing is stored. */
+/** incmon explain: shows what a payload would do and the rule behind each decision, without storing anything. */
 import { type Command, Option } from 'commander'
 import type { Receipt } from '../../domain/decide/delivery.ts'
 import { IncmonError } from '../../domain/error.ts'
@@ -60,7 +60,7 @@ function parsed(bytes: Uint8Array, file: string): unknown {
   }
 }
 
-/** Returns V8's description of the first syntax error: its line and column, or the text around it. */
+/** Returns V8's description of the first syntax error: its line and column, or the surrounding text. */
 function whereBroken(bytes: Uint8Array): string {
   try {
     JSON.parse(Buffer.from(bytes).toString('utf8').trimEnd())
@@ -70,7 +70,7 @@ function whereBroken(bytes: Uint8Array): string {
   }
 }
 
-/** Returns the webhook for the payload. @throws UsageError if incmon does not recognize the payload */
+/** Returns the webhook for the payload. @throws UsageError if the payload's format is unknown */
 function recognized(body: unknown): Source {
   const source = recognizeSource(body)
   if (source === null) {
@@ -83,7 +83,7 @@ function recognized(body: unknown): Source {
   return source
 }
 
-/** Converts an error of the API to a rejected item: `alerts[2].labels` is the field `labels` of the third item. */
+/** Converts an API error to a rejected item: `alerts[2].labels` becomes the `labels` field of the third item. */
 function itemOf({ path, message }: ErrorResponse['errors'][number]): Receipt['rejected'][number] {
   const [, index = '0', field = path] = /^alerts\[(\d+)\]\.?(.*)$/s.exec(path) ?? []
   return { index: Number(index), error: field === '' ? message : `${field}: ${message}` }

@@ -1,4 +1,4 @@
-/** incmon health: prints whether the running server is ready, for people, scripts and probes. */
+/** incmon health: prints whether the server is ready, for people, scripts and probes. */
 import { setTimeout } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { type Certificate, certificateFaultOf, differenceOf } from '../../domain/doctor/certificate.ts'
@@ -16,10 +16,10 @@ const MAX_WAIT_SECONDS = 86_400
 
 type Options = Common & {
   readonly url?: string
-  /** In seconds. Without it, the command asks the server once. */
+  /** In seconds. Without it, the command checks only once. */
   readonly wait?: number
 }
-/** The response of a server. `message` says why the server is not ready, and what to do. */
+/** A server's response. `message` says why it is not ready and what to do. */
 type Health = { readonly url: string | null } & (
   | { readonly certificate: Certificate | null }
   | { readonly why: string; readonly message: string }
@@ -38,8 +38,8 @@ export function addHealth(program: Command, now: () => number): void {
 }
 
 /**
- * Prints whether the server is ready. A bad certificate only causes a warning, because the server itself works.
- * @throws CommandError if the server is not ready when the wait is over
+ * Prints whether the server is ready. A bad certificate causes only a warning, because the server itself works.
+ * @throws CommandError if the server is still not ready after the wait
  */
 async function askHealth(options: Options, now: number): Promise<void> {
   const waited = options.wait === undefined ? () => {} : showWaiting('waiting for the server')
@@ -52,7 +52,7 @@ async function askHealth(options: Options, now: number): Promise<void> {
   if (!options.json) print(`${health.url} is ready${warning === null ? '' : `; ${warning}`}`)
 }
 
-/** Returns a warning about the certificate. For a server named with --url, TLS already checks the certificate. */
+/** Returns a warning about the certificate. With --url, TLS has already verified it. */
 function warningOf(shown: Certificate | null, options: Options, now: number): string | null {
   if (shown === null) return null
   const file = requireConfig(options)['tls-cert']
@@ -61,7 +61,7 @@ function warningOf(shown: Certificate | null, options: Options, now: number): st
   return trouble && visible(`its certificate ${trouble.text}: ${trouble.remedy}`)
 }
 
-/** Asks at least once, and returns the last response. */
+/** Checks at least once, and returns the last response. */
 async function askUntil(options: Options, until: number): Promise<Health> {
   for (;;) {
     const health = await askOnce(options)
@@ -75,7 +75,7 @@ async function askOnce(options: Options): Promise<Health> {
   if (named !== null) return askAt(named, 'system', options)
   const { database } = requireConfig(options)
   const listening = await findListening(database)
-  // The socket proves the identity of the server, so an expired certificate is accepted.
+  // The socket proves the server's identity, so an expired certificate is acceptable.
   if (listening !== null) return askAt(reachableUrl(listening.url), 'anyone', options)
   return { url: null, why: 'no server runs on this database', message: noServer(database, options) }
 }
@@ -94,7 +94,7 @@ async function askAt(url: string, trust: Trust, options: Options): Promise<Healt
   }
 }
 
-/** Parses the whole seconds of `--wait`. */
+/** Parses the value of `--wait`, in whole seconds. */
 function parseWait(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (seconds >= 1 && seconds <= MAX_WAIT_SECONDS) return seconds

@@ -1,4 +1,4 @@
-/** incmon import: stores the events of another system, each with its own time of receipt. */
+/** incmon import: stores events from another system, each with its original time of receipt. */
 import type { Command } from 'commander'
 import { countOf } from '../../domain/postmortem/words.ts'
 import type { Api } from '../api/api.ts'
@@ -12,14 +12,14 @@ import { startProgress } from '../progress.ts'
 
 type Options = OrganizationOptions & {
   readonly cluster?: string
-  /** Whether silenced and inhibited alerts are included. Alertmanager sends neither their repeats nor their end. */
+  /** Whether to include silenced and inhibited alerts. Alertmanager sends neither their repeats nor their end. */
   readonly suppressed?: boolean
 }
 
-/** The entries of one request span at most this time, because the health of services is computed after each request. */
+/** The maximum time span of the entries in one request. Health is computed only after each request. */
 const BATCH_SPAN_MS = 60_000
 const MAX_BATCH = 256
-/** An entry that is longer gets its own request. */
+/** A longer entry gets its own request. */
 const MAX_BODY_CHARACTERS = 8_000_000
 const MAX_FAULTS_SHOWN = 20
 const SUPPRESSED = 'silenced or inhibited; add --suppressed to include them'
@@ -51,7 +51,7 @@ export function addImport(program: Command, now: () => number): void {
     .action((file, options) => importFile(file, options, now()))
 }
 
-/** @throws CommandError at the end if an entry was rejected; at the start if the file cannot be read */
+/** @throws CommandError if the file cannot be read, or after the import if an entry was rejected */
 async function importFile(file: string, options: Options, now: number): Promise<void> {
   const { tally, organization } = await withOrganization(options, async (api, { name }) => {
     const bytes = await readInput(file, 'with one event in each line')

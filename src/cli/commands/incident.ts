@@ -125,7 +125,7 @@ async function mergeIncidents(id: string, into: string, options: OrganizationOpt
   })
 }
 
-/** Changes an incident and prints the sentence from `work`, or the changed incident with --json. */
+/** Changes an incident and prints the sentence returned by `work`, or the changed incident with --json. */
 async function change(
   id: string,
   options: OrganizationOptions,
@@ -147,7 +147,7 @@ function nameOf({ number, title }: Incident): string {
   return `incident ${number} (${visible(title)})`
 }
 
-/** Resolves an incident. An incident that is already resolved stays unchanged. */
+/** Resolves an incident, unless it is already resolved. */
 async function resolveIncident(id: string, options: OrganizationOptions): Promise<void> {
   await withRecord<Incident, void>('incident', id, options, async ({ api, found, organization }) => {
     const isChanged = found.status !== 'resolved'

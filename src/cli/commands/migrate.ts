@@ -1,4 +1,4 @@
-/** incmon migrate: updates a database to the data model of this program, or shows which migrations are missing. */
+/** incmon migrate: upgrades a database to this program's data model, or lists the pending migrations. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { holdLock } from '../../store/sqlite/lock.ts'
@@ -18,7 +18,7 @@ export function addMigrate(program: Command, now: () => number): void {
     .action((options) => runMigrate(options, now()))
 }
 
-/** Applies or shows the missing migrations. Creates the database if it is missing. */
+/** Applies or lists the pending migrations. Creates the database if it does not exist. */
 function runMigrate(options: Common & { readonly status?: boolean; readonly dryRun?: boolean }, now: number) {
   const { database } = requireConfig(options)
   if (options.status || options.dryRun) {
@@ -39,7 +39,7 @@ function runMigrate(options: Common & { readonly status?: boolean; readonly dryR
   }
 }
 
-/** Rewrites the file if an earlier upgrade lacked the disk space to do so. */
+/** Shrinks the file if an earlier upgrade did not have enough disk space to do so. */
 function shrinkAlone(db: Db): void {
   const release = holdLock(db.file)
   try {
@@ -49,7 +49,7 @@ function shrinkAlone(db: Db): void {
   }
 }
 
-/** Reads the migrations of the file without creating or changing anything. */
+/** Reads the file's migrations without creating or changing anything. */
 function statesOf(file: string): MigrationState[] {
   if (isMissing(file)) return MIGRATIONS.map((name, index) => ({ version: index + 1, name, appliedAt: null }))
   const db = openStore(file)

@@ -1,4 +1,4 @@
-/** incmon org: creates and lists organizations, and changes their plan. */
+/** incmon org: creates and lists organizations, and changes their plans. */
 import { Argument, type Command, Option } from 'commander'
 import { PLANS, type Plan } from '../../domain/organization.ts'
 import { withApi } from '../api/api.ts'
@@ -29,7 +29,7 @@ export function addOrg(program: Command): void {
     .action(setPlan)
 }
 
-/** Creates an organization, and the database if there is none. */
+/** Creates an organization, and the database if it does not exist. */
 async function createOrg(name: string, options: Common & { readonly plan: Plan }): Promise<void> {
   const wanted = name.trim()
   if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`<name>: write 1 to ${MAX_NAME} characters`)

@@ -10,14 +10,14 @@ import { CommandError, UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 import { addOrgCommand } from '../plain-command.ts'
 
-/** `from` and `to` filter by the time of opening: from ≤ createdAt < to, in milliseconds UTC. */
+/** `from` and `to` filter by creation time: from ≤ createdAt < to, in milliseconds UTC. */
 type Export = OrganizationOptions & { readonly from?: number; readonly to?: number; readonly force?: boolean }
 
 const MARKDOWN = 'text/markdown'
-/** A file name may have 255 bytes, including the date and the id. */
+/** A file name can be at most 255 bytes long, including the date and the id. */
 const MAX_SLUG_BYTES = 100
 
-/** @param id the description of the id of an incident */
+/** @param id the description of an incident id */
 export function addPostmortem(incident: Command, id: string): void {
   addOrgCommand(
     incident,
@@ -34,7 +34,7 @@ export function addPostmortem(incident: Command, id: string): void {
     .action(exportPostmortems)
 }
 
-/** @throws CommandError that says why there is no postmortem */
+/** @throws CommandError that explains why there is no postmortem */
 async function printPostmortem(id: string, options: OrganizationOptions): Promise<void> {
   const text = await withRecord<Incident, string>('incident', id, options, ({ api, found }) =>
     api.text('GET', `/api/incidents/${found.id}/postmortem`, options.json ? {} : { accept: MARKDOWN }),
@@ -42,7 +42,7 @@ async function printPostmortem(id: string, options: OrganizationOptions): Promis
   print(options.json ? JSON.stringify(JSON.parse(text), null, 2) : text.replace(/\n$/, ''))
 }
 
-/** Writes nothing if a file exists and --force is missing. */
+/** Writes nothing if any of the files exists and --force is missing. */
 async function exportPostmortems(directory: string, options: Export): Promise<void> {
   const { from, to } = options
   if (from !== undefined && to !== undefined && from > to) {
@@ -83,7 +83,7 @@ function refuseOverwriting(files: readonly string[]): void {
   )
 }
 
-/** Creates the directory and its parents. Node's `recursive` never returns in a file system such as /proc. */
+/** Creates the directory and its parents. Node's `recursive` option hangs on file systems such as /proc. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return
   makeDirectory(dirname(path))
@@ -94,7 +94,7 @@ function makeDirectory(path: string): void {
   }
 }
 
-/** Returns `2026-03-14-checkout-is-down-<id>.md`. The day is UTC. The name contains no path separator. */
+/** Returns `2026-03-14-checkout-is-down-<id>.md`, with the date in UTC. The name never contains a path separator. */
 function fileNameOf({ id, title, createdAt }: Incident): string {
   const day = new Date(createdAt).toISOString().slice(0, 10)
   let slug = slugOf(title)
@@ -103,8 +103,8 @@ function fileNameOf({ id, title, createdAt }: Incident): string {
 }
 
 /**
- * Returns a parser for an option with a date or an ISO 8601 time. A date means 00:00 UTC, or the end of the day for
- * --to.
+ * Returns a parser for an option that accepts a date or an ISO 8601 time. A date means 00:00 UTC, or the end of the day
+ * for --to.
  */
 export function parseTime(option: '--from' | '--to' | '--start'): (text: string) => number {
   return (text) => {

@@ -1,4 +1,4 @@
-/** incmon prune: deletes expired records now, or only counts them. A server may run. */
+/** incmon prune: deletes expired records, or only counts them. It can run alongside a server. */
 import type { Command } from 'commander'
 import { confirmationText, type PruneOutput } from '../../operations/pruning/pruner.ts'
 import { type Api, withApi } from '../api/api.ts'
@@ -33,7 +33,7 @@ async function pruneOrgs(options: Options): Promise<void> {
   if (waiting.length > 0) throw new CommandError(waiting.join('; '))
 }
 
-/** Reads the progress of the server until it finishes. */
+/** Reads the server's progress reports until it is done. */
 async function prune(api: Api, { org, dryRun = false, yes = false, ...options }: Options) {
   const chosen = org === undefined ? {} : { organizationId: (await requireOrganization(api, { ...options, org })).id }
   const body = { ...chosen, dryRun, approved: yes }

@@ -1,4 +1,4 @@
-/** incmon send-test and replay: send test payloads, or recorded webhook requests, to a running server. */
+/** incmon send-test and replay: sends test payloads or recorded webhook requests to a running server. */
 import { setTimeout } from 'node:timers/promises'
 import { Argument, type Command, Option } from 'commander'
 import { clientVariables } from '../../config.ts'
@@ -27,14 +27,14 @@ import { TEST_PAYLOADS, TEST_SERVICE } from '../test-payloads.ts'
 const TEST_TIMEOUT_MS = 20_000
 const TIMEOUT_MS = 60_000
 const MAX_FAULTS_SHOWN = 5
-/** Node's timers last at most 24 days, so a longer pause needs several timers. */
+/** Node's timers are limited to about 24 days, so a longer pause needs several timers. */
 const MAX_TIMER_MS = 3_600_000
 const TOKEN_HEADERS = ['authorization', 'x-ci-token', 'x-gitlab-token']
 
 type Receiver = Common & { readonly url?: string; readonly token?: string }
 type Options = Receiver & {
   readonly shift?: 'now'
-  /** 60 replays sixty times as fast as recorded; 0 replays as fast as the server answers. */
+  /** 60 replays sixty times as fast as recorded; 0 replays as fast as the server can respond. */
   readonly speed: number
 }
 
@@ -74,12 +74,12 @@ async function sendTest(source: Source, options: Receiver, now: number): Promise
 }
 
 /**
- * @throws CommandError before the first request if the file has an error, during the replay if the server does not
- * answer, and at the end if an item was refused
+ * @throws CommandError before the first request if the file is invalid, during the replay if the server does not
+ * respond, or at the end if an item was rejected
  */
 async function replayFile(file: string, options: Options, now: () => number): Promise<void> {
   const token = requireToken(options)
-  // Refuses a wrong --url before it reads the file.
+  // Rejects an invalid --url before reading the file.
   namedAddress(options)
   const requests = await readRecording(file)
   const { url: base, trust } = await requireServer(options)
@@ -131,7 +131,7 @@ async function waitUntil(time: number): Promise<void> {
 
 type Sent = Pick<Question, 'trust' | 'timeoutMs'> & { readonly headers: Record<string, string>; readonly body: unknown }
 
-/** @param more text for the error message: how many requests were sent before */
+/** @param more text to add to an error message: how many requests were sent before it */
 async function post(base: string, source: Source, { body, ...sent }: Sent, more = ''): Promise<HttpResponse> {
   try {
     return await ask(`${base}/api/webhooks/${source}`, { ...sent, method: 'POST', body: JSON.stringify(body) })
@@ -141,7 +141,7 @@ async function post(base: string, source: Source, { body, ...sent }: Sent, more 
   }
 }
 
-/** Returns the recorded headers with the token, or the usual headers of the sender if none were recorded. */
+/** Returns the recorded headers with the token filled in or, if none were recorded, the sender's usual headers. */
 function filledHeaders(endpoint: RecordedRequest['endpoint'], recorded: RecordedRequest['headers'], token: string) {
   const usual = headersOf(endpoint, token)
   if (!recorded) return usual
@@ -177,12 +177,12 @@ async function readRecording(file: string): Promise<RecordedRequest[]> {
   return requests
 }
 
-/** Rounds to whole seconds, so that the fractions of shifted times do not change. */
+/** Rounds to whole seconds to preserve the fractions of shifted times. */
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000
 }
 
-/** Reads a speed such as 0, 60 or 0.5. */
+/** Parses a speed such as 0, 60 or 0.5. */
 function parseSpeed(text: string): number {
   if (/^\d{1,6}(\.\d{1,3})?$/.test(text)) return Number(text)
   throw new UsageError(
@@ -190,14 +190,14 @@ function parseSpeed(text: string): number {
   )
 }
 
-/** Returns the token of --token or INCMON_TOKEN. @throws UsageError if there is none */
+/** Returns the token from --token or INCMON_TOKEN. @throws UsageError if there is none */
 function requireToken(options: Receiver): string {
   const token = options.token ?? clientVariables().token
   if (token) return token
   throw new UsageError(`name a token with --token or INCMON_TOKEN: ${hint(options, 'token create')} makes one`)
 }
 
-/** Returns the usual headers of the sender. */
+/** Returns the headers that this sender normally uses. */
 function headersOf(source: Source, token: string): Record<string, string> {
   const json = { 'Content-Type': 'application/json' }
   if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('--token: it has characters that no token has: copy it again')

@@ -1,4 +1,4 @@
-/** incmon serve: starts the server and prints its first lines. */
+/** incmon serve: starts the server and prints the first lines of output. */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { inspect } from 'node:util'
@@ -26,16 +26,19 @@ import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
 
-/** The engine retries if the database is locked, because a long wait inside SQLite would block all other requests. */
+/**
+ * Kept short because the engine retries if the database is locked. A long wait inside SQLite would block all other
+ * requests.
+ */
 const BUSY_TIMEOUT_MS = 50
 
-/** Resolves when the server listens. A signal ends the process. */
+/** Resolves when the server is listening. A signal ends the process. */
 export async function runServe(options: Common): Promise<void> {
   const settings = requireConfig(options)
   const { tls, warning } = requireTls(settings)
   const log = createProcessLog(settings['log-level'])
   if (existsSync(dirname(settings.database))) refuseLongPath(settings.database)
-  // Checks the port before the database is created or updated. A server on the same file is reported first.
+  // Checks the port before creating or upgrading the database. A server that uses the same file is reported first.
   if (!isServed(settings.database)) await listening(settings, () => tryPort(settings))
   const db = openStore(settings.database)
   let release = () => {}
@@ -55,11 +58,11 @@ export async function runServe(options: Common): Promise<void> {
     if (migrated.applied.length > 0) inform(log, { database: db.file, ...migrated }, 'migrated')
     inform(log, { version: programVersion(), url: running.url, database: db.file }, 'started')
     if (warning) log.warn({ warning }, 'check the certificate')
-    // The server continues if its terminal is closed.
+    // The server keeps running if its terminal is closed.
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   } catch (error) {
-    // Closes the server first. Otherwise it would continue to answer with a closed database.
+    // Closes the server first. Otherwise, it would still respond after the database is closed.
     await running?.close()
     db.close()
     release()
@@ -67,7 +70,7 @@ export async function runServe(options: Common): Promise<void> {
   }
 }
 
-/** Refuses to start if the database is not writable. Otherwise every sender would get 503 until somebody notices. */
+/** Refuses to start if the database is read-only. Otherwise, all senders would get 503 until somebody notices. */
 function refuseUnwritable(deps: Deps): void {
   const fault = checkStore(deps).find(({ detail }) => detail !== null)
   if (fault) throw new CommandError(`${deps.db.file}: ${fault.detail}`)
@@ -88,7 +91,7 @@ function bringUp(deps: Deps): ReturnType<typeof migrate> {
   return migrated
 }
 
-/** Prints at most five lines, so that a newcomer reads them. */
+/** Prints at most five lines, so that newcomers read them. */
 function printFirstLines(deps: Deps, url: string, settings: Config): void {
   const toTerminal = process.stdout.isTTY
   print(`incmon listens on ${url}`)
@@ -99,8 +102,8 @@ function printFirstLines(deps: Deps, url: string, settings: Config): void {
 }
 
 /**
- * After an uncaught error the state is unknown. Logs the reason and the remedy, and exits so that a supervisor restarts
- * it.
+ * After an uncaught error, the state is unknown. Logs the reason and what to do, and exits so that a supervisor can
+ * restart it.
  */
 function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {

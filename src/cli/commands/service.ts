@@ -1,4 +1,4 @@
-/** incmon service: lists services and merges two of them. */
+/** incmon service: lists and merges services. */
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { listServices, type OrganizationOptions, type Service, withOrganization } from '../api/records.ts'
@@ -86,7 +86,7 @@ async function requireConsent(question: string): Promise<void> {
     throw new UsageError('a merge cannot be undone, and there is no terminal to ask for confirmation: add --yes')
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  // Ctrl-C and Ctrl-D close the question without an answer and without a newline.
+  // Ctrl-C and Ctrl-D end the prompt without an answer and without a newline.
   const unanswered = () => {
     print('')
     return ''

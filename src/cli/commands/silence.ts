@@ -1,4 +1,4 @@
-/** incmon silence: adds, lists, ends and imports silences. */
+/** incmon silence: adds, lists, expires and imports silences. */
 import type { Command } from 'commander'
 import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../../domain/silence/matcher.ts'
 import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
@@ -88,7 +88,7 @@ function matchersOf(texts: readonly string[]): Matcher[] {
   }
 }
 
-/** Returns the service names in the matchers that no service has. */
+/** Returns the service names in the matchers for which there is no service. */
 async function unknownServices(api: Api, matchers: readonly Matcher[]): Promise<string[]> {
   const names = new Set((await listServices(api, true)).map(({ name }) => name))
   return matchers.flatMap(({ name, op, value }) =>
@@ -134,7 +134,7 @@ async function importSilences(file: string, options: OrganizationOptions): Promi
   print(`imported: ${done.created}; skipped because they ended or already exist: ${done.skipped}`)
 }
 
-/** Parses the file and checks that it contains silences. */
+/** Parses the file and verifies that it contains silences. */
 function parsed(file: string, text: string): unknown {
   try {
     const silences: unknown = JSON.parse(text)
@@ -146,7 +146,7 @@ function parsed(file: string, text: string): unknown {
   }
 }
 
-/** Reads a weekly span such as "saturday 22:00-06:00 Europe/Berlin". */
+/** Parses a weekly schedule such as "saturday 22:00-06:00 Europe/Berlin". */
 function parseWeekly(text: string): Schedule {
   const [, day = '', from = '', to = '', timeZone = 'UTC'] =
     /^(\w+)\s+(\S+?)\s*-\s*(\S+?)(?:\s+(\S+))?$/.exec(text.trim()) ?? []

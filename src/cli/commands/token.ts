@@ -1,4 +1,6 @@
-/** incmon token and setup-link: creates, lists and revokes tokens, and makes links. Secrets are shown only once. */
+/**
+ * incmon token and setup-link: creates, lists and revokes tokens, and creates setup links. Secrets are shown only once.
+ */
 import type { Command } from 'commander'
 import { SCOPES, type Scope } from '../../domain/token.ts'
 import type { Listening } from '../../server/context.ts'
@@ -20,7 +22,7 @@ type Wanted = OrganizationOptions & {
   readonly name?: string
   readonly scopes: readonly Scope[]
   readonly cluster?: string
-  /** In milliseconds from now. Without it, the token is valid until it is revoked. */
+  /** In milliseconds from now. Without it, the token never expires. */
   readonly expires?: number
 }
 
@@ -70,7 +72,7 @@ async function createToken(options: Wanted, now: number): Promise<void> {
   })
   if (options.json) return print(JSON.stringify(made))
   print(made.token)
-  // Prints this on stderr, so that TOKEN=$(incmon token create) contains only the token.
+  // Goes to stderr so that TOKEN=$(incmon token create) contains only the token.
   printError(sentenceOf(made))
 }
 
@@ -105,7 +107,7 @@ function stateOf({ revokedAt, expiresAt }: Token, now: number): 'usable' | 'revo
   return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'usable'
 }
 
-/** Searches all organizations for the token and revokes it. */
+/** Finds the token in any organization and revokes it. */
 async function revokeToken(id: string, options: Common): Promise<void> {
   const { token, organization } = await withApi(options, async (api) => {
     for (const organization of await listOrganizations(api)) {
@@ -127,7 +129,7 @@ async function revokeToken(id: string, options: Common): Promise<void> {
   print(`revoked the token ${visible(name)} of ${visible(organization.name)}; it is no longer valid`)
 }
 
-/** Reads a list such as `ingest,read`. Returns each scope once, in a fixed order. */
+/** Parses a list such as `ingest,read`. Returns each scope once, in a fixed order. */
 function parseScopes(text: string): Scope[] {
   const words = text.split(/[\s,]+/).filter(Boolean)
   const unknown = words.filter((word) => !SCOPES.some((scope) => scope === word))
@@ -152,7 +154,7 @@ export function addSetupLink(program: Command): void {
     .action(printSetupLink)
 }
 
-/** Prints a setup link. If no server runs, the link works after the next start. */
+/** Prints a setup link. If no server is running, the link works after the next start. */
 async function printSetupLink(options: Options): Promise<void> {
   const named = namedAddress(options)
   const { secret, listening } = await withOrganization(options, async (api) => {

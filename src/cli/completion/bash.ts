@@ -1,4 +1,4 @@
-/** Writes the completion script for bash 3.2 and later. It does not need the package bash-completion. */
+/** Writes the completion script for bash 3.2 and later. It does not require the bash-completion package. */
 import { type CommandNode, pathsOf, quoted, type Value, valueOptionsOf } from './words.ts'
 
 export function bashScript(program: string, nodes: readonly CommandNode[]): string {
@@ -71,7 +71,7 @@ function offered(value: Value | null): string {
   return value?.isFile ? 'files=1' : `words=${lines(value?.choices ?? [])}`
 }
 
-/** Returns one word on each line, because a word may contain a space. */
+/** Returns one word per line, because words can contain spaces. */
 function lines(words: readonly string[]): string {
   return `$'${words.join('\\n')}'`
 }

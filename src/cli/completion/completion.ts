@@ -1,4 +1,4 @@
-/** incmon completion: prints the completion script of a shell, generated from the commands of this program. */
+/** incmon completion: prints a shell's completion script, generated from the program's commands. */
 import { Argument, type Command, type Option } from 'commander'
 import { addCommand } from '../plain-command.ts'
 import { bashScript } from './bash.ts'
@@ -17,12 +17,12 @@ export function addCompletion(program: Command): void {
     .action((shell) => printCompletion(shell, program))
 }
 
-/** Prints the script. The script contains all words, so that the shell completes them without starting the program. */
+/** Prints the script. It contains all words, so the shell can complete them without starting the program. */
 function printCompletion(shell: Shell, program: Command): void {
   process.stdout.write(SCRIPTS[shell](program.name(), nodesOf(program, '', [])))
 }
 
-/** Returns a command and its subcommands. Subcommands inherit the options. */
+/** Returns a command and its subcommands, which inherit its options. */
 function nodesOf(command: Command, path: string, inherited: readonly FlagNode[]): CommandNode[] {
   const help = command.createHelp()
   const children = help.visibleCommands(command).filter((child) => child.name() !== 'help')
@@ -32,12 +32,12 @@ function nodesOf(command: Command, path: string, inherited: readonly FlagNode[])
   return [node, ...children.flatMap((child) => nodesOf(child, `${path} ${child.name()}`.trim(), flags))]
 }
 
-/** An option with an optional value counts as a flag without a value. */
+/** An option with an optional value is treated as a flag without a value. */
 function flagOf(option: Option): FlagNode {
   return { flag: option.long ?? option.flags, doc: option.description, takes: option.required ? wordOf(option) : null }
 }
 
-/** Completes arguments named file or dir as files. */
+/** Arguments named file or dir are completed as files. */
 function wordOf(of: Option | Argument): Value {
   const name = 'flags' in of ? of.flags : of.name()
   return { choices: of.argChoices ?? [], isFile: /\b(file|dir)\b/.test(name) }

@@ -1,18 +1,18 @@
-/** The commands, options and words from which the completion scripts are generated. */
+/** The commands, options and words that the completion scripts are generated from. */
 
 /**
  * The value that a user can type: one of `choices`, a file, or free text if `choices` is empty and `isFile` is false.
  */
 export type Value = { readonly choices: readonly string[]; readonly isFile: boolean }
 
-/** An option. `flag` includes the dashes. `takes` describes the value, or is null for an option without a value. */
+/** An option. `flag` includes the dashes. `takes` describes its value, or is null if it has none. */
 export type FlagNode = {
   readonly flag: string
   readonly doc: string
   readonly takes: Value | null
 }
 
-/** A command. `path` is '' for the program itself, and 'token create' for a subcommand. */
+/** A command. `path` is '' for the program itself, or for example 'token create' for a subcommand. */
 export type CommandNode = {
   readonly path: string
   readonly commands: readonly { readonly name: string; readonly doc: string }[]
@@ -20,7 +20,9 @@ export type CommandNode = {
   readonly operands: readonly Value[]
 }
 
-/** Returns the text in single quotes. bash, zsh and fish read it the same way if it has no quotes and backslashes. */
+/**
+ * Returns the text in single quotes. bash, zsh and fish agree on its meaning if it contains no quotes or backslashes.
+ */
 export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '').replaceAll("'", '’')}'`
 }
@@ -30,7 +32,7 @@ export function pathsOf(nodes: readonly CommandNode[]): string[] {
   return nodes.map(({ path }) => path).filter((path) => path !== '')
 }
 
-/** Returns every option that has a value, with the path of its command, such as `token create --org`. */
+/** Returns every option that takes a value, prefixed with its command, such as `token create --org`. */
 export function valueOptionsOf(nodes: readonly CommandNode[]): (FlagNode & { readonly at: string })[] {
   return nodes.flatMap(({ path, flags }) =>
     flags.filter(({ takes }) => takes !== null).map((flag) => ({ ...flag, at: `${path} ${flag.flag}`.trim() })),

@@ -1,4 +1,4 @@
-/** The open incident of the demo shop: a release that crashes, and the storm of alerts that it causes. */
+/** The demo shop's open incident: a crashing release and the alert storm that it causes. */
 import {
   alertmanager,
   event,
@@ -16,11 +16,11 @@ import { repeated, type Trouble } from './troubles.ts'
 
 export const CHECKOUT: Workload = { namespace: 'shop', name: 'checkout' }
 
-/** The number of alerts in each notification of the storm. */
+/** The number of alerts per notification during the storm. */
 const GROUP_SIZE = 110
 const GROUP_STARTS = [0, 110, 220, 330]
 
-/** Returns a release that crashes at once and causes a storm of alerts. A rollback follows 14 minutes after `now`. */
+/** Returns a release that crashes immediately and causes an alert storm. A rollback follows 14 minutes after `now`. */
 export function crashLoop(now: number): Trouble {
   const deploy = now - 15 * MINUTE
   const [first, end] = [now - 12 * MINUTE, now + 14 * MINUTE]

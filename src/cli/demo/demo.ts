@@ -1,6 +1,4 @@
-/**
- * incmon demo: starts a server with a week of history of an example shop. The shop sends events while the server runs.
- */
+/** incmon demo: starts a server with a week of an example shop's history. The shop keeps sending events. */
 
 import { systemClock } from '../../deps.ts'
 import { listening } from '../../server/connection/port.ts'
@@ -12,7 +10,7 @@ import { type Demo, startDemo } from './run.ts'
 
 const UPDATE_INTERVAL_MS = 5_000
 
-/** Resolves when the server listens. Ctrl-C stops the server and deletes its files. */
+/** Resolves when the server is listening. Ctrl-C stops the server and deletes its files. */
 export async function runDemo(options: Common & { readonly seed?: string }): Promise<void> {
   const settings = requireConfig(options)
   const { host, port } = settings
@@ -22,7 +20,7 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
   let timer: NodeJS.Timeout | undefined
   let ended = false
   const end = async () => {
-    // A terminal and npm both forward the same Ctrl-C.
+    // The terminal and npm both send a signal for the same Ctrl-C.
     if (ended) return
     ended = true
     clearInterval(timer)

@@ -1,4 +1,4 @@
-/** Runs the demo server: a temporary database and a week of history, sent through the real webhooks. */
+/** Runs the demo server on a temporary database with a week of history, which is sent through the real webhooks. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,11 +26,11 @@ export type DemoOptions = {
   readonly port: number
   readonly log: Log
   readonly seed: number
-  /** The present, in milliseconds UTC. */
+  /** Returns the current time in milliseconds UTC. */
   readonly now: () => number
-  /** The days of history; 7 by default. */
+  /** The number of days of history. Default: 7. */
   readonly days?: number
-  /** Called with the share of the history that is written, from 0 to 1. */
+  /** Called with the share of the history that has been written, from 0 to 1. */
   readonly progress?: (part: number) => void
 }
 
@@ -38,7 +38,7 @@ export type Demo = {
   readonly url: string
   /** A setup link, which signs in one person. */
   readonly link: string
-  /** A token with the scopes read and write. */
+  /** A token with the read and write scopes. */
   readonly token: string
   /** Sends all requests that are due. */
   readonly goOn: () => Promise<void>
@@ -51,7 +51,7 @@ const PATHS: Readonly<Record<Source, string>> = {
   ...{ cluster: 'cluster', metrics: 'metrics', dashboard: 'dashboard', ci: 'ci' },
 }
 
-/** Starts the server and writes the history of the last week. Rejects if the port is in use. */
+/** Starts the server and writes the past week's history. Rejects if the port is in use. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { settings, host, port, log, seed, now, days = 7 } = options
   const directory = mkdtempSync(join(tmpdir(), 'incmon-demo-'))
@@ -81,7 +81,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   }
 }
 
-/** Returns dependencies that do not sync the database to disk, because the demo need not survive a power cut. */
+/** Returns dependencies that do not sync to disk, because the demo does not have to survive a power cut. */
 function temporaryDeps(file: string, now: () => number): Deps {
   const db = openStore(file)
   migrate(db, now())
@@ -106,7 +106,7 @@ function openShop(deps: Deps, { url }: Running): Shop {
 
 type Happening = { readonly at: number } & ({ readonly request: Request } | { readonly act: PersonAction })
 
-/** Returns a function that sends all requests due until a time, and sets the clock to that time. */
+/** Returns a function that sends all requests due by a given time and sets the clock to that time. */
 function player({ engine }: Running, clock: { now: number }, story: Story, shop: Shop) {
   const happenings: readonly Happening[] = [
     ...story.requests.map((request) => ({ at: request.at, request })),
@@ -127,10 +127,10 @@ function player({ engine }: Running, clock: { now: number }, story: Story, shop:
   }
 }
 
-/** Small enough for rules that wait for some minutes. */
+/** Small enough for rules that wait a few minutes. */
 const STEP_MS = 5 * MINUTE
 
-/** Advances the clock step by step and runs the sweep after each step. */
+/** Advances the clock in steps and runs the sweep after each one. */
 async function passTo(engine: Engine, clock: { now: number }, time: number): Promise<void> {
   while (clock.now < time) {
     clock.now = Math.min(time, clock.now + STEP_MS)
@@ -152,7 +152,7 @@ async function send({ url, sender }: Shop, { source, body }: Request): Promise<v
 
 type Json = Record<string, unknown>
 
-/** Returns a function that performs an action of a person. If the incident did not open, the action is ignored. */
+/** Returns a function that performs a person's action. If the incident did not open, the action is skipped. */
 export function createActor(url: string, people: ReadonlyMap<string, string>): (act: PersonAction) => Promise<void> {
   return async ({ person, service, do: what }) => {
     const call = (method: string, path: string, body?: unknown) =>

@@ -1,7 +1,7 @@
-/** Builds the requests of the senders of the demo shop in the formats of the real senders. */
+/** Builds requests in the formats of the real senders. */
 import type { Source } from '../../domain/event/event.ts'
 
-/** One request to a webhook. `at` in milliseconds UTC. */
+/** A webhook request. `at` is in milliseconds UTC. */
 export type Request = { readonly at: number; readonly source: Source; readonly body: object }
 
 export const SECOND = 1000
@@ -12,7 +12,7 @@ export const DAY = 24 * HOUR
 /** A workload of the shop. */
 export type Workload = { readonly namespace: string; readonly name: string }
 
-/** Returns the ReplicaSet hash of a workload after its `n`-th release, with the characters that Kubernetes uses. */
+/** Returns the ReplicaSet hash of a workload's `n`-th release, using the same characters as Kubernetes. */
 function hashOf(name: string, n: number): string {
   const letters = '456789bcdf'
   let value = [...`${name}/${n}`].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7)
@@ -22,7 +22,7 @@ function hashOf(name: string, n: number): string {
   }).join('')
 }
 
-/** Returns the hash of a commit, 40 hexadecimal digits. */
+/** Returns a commit hash of 40 hexadecimal digits. */
 export function shaOf(name: string, n: number): string {
   const part = (salt: number) => (hashNumber(`${name}#${n}#${salt}`) >>> 0).toString(16).padStart(8, '0')
   return [1, 2, 3, 4, 5].map(part).join('')
@@ -34,7 +34,7 @@ function hashNumber(text: string): number {
 
 const ENDINGS = ['x2kqp', 'b7k2x', 'c8m4z', 'd9n5w', 'f4p6v', 'g5q7t', 'h6r8s', 'j7t9r']
 
-/** Returns the names of the pods of a workload after its `n`-th release. */
+/** Returns the names of a workload's pods after its `n`-th release. */
 export function podsOf({ name }: Workload, n: number, count = 3): string[] {
   return ENDINGS.slice(0, count).map((ending) => `${name}-${hashOf(name, n)}-${ending}`)
 }
@@ -66,7 +66,10 @@ export type Firing = {
   readonly endsAt?: number
 }
 
-/** Returns Alertmanager's notification about a group of alerts at a time. Alerts that ended before it are resolved. */
+/**
+ * Returns Alertmanager's notification for a group of alerts at a given time. Alerts that have ended by then are
+ * resolved.
+ */
 export function alertmanager(at: number, group: string, alerts: readonly Firing[]): Request {
   const items = alerts.map(({ name, severity, summary, labels, startsAt, endsAt }) => {
     const over = endsAt !== undefined && endsAt <= at
@@ -89,7 +92,7 @@ export function alertmanager(at: number, group: string, alerts: readonly Firing[
 
 type Pipeline = {
   readonly id: number
-  /** The start and the end of the deploy job. The tests run in the three minutes before. */
+  /** The start and end of the deploy job. The tests run during the three minutes before it. */
   readonly from: number
   readonly until: number
   readonly sha: string
@@ -97,7 +100,7 @@ type Pipeline = {
   readonly title?: string
 }
 
-/** Returns the two webhook requests of a pipeline: one while the pipeline runs, and one when it ends. */
+/** Returns a pipeline's two webhook requests: one while it is running and one when it ends. */
 export function pipeline({ namespace, name }: Workload, run: Pipeline): Request[] {
   const { id, from, until, sha, end = 'deployed', title = 'Release' } = run
   const project = `${namespace}/${name}`
@@ -132,7 +135,7 @@ function job(id: number, name: string, status: string, from: number, until: numb
 }
 
 /**
- * Returns the events of a rollout: a new ReplicaSet, its pods, and the pull of the image. Without the image, no pod
+ * Returns the events of a rollout: a new ReplicaSet, its pods, and the image pull. If the image is missing, no pod
  * starts.
  */
 export function rollout(at: number, workload: Workload, n: number, tag: string, hasImage = true): Request[] {
@@ -152,7 +155,7 @@ export function rollout(at: number, workload: Workload, n: number, tag: string, 
   ]
 }
 
-/** Returns the node of the `n`-th pod. */
+/** Returns the name of the `n`-th pod's node. */
 export function nodeOf(n: number): string {
   return `worker-${(n % 4) + 4}`
 }

@@ -1,4 +1,4 @@
-/** The problems of the demo shop: requests from the senders and actions of people. */
+/** The demo shop's problems: requests from senders, and what people do about them. */
 import {
   alertmanager,
   event,
@@ -14,7 +14,7 @@ import {
   type Workload,
 } from './senders.ts'
 
-/** An action of a person on the open incident of `service`. */
+/** What a person does with the open incident of `service`. */
 export type PersonAction = {
   readonly at: number
   readonly person: string
@@ -30,9 +30,7 @@ export type Trouble = { readonly requests: readonly Request[]; readonly acts: re
 const GATEWAY: Workload = { namespace: 'payments', name: 'gateway' }
 const CATALOG: Workload = { namespace: 'shop', name: 'catalog' }
 
-/**
- * Returns the notifications that Alertmanager repeats for a group from `from` to `until`, and the final notification.
- */
+/** Returns the notifications that Alertmanager repeats for a group between `from` and `until`, and the final one. */
 export function repeated(
   group: string,
   alerts: readonly Firing[],
@@ -99,7 +97,7 @@ export function memoryLeak(from: number): Trouble {
   }
 }
 
-/** Returns the failure of a node and its pods, and their recovery. */
+/** Returns a node failure, its effect on the node's pods, and their recovery. */
 export function nodeFailure(from: number, minutes: number): Trouble {
   const back = from + minutes * MINUTE
   const node = 'worker-7'
@@ -177,7 +175,7 @@ function actOf(from: number, minutes: number, person: string, service: string, w
   return { at: from + minutes * MINUTE, person, service, do: what }
 }
 
-/** Returns a warning that fires for some time. */
+/** Returns a warning that fires for a while. */
 export function warning(workload: Workload, name: string, summary: string, from: number, until: number): Trouble {
   const alert: Firing = {
     ...{ name, severity: 'warning', summary, startsAt: from, endsAt: until },

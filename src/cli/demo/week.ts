@@ -1,4 +1,4 @@
-/** The week of the demo shop: releases, small warnings and larger problems, from seven days ago until tomorrow. */
+/** The demo shop's week: releases, minor warnings and larger problems, from seven days ago until tomorrow. */
 
 import { CHECKOUT, crashLoop } from './crash-loop.ts'
 import { alertmanager, DAY, HOUR, MINUTE, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
@@ -20,7 +20,7 @@ const MINOR = [
   ['QueueGrowing', 'More than 1,000 messages are in the queue.'],
 ] as const
 
-/** Returns the week around `now` in milliseconds UTC. The same seed and time give the same week. */
+/** Returns the week around `now` (milliseconds UTC). The same seed and time produce the same week. */
 export function weekOf(now: number, seed: number): Story {
   const chance = random(seed)
   const start = now - 7 * DAY
@@ -45,7 +45,7 @@ const LEDGER: Workload = { namespace: 'payments', name: 'ledger' }
 const MISMATCH = 'Deployment has not matched the expected number of replicas.'
 const MAXED = 'HPA has been running at max replicas for longer than 15 minutes.'
 
-/** Returns one event for each workload, so that all services exist from the first day. */
+/** Returns one event per workload, so that all services exist from the first day. */
 function first(start: number): Request[] {
   return WORKLOADS.flatMap((workload, n) => rollout(start + n * MINUTE, workload, 1, shaOf(workload.name, 1)))
 }
@@ -58,9 +58,7 @@ function heartbeats(from: number, to: number): Request[] {
   return requests
 }
 
-/**
- * Returns releases and small warnings, day by day. The last hours are quiet, so that the open incident is easy to see.
- */
+/** Returns releases and minor warnings for each day. The last hours are quiet so that the open incident stands out. */
 function routine(from: number, to: number, now: number, chance: () => number): Trouble[] {
   const troubles: Trouble[] = []
   let id = 4600
@@ -111,7 +109,10 @@ function pick<Item>(items: readonly Item[], chance: () => number): Item {
   return item
 }
 
-/** Returns a generator of pseudo-random numbers from 0 to 1 (mulberry32). The same seed gives the same numbers. */
+/**
+ * Returns a pseudo-random number generator (mulberry32) with values from 0 to 1. The same seed produces the same
+ * numbers.
+ */
 function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -123,8 +124,8 @@ function random(seed: number): () => number {
 }
 
 /**
- * Returns the example for an empty installation: six workloads, a bad deploy of one of them, and its crash loop. The
- * requests cover the last day before `now`, in order of time. The storm does not end.
+ * Returns the example data for an empty installation: six workloads, a bad deploy of one of them, and the resulting
+ * crash loop. The requests cover the day before `now`, in chronological order. The alert storm does not end.
  */
 export function exampleOf(now: number): readonly Request[] {
   const shop = WORKLOADS.filter(({ namespace }) => namespace === 'shop')
@@ -136,7 +137,7 @@ export function exampleOf(now: number): readonly Request[] {
     .map((request) => ({ ...request, body: renamed(request.body) }))
 }
 
-/** Gives the shop a unique namespace, so that its services never match those of another cluster. */
+/** Gives the shop a unique namespace so that its services never match those in another cluster. */
 function renamed(body: object): object {
   return JSON.parse(JSON.stringify(body).replaceAll(/(?<![a-z\d])shop\b/g, 'example-shop'))
 }

@@ -1,10 +1,10 @@
-/** Reads recordings, which are webhook requests as JSON lines, and moves their times. */
+/** Reads recordings, which contain one webhook request per line as JSON, and shifts their times. */
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { formatInstant, parseInstant } from '../../domain/instant.ts'
 import { MAX_DEPTH, parseBody } from '../../intake/json.ts'
 import { detailOf, parseObject } from '../ask.ts'
 
-/** `line` starts at 1. `at` is milliseconds UTC. `headers` is null if the recording has none. */
+/** `line` starts at 1. `at` is in milliseconds UTC. `headers` is null if none were recorded. */
 export type RecordedRequest = {
   readonly line: number
   readonly at: number
@@ -13,10 +13,10 @@ export type RecordedRequest = {
   readonly body: unknown
 }
 
-/** The latest supported time, because later years have more than four digits. */
+/** The latest supported time. Later years have more than four digits. */
 const LAST_TIME = Date.UTC(9999, 11, 31)
 
-/** Headers that belong to the recorded connection. A replay does not send them. */
+/** Headers that belong to the recorded connection and are not sent again. */
 const CONNECTION_HEADERS = new Set([
   ...['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding', 'expect'],
   ...['te', 'trailer', 'upgrade', 'accept-encoding', 'proxy-connection', 'proxy-authorization'],
@@ -38,7 +38,7 @@ export function parseRecording(text: string): { readonly requests: RecordedReque
   return { requests: requests.sort((a, b) => a.at - b.at || a.line - b.line), faults }
 }
 
-/** Returns one request, or its error. */
+/** Returns a request, or an error message. */
 function parseLine(text: string, line: number): RecordedRequest | string {
   let value: unknown
   try {
@@ -58,7 +58,7 @@ function parseLine(text: string, line: number): RecordedRequest | string {
   return { line, at, endpoint: source, headers: kept, body }
 }
 
-/** Returns the headers in lower case, without connection headers, or an error. */
+/** Returns the headers in lower case, without connection headers, or an error message. */
 function headersOf(headers: unknown): Record<string, string> | string {
   if (!isTable(headers)) return 'headers: expected an object with strings'
   const kept: Record<string, string> = {}
@@ -76,15 +76,15 @@ function isTable(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A date and a time of day. With `T` between them the zone is optional and defaults to UTC; with a space it is
- * required.
+ * A date and a time of day. If they are separated by `T`, the time zone is optional and defaults to UTC. If they are
+ * separated by a space, it is required.
  */
 const TIMES =
   /(?<![\d-])(\d{4}-\d{2}-\d{2})([Tt]| (?=[\d:]{8}(?:[.,]\d{1,9})?(?:Z| ?UTC| ?GMT| ?[+-]\d{2}:?\d{2})))(\d{2}:\d{2}:\d{2})(?![\d:])/g
 
 /**
- * Returns the value with all times in its strings shifted. Recognizes ISO 8601, RFC 3339, and `2016-08-12 15:23:28
- * UTC`. Keeps fractions and time zones. Keeps times before 1970, because Go writes "never" as the year 1.
+ * Returns the value with all times in its strings shifted. Recognizes ISO 8601, RFC 3339 and `2016-08-12 15:23:28 UTC`.
+ * Preserves fractions and time zones. Leaves times before 1970 unchanged, because Go writes "never" as the year 1.
  * @param delta milliseconds, a multiple of 1,000
  */
 export function moveTimes(value: unknown, delta: number): unknown {
@@ -94,7 +94,7 @@ export function moveTimes(value: unknown, delta: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, moveTimes(one, delta)]))
 }
 
-/** Shifts the date and the time of day. The time zone does not matter. */
+/** Shifts a date and time of day. The time zone is irrelevant. */
 function moved([whole = '', day, between, time]: readonly string[], delta: number): string {
   const before = parseInstant(`${day}T${time}Z`)
   const after = (before ?? 0) + delta
@@ -103,17 +103,17 @@ function moved([whole = '', day, between, time]: readonly string[], delta: numbe
   return `${newDay}${between}${newTime}`
 }
 
-/** `accepted` and `rejected` count items: events, or the alerts of a notification. */
+/** `accepted` and `rejected` count items, which are events or the alerts in a notification. */
 export type Tally = {
   sent: number
   readonly statuses: Record<string, number>
   accepted: number
   rejected: number
-  /** The error of the first refused request or item. */
+  /** The error of the first rejected request or item. */
   refusal: string | null
 }
 
-/** Adds one response to the tally. */
+/** Adds a response to the tally. */
 export function countAnswer(tally: Tally, request: RecordedRequest, status: number, text: string): void {
   tally.sent += 1
   tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
@@ -137,7 +137,7 @@ type Accepted = {
   readonly rejected?: readonly { readonly index: number; readonly error: string }[]
 }
 
-/** Parses a response of incmon. Returns null for responses of other programs, such as the error page of a proxy. */
+/** Parses a response from incmon. Returns null for other responses, such as a proxy's error page. */
 function answerOf(text: string): Accepted | null {
   const answer = parseObject(text)
   return answer?.received === true ? (answer as Accepted) : null
