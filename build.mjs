@@ -1,4 +1,4 @@
-/** Builds incmon as one executable that contains Node, the program, SQLite and the migrations. */
+/** Builds incmon as a single executable that contains Node, the program, SQLite and the migrations. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -25,7 +25,8 @@ const ROOT = dirname(fileURLToPath(import.meta.url))
 const NATIVE = `${process.platform}-${process.arch}`
 
 /**
- * The targets, with the programs that can strip them on a machine of another architecture, and the package to install.
+ * The targets, each with a program that can strip it on another architecture, and the package that provides this
+ * program.
  */
 const TARGETS = {
   'linux-x64': { strip: ['x86_64-linux-gnu-strip', 'llvm-strip'], package: 'binutils-x86-64-linux-gnu' },
@@ -33,7 +34,7 @@ const TARGETS = {
 }
 
 /**
- * The entry points of the bundles, by output name. `main` is the program. Each worker is the asset
+ * The entry points of the bundles, by output name. `main` is the program. Each worker becomes the asset
  * `workers/<name>.cjs`.
  */
 const ENTRIES = {
@@ -42,13 +43,13 @@ const ENTRIES = {
   'workers/read': 'src/workers/read.ts',
 }
 
-/** The files that the pages load, by the name that `assets.ts` uses. */
+/** The files that web pages load, by the names used in `assets.ts`. */
 const WEB = { style: 'src/http/pages/style/index.css', script: 'src/client/main.ts' }
 
-/** Marks where postject injects the program into Node. Every version of Node has the same marker. */
+/** Marks where postject injects the program into Node. The marker is the same in every version of Node. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
-/** An error that is printed as one line. The exit code 2 means wrong usage, as in all commands of incmon. */
+/** An error that is printed on one line. Exit code 2 means incorrect usage, as in all incmon commands. */
 class BuildError extends Error {
   constructor(message, exitCode = 1) {
     super(message)
@@ -86,7 +87,7 @@ async function make(target) {
   const licenses = licensesOf(await bundle(work))
   tell('injecting the program into Node')
   inject(node, blobOf(work, target, licenses))
-  // Renaming is atomic, and a program that runs from the old file continues.
+  // Renaming is atomic, and a process running from the old file keeps running.
   renameSync(node, out)
   const size = Math.round(statSync(out).size / 1e6)
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
@@ -94,7 +95,7 @@ async function make(target) {
   process.stdout.write(`built ${out.slice(ROOT.length + 1)} for ${target}: ${size} MB in ${seconds} s\n`)
 }
 
-/** Creates a temporary directory that is deleted when this process ends, even after Ctrl-C. */
+/** Creates a temporary directory that is deleted when this process exits, even after Ctrl-C. */
 function temporaryIn(directory) {
   const made = mkdtempSync(join(directory, '.build-'))
   process.once('exit', () => rmSync(made, { recursive: true, force: true }))
@@ -122,7 +123,8 @@ function readOptions(args) {
 }
 
 /**
- * Returns the path of Node for the target. Its version must be that of the builder, because the blob format may change.
+ * Returns the path of Node for the target. It must be the same version as the builder's, because the blob format can
+ * change.
  */
 function nodeFor(target) {
   const name = `node-${target}`
@@ -137,7 +139,7 @@ function nodeFor(target) {
   return existsSync(installed) ? installed : fetched(name, locked)
 }
 
-/** Returns the path of the Node in package.json, which may differ from the Node that runs this script. */
+/** Returns the path of the Node version in package.json, which can differ from the one running this script. */
 function builder() {
   const path = join(ROOT, 'node_modules/.bin/node')
   if (!existsSync(path)) throw new BuildError('Node is not installed here: run npm ci first')
@@ -159,7 +161,7 @@ function fetched(name, { version, integrity }) {
   return node
 }
 
-/** Downloads a package with `npm pack`. Returns the name of the archive in `directory`. */
+/** Downloads a package with `npm pack`. Returns the archive's file name in `directory`. */
 function packed(what, directory) {
   const { status, stdout, stderr } = spawnSync('npm', ['pack', what, '--pack-destination', directory, '--silent'], {
     cwd: ROOT,
@@ -184,7 +186,7 @@ function strip(file, target) {
   )
 }
 
-/** Bundles the program, and writes the bundles into the directory `work` if it is given. Returns esbuild's metafile. */
+/** Bundles the program. If `work` is given, writes the bundles to that directory. Returns esbuild's metafile. */
 async function bundle(work) {
   const { build } = await import('esbuild')
   const web = await bundleWeb()
@@ -220,7 +222,7 @@ async function bundle(work) {
   return { outputs: { ...metafile.outputs, ...web.metafile.outputs } }
 }
 
-/** Bundles the style sheet and the script of the pages. Returns `texts` by file name, and esbuild's metafile. */
+/** Bundles the style sheet and the script of the web pages. Returns `texts` by file name, and esbuild's metafile. */
 async function bundleWeb() {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
@@ -240,7 +242,7 @@ async function bundleWeb() {
   return { texts, metafile }
 }
 
-/** Returns the licences of all parts of the executable. Throws if the text of a licence is missing. */
+/** Returns the licenses of all components of the executable. Throws if a license text is missing. */
 function licensesOf(metafile) {
   const licenses = collectLicenses({ root: ROOT, metafile, node: builder(), sqlite: sqliteVersion() })
   const bare = licenses.filter(({ text, license }) => text === '' || !license).map(({ name }) => name)
@@ -248,7 +250,7 @@ function licensesOf(metafile) {
   return licenses
 }
 
-/** Creates the blob that is injected into Node: the program and its assets. Returns its path. */
+/** Creates the blob that is injected into Node, which contains the program and its assets. Returns its path. */
 function blobOf(work, target, licenses) {
   const noted = (name, facts) => {
     writeFileSync(join(work, name), JSON.stringify(facts))
@@ -263,13 +265,13 @@ function blobOf(work, target, licenses) {
   for (const name of ['style.css', 'script.js']) assets[name] = join(work, name)
   for (const name of Object.keys(ENTRIES).filter((one) => one !== 'main'))
     assets[`${name}.cjs`] = join(work, `${name}.cjs`)
-  // With its defaults, V8 keeps 100 MB more after a storm and is not faster. On two cores, its four threads compete
-  // with each other and with the requests.
+  // With its default settings, V8 retains another 100 MB after a storm without being faster, and its four threads
+  // compete with each other and with the requests on two cores.
   const execArgv = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1']
   const options = { disableExperimentalSEAWarning: true, execArgvExtension: 'none', execArgv }
   const config = { main: 'main.cjs', output: 'blob', ...options, assets }
   writeFileSync(join(work, 'sea.json'), JSON.stringify(config))
-  // Runs in `work`, so that the blob contains the path `main.cjs` instead of a path of this machine.
+  // Runs in `work` so that the blob contains the path `main.cjs` instead of a path on this machine.
   execFileSync(builder(), ['--experimental-sea-config', 'sea.json'], { cwd: work, stdio: 'pipe' })
   return join(work, 'blob')
 }
@@ -284,7 +286,7 @@ function commit() {
   return status === 0 ? stdout.trim() : 'unknown'
 }
 
-/** Returns the version of SQLite, which the executable can then print without unpacking SQLite. */
+/** Returns the SQLite version, so that the executable can print it without unpacking SQLite. */
 function sqliteVersion() {
   const ask = "new (require('better-sqlite3'))(':memory:').prepare('SELECT sqlite_version()').pluck().get()"
   return execFileSync(builder(), ['--print', ask], { cwd: ROOT, encoding: 'utf8' }).trim()
@@ -293,12 +295,12 @@ function sqliteVersion() {
 function inject(file, blob) {
   const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
   const args = [postject, file, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE]
-  // postject warns about symbols that stripping removed. Its output is shown only if it fails.
+  // postject warns about symbols removed by stripping, so its output is shown only if it fails.
   const { status, stdout, stderr } = spawnSync(builder(), args, { encoding: 'utf8' })
   if (status !== 0) throw new BuildError(`postject failed: ${`${stdout}${stderr}`.trim()}`)
 }
 
-/** Shows the current step on a terminal. The next step replaces the line. */
+/** Shows the current step on a terminal, replacing the previous one. */
 function tell(line) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line}`)
 }

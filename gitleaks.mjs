@@ -1,16 +1,19 @@
 /**
- * Writes src/intake/gitleaks/rules.ts from the published rules of gitleaks (MIT licence), which are in Go's syntax.
- * Usage: node gitleaks.mjs config/gitleaks.toml VERSION, with the file and the version of a release of gitleaks.
+ * Generates src/intake/gitleaks/rules.ts from the published rules of gitleaks (MIT license), which use Go's regex
+ * syntax. Usage: node gitleaks.mjs config/gitleaks.toml VERSION, where both come from the same gitleaks release.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 
 const OUT = new URL('src/intake/gitleaks/rules.ts', import.meta.url)
 
-/** A secret that is known by its own beginning. The other rules need a word before it, and redact.ts has those words. */
+/**
+ * Matches rules for secrets with a recognizable prefix. The other rules depend on a preceding keyword, which redact.ts
+ * covers.
+ */
 const OWN_BEGINNING = /^(?:\(\?i\))?(?:\\b)?(?:\(\?:|\()*[A-Za-z0-9_]{2,}/
 
-/** Rules that are too broad for text that people read. */
+/** Rules that match too much ordinary text. */
 const TOO_BROAD = new Set([
   'clickhouse-cloud-api-secret-key',
   'curl-auth-header',
@@ -48,7 +51,7 @@ ${lines.join('\n')}
 )
 process.stdout.write(`${lines.length} of ${rules.length} rules\n`)
 
-/** From Go's syntax to JavaScript's. The end of a secret is looked at and not replaced. */
+/** Converts a regular expression from Go's syntax to JavaScript's. The end of a secret is matched but not replaced. */
 function translated(regex) {
   return regex
     .replace(/\(\?:\[\\x60'"\\s;\]\|\\\\\[nr\]\|\$(?:\|\\b)?\)$/, '(?![A-Za-z0-9])')

@@ -1,20 +1,23 @@
-/** The licences of all that the executable contains: each part has a text that must go with it. */
+/**
+ * Collects the licenses of everything in the executable. Each component has a text that must be distributed with it.
+ */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Up to and with the name of the innermost package that a file belongs to. */
+/** Matches a path up to and including the innermost package name. */
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
-/** Compiled into the addon of SQLite, besides SQLite itself. */
+/** Packages compiled into the SQLite addon, in addition to SQLite itself. */
 const COMPILED = ['node_modules/node-addon-api']
-/** What SQLite has in the place of a licence, at the head of each file. */
+/** The text that SQLite has in place of a license, at the top of each file. */
 const BLESSING = /^\*\* (The author disclaims copyright[\s\S]*?)\n\*{9}/m
 
 /**
- * `{ name, version, license, text }` of each part, by name; `license` as SPDX calls it, `text` '' where a part has none.
+ * Returns `{ name, version, license, text }` for each component, sorted by name. `license` is the SPDX identifier;
+ * `text` is '' if there is none.
  * @param parts.root the checkout
- * @param parts.metafile what esbuild says of the bundle
+ * @param parts.metafile esbuild's metafile of the bundle
  * @param parts.node the path of Node
- * @param parts.sqlite the version of SQLite
+ * @param parts.sqlite the SQLite version
  */
 export function collectLicenses({ root, metafile, node, sqlite }) {
   const files = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs))
@@ -34,13 +37,13 @@ function partIn(directory) {
   return { name, version, license, text: text === '' ? textOfRepository(name) : text }
 }
 
-/** Some packages leave their licence in their repository. A copy of its text is in `licenses/`. */
+/** Some packages include the license only in their repository. `licenses/` contains copies of these texts. */
 function textOfRepository(name) {
   const file = new URL(`licenses/${name}.txt`, import.meta.url)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
 }
 
-/** The rules from which src/intake/gitleaks/rules.ts is made. */
+/** The rules from which src/intake/gitleaks/rules.ts is generated. */
 function gitleaksIn(root) {
   const directory = join(root, 'src/intake/gitleaks')
   const [, version] = /GITLEAKS_VERSION = '([^']+)'/.exec(readFileSync(join(directory, 'rules.ts'), 'utf8')) ?? []

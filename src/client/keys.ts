@@ -1,5 +1,5 @@
 /**
- * Keyboard shortcuts for the links and buttons of the page. They do not work while a field has the focus, and users can
+ * Keyboard shortcuts for the page's links and buttons. They are inactive while a field has the focus, and users can
  * turn them off.
  */
 
@@ -7,7 +7,7 @@ const PLACES: Readonly<Record<string, string>> = { s: '/', i: '/incidents', a: '
 
 let wasG = false
 
-/** @param prefix the path under which a proxy serves the pages; '' if there is none */
+/** @param prefix the path under which a proxy serves the pages, or '' */
 export function startKeys(prefix: string): void {
   if (document.body.dataset.keys !== 'on') return
   document.addEventListener('keydown', (event) => {

@@ -1,8 +1,8 @@
-/** Live pages: when the event stream reports a change, fetches the page and morphs it. */
+/** Live pages: when the event stream reports a change, fetches the page again and morphs it. */
 import { morph } from './morph.ts'
 
 const KINDS = ['organization', 'service', 'alert', 'incident', 'correlation', 'reset']
-/** The minimum time between two requests, in milliseconds. */
+/** The minimum time between two requests for the page, in milliseconds. */
 const LEAST_WAIT = 2_000
 const MINUTE = 60_000
 const RETRY = 10_000
@@ -12,12 +12,12 @@ let timer = 0
 let nextAt = 0
 let lostAt: Date | null = null
 
-/** @param prefix the path under which a proxy serves the pages; '' if there is none */
+/** @param prefix the path under which a proxy serves the pages, or '' */
 export function startLive(prefix: string): void {
   if (document.body.dataset.stream !== 'on') return
   listen(`${prefix}/api/stream`)
   document.addEventListener('visibilitychange', () => pending && schedule())
-  // Refreshes the page every minute, because the displayed durations grow even if nothing happens.
+  // Durations grow even if nothing happens, so the page is refreshed every minute.
   setInterval(schedule, MINUTE)
   setInterval(showClock, 1_000)
 }
@@ -52,7 +52,7 @@ async function refresh(): Promise<void> {
   const began = Date.now()
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html' } })
-    // A redirect means that the session has ended. The page then stays as it is, so that no typed text is lost.
+    // A redirect means that the session has ended. The page is left as it is, so that typed text is not lost.
     if (response.ok && !response.redirected) swap(await response.text())
   } finally {
     // If the server responds slowly, requests are sent less often.
@@ -73,8 +73,8 @@ function apply(page: Document): void {
   document.title = page.title
   for (const after of page.querySelectorAll('[data-live][id], #symbols, #tab-icon')) {
     const before = document.getElementById(after.id)
-    // The message about an action stays until the user opens another page. A page with content that is shown only once,
-    // such as a secret, is not replaced.
+    // The confirmation of an action stays until the user opens another page. A page with content that is shown only
+    // once, such as a secret, is never refreshed.
     const isStill = before?.id === 'main' && !before.hasAttribute('data-live')
     if (before && after.id !== 'banner' && !isStill) morph(before, after)
   }
@@ -128,7 +128,7 @@ function showClock(): void {
   if (!lostAt) document.getElementById('lost')?.remove()
 }
 
-/** Formats the time of day in the time zone of the page: `03:14 Berlin`. */
+/** Formats the time of day in the page's time zone: `03:14 Berlin`. */
 function timeOf(at: Date): string {
   const zone = document.getElementById('clock')?.dataset.zone ?? 'UTC'
   const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone })

@@ -1,4 +1,4 @@
-/** The script of the pages. Every page also works without it. */
+/** The script of the web pages. Every page also works without it. */
 import { startKeys } from './keys.ts'
 import { startLive } from './live.ts'
 
@@ -11,8 +11,8 @@ startKeys(prefix)
 // After an action, the focus moves to the message.
 document.getElementById('message')?.focus()
 
-// The form for a new channel or silence starts with the browser's time zone, unless the visitor or the organization has
-// chosen another one.
+// The form for a new channel or silence is prefilled with the browser's time zone, unless the visitor or the
+// organization has chosen one.
 for (const field of document.querySelectorAll<HTMLInputElement>('form[data-new="true"] input[list="zones"]')) {
   if (field.value === 'UTC') field.value = Intl.DateTimeFormat().resolvedOptions().timeZone
 }
@@ -21,8 +21,7 @@ document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
   const text = button && document.getElementById(button.dataset.copy ?? '')
   if (!button || !text) return
-  // Without TLS, browsers give pages no access to the clipboard. The text is then selected, so that the user can copy
-  // it.
+  // Without TLS, browsers do not allow access to the clipboard. Select the text so that the user can copy it.
   getSelection()?.selectAllChildren(text)
   const isCopied = await navigator.clipboard?.writeText(text.textContent ?? '').then(
     () => true,
@@ -37,7 +36,7 @@ document.addEventListener('change', ({ target }) => {
   }
 })
 
-// Omits empty fields from the address of a search.
+// Removes empty fields from a search URL.
 document.addEventListener('submit', ({ target }) => {
   if (!(target instanceof HTMLFormElement) || target.method !== 'get') return
   for (const field of target.querySelectorAll<HTMLInputElement>('input, select')) field.disabled = field.value === ''

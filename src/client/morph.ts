@@ -1,9 +1,9 @@
-/** Morphs a part of the page into its newer version. Focus, selection, open details and typed text are preserved. */
+/** Morphs part of the page into its new version while preserving focus, selection, open details and typed text. */
 
-/** Makes `before` equal to `after` in place. Elements are matched by id, otherwise by name and position. */
+/** Changes `before` in place to match `after`. Elements are matched by id, or else by name and position. */
 export function morph(before: Element, after: Element): void {
   updateAttributes(before, after)
-  // Does not replace text that a user is typing.
+  // Do not replace text that the user is typing.
   if (before instanceof HTMLTextAreaElement) return
   let next: ChildNode | null = before.firstChild
   for (const wanted of [...after.childNodes]) {
@@ -24,7 +24,7 @@ export function morph(before: Element, after: Element): void {
   }
 }
 
-/** Returns the element to morph into `wanted`: the one with the same id, or the next one if both have no id. */
+/** Returns the element to morph into `wanted`: the one with the same id or, if neither has an id, the next one. */
 function matchFor(wanted: ChildNode, next: ChildNode | null, parent: Element): ChildNode | null {
   const id = wanted instanceof Element ? wanted.id : ''
   if (id !== '') return [...parent.children].find((one) => one.id === id && one.nodeName === wanted.nodeName) ?? null
@@ -41,7 +41,7 @@ function updateAttributes(before: Element, after: Element): void {
   }
 }
 
-/** Returns whether the user controls this attribute: the open state of details, or the content of a field. */
+/** Returns whether the user controls this attribute: the open state of details, or the value of a field. */
 function isOwn(element: Element, name: string): boolean {
   if (element instanceof HTMLDetailsElement) return name === 'open'
   if (element instanceof HTMLInputElement) return element.type !== 'hidden' && ['value', 'checked'].includes(name)

@@ -1,4 +1,4 @@
-/** Private addresses to which no message is sent. Otherwise a channel could reach the server's own network. */
+/** Private addresses, to which messages are never sent. Otherwise, a channel could reach the server's own network. */
 import { BlockList, isIP } from 'node:net'
 
 const REFUSED_4 = [
@@ -6,7 +6,7 @@ const REFUSED_4 = [
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
 ]
-/** Refuses all IPv6 forms that contain an IPv4 address. */
+/** Includes all IPv6 forms that embed an IPv4 address. */
 const REFUSED_6 = [
   ...[
     '::/96',
@@ -21,12 +21,13 @@ const REFUSED_6 = [
   ...['2002::/16', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ]
 
-// Uses one list for each family. In a mixed list, Node converts IPv4 addresses to IPv6 before it compares them.
+// There is one list per address family. In a mixed list, Node converts IPv4 addresses to IPv6 before comparing them.
 const refused4 = listOf(REFUSED_4, 'ipv4')
 const refused6 = listOf(REFUSED_6, 'ipv6')
 
 /**
- * Returns whether an address is private, loopback, link-local, multicast, reserved, or of a cloud's metadata service.
+ * Returns whether an address is private, loopback, link-local, multicast, reserved, or that of a cloud metadata
+ * service.
  */
 export function isPrivate(address: string): boolean {
   const [plain = ''] = address.split('%')

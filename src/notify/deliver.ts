@@ -1,4 +1,4 @@
-/** Makes one attempt to deliver a message over its channel. */
+/** Attempts once to deliver a message through its channel. */
 import { Webhook } from 'standardwebhooks'
 import {
   type ChannelKind,
@@ -19,7 +19,7 @@ import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'
 
 export type OutgoingMessage = {
-  /** The UUID of the message. All attempts have the same UUID. */
+  /** The UUID of the message. It is the same for all attempts. */
   readonly id: string
   readonly kind: ChannelKind
   readonly secrets: ChannelSecrets
@@ -40,7 +40,7 @@ export type Transports = {
 const MAIL_ACCEPTED = 250
 const MAX_DETAIL = 1_000
 
-/** Delivers a message and returns the result. Never throws. */
+/** Delivers a message and returns the outcome. Never throws. */
 export async function deliver(message: OutgoingMessage, transports: Transports): Promise<SendOutcome> {
   const outcome = await attempt(message, transports)
   return { ...outcome, detail: outcome.detail === null ? null : safe(outcome.detail, message) }
@@ -97,9 +97,7 @@ function formatted(
   }
 }
 
-/**
- * Returns the URL to which a message is posted. ntfy accepts JSON at its root. Telegram expects the chat in the body.
- */
+/** Returns the URL to post to. ntfy accepts JSON at its root URL. Telegram expects the chat in the body. */
 function addressOf(kind: ChannelKind, target: URL): URL {
   if (kind !== 'ntfy' && kind !== 'telegram') return target
   const url = new URL(target)
@@ -108,7 +106,7 @@ function addressOf(kind: ChannelKind, target: URL): URL {
   return url
 }
 
-/** Adds the headers of Standard Webhooks. For a day after a rotation, both secrets sign the message. */
+/** Adds the Standard Webhooks headers. For a day after a rotation, messages are signed with both secrets. */
 function signed(
   id: string,
   { signing, earlier, earlierUntil }: ChannelSecrets,
@@ -132,8 +130,8 @@ function telegramId(text: string): string | null {
 }
 
 /**
- * Removes secrets from a response. A response may repeat the message with its link, and people who read the list of
- * deliveries must not be able to use that link.
+ * Redacts secrets in a response. A response can echo the message with its link, which people who can read the list of
+ * deliveries must not be able to use.
  */
 function safe(text: string, { secrets, context }: OutgoingMessage): string {
   const { target, signing, earlier } = secrets

@@ -1,4 +1,4 @@
-/** The heartbeat of incmon itself: calls another monitor every minute, which then notices if this server stops. */
+/** incmon's own heartbeat: requests a URL every minute, so that an external monitor notices when this server stops. */
 
 const EVERY = 60_000
 
@@ -8,8 +8,8 @@ type Log = {
 }
 
 /**
- * Calls a URL at once and every minute. The operator configures the URL, so it may be in a private network.
- * @param urlOf returns the URL; '' if none is configured
+ * Requests a URL immediately and then every minute. The operator configures the URL, so it can be in a private network.
+ * @param urlOf returns the URL, or '' if none is configured
  */
 export function startHeartbeat(urlOf: () => string, timeoutMs: number, log: Log): () => void {
   let isFailing = false
@@ -25,7 +25,7 @@ export function startHeartbeat(urlOf: () => string, timeoutMs: number, log: Log)
   return () => clearInterval(timer)
 }
 
-/** Returns why the call failed; null if it succeeded. Never throws. */
+/** Returns why the request failed, or null if it succeeded. Never throws. */
 async function call(url: string, timeoutMs: number): Promise<string | null> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual' })

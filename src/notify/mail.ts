@@ -1,4 +1,4 @@
-/** Sends mail over one SMTP server. The operator configures the server, so it may be in a private network. */
+/** Sends email through one SMTP server. The operator configures the server, so it can be in a private network. */
 import { readFileSync } from 'node:fs'
 import { createTransport } from 'nodemailer'
 import type { Mail } from '../domain/notification/format.ts'
@@ -7,13 +7,13 @@ import { SendError } from './post.ts'
 export type MailServer = {
   /** `smtp://user@host:587` with STARTTLS, or `smtps://user@host:465` with TLS. */
   readonly url: string
-  /** A file with the password; '' if the server needs none. */
+  /** A file that contains the password, or '' if the server requires none. */
   readonly passwordFile: string
   readonly from: string
   readonly timeoutMs: number
 }
 
-/** Sends a mail and returns the response of the server. @throws SendError */
+/** Sends an email and returns the server's response. @throws SendError */
 export async function sendMail(server: MailServer, to: string, mail: Mail): Promise<string> {
   const { username, hostname, port, protocol } = new URL(server.url)
   const secure = protocol === 'smtps:'

@@ -1,6 +1,6 @@
 /**
- * The notifier: sends the messages of the outbox, one at a time for each channel, so that a slow channel does not delay
- * others.
+ * The notifier: sends messages from the outbox. Each channel sends one message at a time, and a slow channel does not
+ * delay others.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChannelKind } from '../domain/notification/format.ts'
@@ -14,38 +14,38 @@ import { listDueChannels } from '../store/notification/outbox.ts'
 import { deliver, type Transports } from './deliver.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
 
-/** The interval between checks of the outbox, in milliseconds. A check reads one index. */
+/** How often the outbox is checked, in milliseconds. A check reads one index. */
 const LOOK_EVERY_MS = 200
-/** The interval between checks for reminders, in milliseconds. */
+/** How often reminders are checked, in milliseconds. */
 const REMIND_EVERY_MS = 10_000
-/** The time that a message waits for its likely cause, in milliseconds. */
+/** How long a message waits for its likely cause, in milliseconds. */
 const CAUSE_WITHIN_MS = 1_000
-/** The time that a check of an address waits for DNS, in milliseconds. */
+/** How long the check of a URL waits for DNS, in milliseconds. */
 const CHECK_WITHIN_MS = 3_000
-/** The time that a stop waits for responses, in milliseconds. */
+/** How long a shutdown waits for responses, in milliseconds. */
 const STOP_WITHIN_MS = 2_000
 
 export type Cause = Pick<MessageContext, 'cause' | 'suspects'>
 
 export type NotifierOptions = {
   readonly transports: () => Transports
-  /** The public address of the pages, without a slash at the end; '' if it is unknown. */
+  /** Returns the public URL of the pages without a trailing slash, or '' if it is unknown. */
   readonly publicUrl: () => string
-  /** Finds the likely cause of an incident in a thread, because this is slow. */
+  /** Finds the likely cause of an incident in a worker thread, because this is slow. */
   readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
-  /** Returns a random number from 0 to 1. */
+  /** Returns a random number between 0 and 1. */
   readonly random: () => number
   readonly failed: (error: unknown) => void
   readonly worked: () => void
 }
 
 export type Notifier = {
-  /** Sends a test message now, and returns the response of the receiver. */
+  /** Sends a test message immediately and returns the receiver's response. */
   readonly test: (channel: ChannelRecord) => Promise<SendOutcome>
   readonly hasMailServer: () => boolean
-  /** Checks an address before it is saved. `refusal`: the address can never work. */
+  /** Checks a URL before it is saved. `refusal` is set if the URL can never work. */
   readonly checkTarget: (kind: ChannelKind, target: string) => Promise<TargetCheck>
-  /** Returns what is missing in the messages of this server; null if nothing is missing. */
+  /** Returns what is missing from this server's messages, or null if nothing is. */
   readonly warning: () => string | null
   /**
    * Resolves when no message is being sent, or after 2 s. A message whose response is lost is sent again after the next
@@ -58,7 +58,7 @@ const UNKNOWN: Cause = { cause: '', suspects: [] }
 
 export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   const sharing = { ...options, causeOf: shared(options.causeOf) }
-  /** The messages that are being sent, by channel. */
+  /** The messages currently being sent, by channel. */
   const underWay = new Map<number, Promise<void>>()
   const look = () => {
     for (const channelId of listDueChannels(deps.db, deps.now())) {
@@ -93,7 +93,7 @@ export type TargetCheck = { readonly refusal: string | null; readonly warning: s
 const NO_LINKS =
   'messages have no links, not even one to acknowledge an incident: set public-url to the address at which people reach this server'
 
-/** Returns the functions of a notifier that send no messages. */
+/** Returns the functions of a notifier that do not send messages from the outbox. */
 export function helpersOf({
   transports,
   publicUrl,
@@ -109,7 +109,7 @@ export function helpersOf({
         return { refusal: null, warning: null }
       } catch (error) {
         if (error instanceof PrivateAddress) return { refusal: error.message, warning: null }
-        // The name may become resolvable later.
+        // The name might become resolvable later.
         if (error instanceof SendError) return { refusal: null, warning: error.message }
         throw error
       }
@@ -117,7 +117,7 @@ export function helpersOf({
   }
 }
 
-/** Returns a function that finds the cause of an incident once for all channels. */
+/** Returns a function that looks up an incident's cause once for all channels. */
 function shared(causeOf: NotifierOptions['causeOf']): NotifierOptions['causeOf'] {
   const underWay = new Map<string, Promise<Cause | null>>()
   return (organizationId, incidentId) => {
@@ -134,7 +134,7 @@ function repeat(work: () => void, every: number, { failed }: NotifierOptions): (
     try {
       work()
     } catch (error) {
-      // Pending messages stay in the outbox for the next check.
+      // Pending messages stay in the outbox until the next check.
       failed(error)
     }
   }, every)
@@ -159,14 +159,14 @@ async function contextOf(deps: Deps, options: NotifierOptions, message: Message)
   return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
 }
 
-/** Limits the wait for a cause, because the thread may be busy with pages. */
+/** Limits how long to wait for a cause, because the thread might be busy with pages. */
 async function soon(causeOf: Promise<Cause | null>): Promise<Cause | null> {
   const late = new AbortController()
   const nothing = sleep(CAUSE_WITHIN_MS, null, late).catch(() => null)
   return Promise.race([causeOf.catch(() => null), nothing]).finally(() => late.abort())
 }
 
-/** Returns the link for messages about one unacknowledged incident; null for all others. */
+/** Returns the acknowledge link for a message about a single unacknowledged incident; null for any other message. */
 function acknowledgeUrlOf(deps: Deps, base: string, { items, channel, secrets, incidentId }: Message): string | null {
   const last = items.at(-1)
   if (base === '' || incidentId === null || last?.incident.status !== 'open') return null
@@ -184,7 +184,7 @@ function baseContext(
   return { now: deps.now(), timeZone: channel.settings.timeZone, url, acknowledgeUrl: null, ...UNKNOWN }
 }
 
-/** Sends a test message over a channel, and returns the response of the receiver. */
+/** Sends a test message through a channel and returns the receiver's response. */
 export async function sendTest(
   deps: Deps,
   options: Pick<NotifierOptions, 'transports' | 'publicUrl'>,

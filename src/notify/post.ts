@@ -1,4 +1,4 @@
-/** Posts to an address that a person entered, but never to forbidden networks. */
+/** Posts to a URL entered by a user, but never to forbidden networks. */
 import { lookup as lookUp } from 'node:dns'
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
@@ -6,33 +6,33 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { ChannelRequest } from '../domain/notification/format.ts'
 import { isPrivate } from './addresses.ts'
 
-/** Resolves a name to all its addresses. */
+/** Resolves a host name to all of its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 export type Network = {
   readonly resolve: Resolve
-  /** Returns whether `notify-allow` contains the network of a private address, or its host. */
+  /** Returns whether `notify-allow` contains a private address's network or its host. */
   readonly isAllowed: (address: string, host: string) => boolean
-  /** The time limit from the DNS look-up to the end of the response, in milliseconds. */
+  /** The time limit in milliseconds, from the DNS lookup to the end of the response. */
   readonly timeoutMs: number
 }
 
 export type PostResponse = {
   readonly status: number
-  /** The text of the response, at most 1 kB. */
+  /** The text of the response, truncated to 1 kB. */
   readonly text: string
-  /** The value of `Retry-After` in milliseconds; 0 if there is none. */
+  /** The value of `Retry-After` in milliseconds, or 0. */
   readonly retryAfter: number
 }
 
-/** A failed attempt. The message is for a person and contains no secret. */
+/** A failed attempt. The message is meant for people and contains no secrets. */
 export class SendError extends Error {
   override readonly name: string = 'SendError'
 }
 
 const MAX_ANSWER = 1_024
 
-/** Thrown before sending: the host has a private address that is not allowed. */
+/** Thrown before sending if the host has a private address that is not allowed. */
 export class PrivateAddress extends SendError {
   override readonly name = 'PrivateAddress'
   constructor(host: string) {
@@ -42,7 +42,7 @@ export class PrivateAddress extends SendError {
   }
 }
 
-/** Resolves a name as the operating system does, including its hosts file. */
+/** Resolves a name like the operating system does, including its hosts file. */
 export const resolveName: Resolve = (host) =>
   new Promise((resolve, reject) => {
     lookUp(host, { all: true, verbatim: true }, (error, addresses) =>
@@ -51,8 +51,8 @@ export const resolveName: Resolve = (host) =>
   })
 
 /**
- * Posts once and returns the response, whatever its status. Does not follow redirects. Connects to the checked address,
- * so that a changed DNS answer has no effect.
+ * Posts once and returns the response, whatever its status. Does not follow redirects. Connects to the address that was
+ * checked, so changing DNS answers have no effect.
  * @throws SendError
  */
 export async function post(url: URL, { body, headers }: ChannelRequest, network: Network): Promise<PostResponse> {
@@ -121,14 +121,14 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
   }
 }
 
-/** Refuses ports below 1024 except 80 and 443, because HTTP must not be sent to services such as SSH and SMTP. */
+/** Rejects ports below 1024 except 80 and 443, to avoid sending HTTP to services such as SSH and SMTP. */
 function refusePort({ port, hostname }: URL, secure: boolean): void {
   const number = port === '' ? (secure ? 443 : 80) : Number(port)
   if (number >= 1024 || number === 80 || number === 443) return
   throw new SendError(`port ${number} of ${hostname} is not for HTTP; use 80, 443 or a port from 1024`)
 }
 
-/** ntfy accepts a token as the password of an empty user. */
+/** ntfy accepts a token as the password of a user with an empty name. */
 function authorizationOf(username: string, password: string): string {
   const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)]
   if (user === '') return `Bearer ${secret}`
@@ -149,7 +149,7 @@ async function read(response: IncomingMessage): Promise<PostResponse> {
   return { status, text, retryAfter: retryAfterOf(response.headers['retry-after']) }
 }
 
-/** Supports only seconds, because a date would depend on the receiver's clock. */
+/** Only seconds are supported, because a date would depend on the receiver's clock. */
 function retryAfterOf(header: string | undefined): number {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : 0
 }

@@ -1,7 +1,4 @@
-/**
- * Checks of the process for /readyz: free disk space, stalls of the event loop, jumps of the clock, damage to the
- * database file.
- */
+/** Process checks for /readyz: free disk space, event loop stalls, clock jumps, and damage to the database file. */
 
 import { RESTORE } from '../domain/doctor/content.ts'
 import { judgeDiskSpace, wholeMebibytes } from '../domain/doctor/facts.ts'
@@ -12,9 +9,9 @@ import { errorCode, isDamage } from '../store/sqlite/fault.ts'
 const STALL = 1_000
 
 /**
- * @param state.free free bytes on the disk of the database, null if unknown
- * @param state.minFree the minimum of free space in MiB
- * @param state.damage a description of the damage to the file; null if none is known
+ * @param state.free the free disk space in bytes, or null if unknown
+ * @param state.minFree the required free space in MiB
+ * @param state.damage a description of known damage to the file, or null
  * @param state.stalled the longest recent stall in milliseconds
  */
 export function checkProcess(state: {
@@ -44,20 +41,20 @@ function diskFault(free: number | null, minFree: number): string | null {
     : null
 }
 
-/** Interval of the check and age of a stall that still counts, in milliseconds. */
+/** How often the loop is checked, in milliseconds. */
 const EVERY = 1_000
 const RECENT = 10
 
 export type Loop = {
-  /** The longest stall of the last ten seconds, in milliseconds. */
+  /** The longest stall within the last ten seconds, in milliseconds. */
   readonly stalled: () => number
   readonly stop: () => void
 }
 
 /**
- * @param steady returns the milliseconds of a monotonic clock
- * @param wall returns the milliseconds UTC of the system clock
- * @param jumped called with the milliseconds of a jump of more than a minute
+ * @param steady returns the time of a monotonic clock in milliseconds
+ * @param wall returns the time of the system clock in milliseconds UTC
+ * @param jumped called with the size in milliseconds of a clock jump of more than a minute
  */
 export function watchLoop(steady: () => number, wall: () => number, jumped: (ms: number) => void): Loop {
   let before = { steady: steady(), wall: wall() }
@@ -75,21 +72,21 @@ export function watchLoop(steady: () => number, wall: () => number, jumped: (ms:
   return { stalled: () => Math.max(0, ...lags), stop: () => clearInterval(timer) }
 }
 
-/** Time from the start to the first check, in milliseconds. */
+/** The delay before the first check, in milliseconds. */
 const FIRST = 60_000
 const DAILY = 24 * 3_600_000
 
 export type Damage = {
-  /** Receives the error of a query. Ignores errors that are not about damage. */
+  /** Receives a query's error. Errors unrelated to damage are ignored. */
   readonly note: (error: unknown) => void
-  /** Returns what is wrong and what to do, or null if no damage is known. */
+  /** Returns what is wrong and what to do, or null if there is no known damage. */
   readonly detail: () => string | null
   readonly stop: () => void
 }
 
 /**
- * @param find checks every page in a worker thread; resolves with the first fault, or null
- * @param found called once, with the damage
+ * @param find checks every page in a worker thread and resolves with the first problem, or null
+ * @param found called once with the damage
  */
 export function watchDamage(
   find: () => Promise<string | null>,

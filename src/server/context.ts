@@ -1,4 +1,4 @@
-/** The dependencies that the process provides for the HTTP application. */
+/** What the process provides to the HTTP application. */
 import type { Engine } from '../engine/engine.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Check } from '../operations/readiness.ts'
@@ -11,8 +11,8 @@ import type { Refusals } from './repeated.ts'
 import type { Web } from './web.ts'
 
 /**
- * The addresses of a server. `publicUrl`: the configured public-url, otherwise `url`. `certificate` is a PEM chain,
- * null for plain HTTP.
+ * The URLs of a server. `publicUrl` is the public-url setting, or else `url`. `certificate` is a PEM chain, or null for
+ * plain HTTP.
  */
 export type Listening = { readonly url: string; readonly publicUrl: string; readonly certificate: string | null }
 
@@ -25,26 +25,26 @@ export type ServerContext = {
   readonly engine: Pick<Engine, 'pending'>
   readonly pendingBodies: PendingBodies
   readonly damage: Pick<Damage, 'note'>
-  /** Sends test messages and checks addresses. */
+  /** Sends test messages and checks URLs. */
   readonly notifier: Pick<Notifier, 'test' | 'hasMailServer' | 'checkTarget' | 'warning'>
-  /** Returns the milliseconds of a monotonic clock. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly elapsed: () => number
   readonly pause: (milliseconds: number) => Promise<void>
   /** Returns a unique request ID. */
   readonly newRequestId: () => string
   /** Returns whether a proxy at this address is trusted. */
   readonly isTrusted: (address: string) => boolean
-  /** Returns whether a stop was requested. Connections are then closed after the response. */
+  /** Returns whether a shutdown was requested. Connections are then closed after each response. */
   readonly isStopping: () => boolean
-  /** The promise that responses wait for. It is null except for a moment while the server stops. */
+  /** Returns the promise that responses must wait for. It is null except for a moment during shutdown. */
   readonly held: () => Promise<void> | null
-  /** Returns where the server listens; null if the program runs without a server. */
+  /** Returns where the server is listening, or null if the program runs without a server. */
   readonly listening: () => Listening | null
-  /** Returns the checks of the process for /readyz. */
+  /** Returns the process checks for /readyz. */
   readonly checks: () => readonly Check[]
 }
 
-/** Returns a function that numbers requests. @param prefix unique for this process */
+/** Returns a function that generates request IDs. @param prefix unique for this process */
 export function numberRequests(prefix: string): () => string {
   let number = 0
   return () => {

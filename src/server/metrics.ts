@@ -1,21 +1,21 @@
-/** Metrics of the process since its start, in the text format of Prometheus. */
+/** Process metrics in the Prometheus text format. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Committed } from '../engine/engine.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import type { SenderRecord } from '../store/senders.ts'
 
 export type Metrics = {
-  /** Returns a function that counts responses of a declared route, for example `GET /api/alerts/:id`, or of `none`. */
+  /** Returns a function that counts responses for a declared route, such as `GET /api/alerts/:id`, or for `none`. */
   readonly requestsOf: (route: string) => (status: number, milliseconds: number) => void
-  /** Counts one committed batch. */
+  /** Counts a committed batch. */
   readonly committed: (batch: Committed) => void
-  /** Counts a connection that was closed because there were too many. */
+  /** Counts a connection that was closed because the limit was reached. */
   readonly dropped: () => void
-  /** Returns all metrics of the process as text. The caller provides the current sizes. */
+  /** Returns all process metrics as text. The caller provides the current sizes. */
   readonly text: (sizes: Sizes) => Promise<string>
 }
 
-/** Sizes in bytes; `waiting` is the number of pending requests. */
+/** Sizes in bytes. `waiting` is the number of pending requests. */
 export type Sizes = {
   readonly database: number
   readonly wal: number
@@ -23,7 +23,7 @@ export type Sizes = {
   readonly waiting: number
 }
 
-/** Buckets in seconds, from memory speed to a failing disk. */
+/** Buckets in seconds, covering everything from memory speed to a failing disk. */
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]
@@ -75,7 +75,7 @@ function createCounters(own: Own) {
   }
 }
 
-/** Caches the counter of each route and status, because finding a labelled counter is expensive. */
+/** Caches the counter for each route and status, because looking up a labeled counter is slow. */
 function createRequestFigures(own: Own): Metrics['requestsOf'] {
   const counter = new Counter({
     ...own,
@@ -112,13 +112,14 @@ function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
   }
 }
 
-/** Gauges named like counters, which promtool rejects. Equivalent metrics by kind exist. */
+/** Gauges named like counters, which promtool rejects. Equivalent metrics exist under other names. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`)
 
 let ofProcess: Registry | null = null
 
 /**
- * Metrics about CPU, memory, garbage collection and event loop lag. They exist once per process, for all servers in it.
+ * Metrics about CPU, memory, garbage collection and event loop lag. They exist once per process and are shared by all
+ * servers in it.
  */
 function processRegistry(): Registry {
   if (!ofProcess) {

@@ -1,45 +1,50 @@
-/** Collects notices about changes for a moment and sends them to every event stream of the organization. */
+/** Collects change notices for a moment, then sends them to all event streams of the organization. */
 import type { Notice } from '../domain/notice.ts'
 
 /**
- * The time for which notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent at
- * once. Collecting saves writes, because each delivery is one write for each stream. Pages must be current within a
- * second.
+ * How long notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent immediately.
+ * Collecting reduces the number of writes, because each delivery is written once per stream. Pages must be updated
+ * within a second.
  */
 const PAUSE = 500
 const HEARTBEAT = 15_000
-/** The number of deliveries that are stored for streams that reconnect. */
+/** The number of past deliveries kept for streams that reconnect. */
 const KEPT = 256
-/** The maximum bytes of missed deliveries for a stream that reconnects. It is below the limit of unread data. */
+/**
+ * The maximum size in bytes of missed deliveries for a stream that reconnects. Must be below the limit for unread data.
+ */
 const MAX_MISSED = 524_288
-/** If a delivery has more records of one kind, `*` is sent instead of their UUIDs. */
+/** If a delivery contains more records of one kind than this, `*` is sent instead of their UUIDs. */
 const MAX_IDS = 50
 
-/** A reader of an event stream. `isAllowed` is called before each delivery; if it returns false, the stream ends. */
+/** A reader of an event stream. `isAllowed` is called before each delivery. If it returns false, the stream ends. */
 type Subscriber = {
   readonly organizationId: number
   readonly send: (text: Uint8Array) => void
-  /** Returns a promise only if the permission must be read again. */
+  /** Returns a promise only if the permission has to be checked again. */
   readonly isAllowed: () => boolean | Promise<boolean>
   readonly end: () => void
 }
 
 export type Notices = {
   readonly announce: (notice: Notice) => void
-  /** @param after the id of the last delivery that the stream received; '' if it is new. Returns a function that unsubscribes. */
+  /**
+   * @param after the id of the last delivery that the stream received, or '' if it is new. Returns a function that
+   * unsubscribes.
+   */
   readonly subscribe: (subscriber: Subscriber, after: string) => () => void
   readonly count: () => number
   /** Ends all streams. */
   readonly close: () => void
 }
 
-/** `bytes`: encoded once for all streams. */
+/** `bytes` is encoded once and shared by all streams. */
 type Delivery = { readonly number: number; readonly organizationId: number; readonly bytes: Uint8Array }
 
 const encoder = new TextEncoder()
 const STILL_HERE = encoder.encode(': still here\n\n')
 
-/** @param run unique for this process, so that the ids of an earlier process are not valid in this one */
+/** @param run unique for this process, so that ids from an earlier process are not accepted */
 export function createNotices(run: string, elapsed: () => number): Notices {
   const subscribers = new Set<Subscriber>()
   const gathered = new Map<number, Map<string, Set<string>>>()
@@ -101,7 +106,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     },
   }
 
-  /** Returns the deliveries after this id, or null if some are no longer stored or they are too large together. */
+  /** Returns the deliveries after this id, or null if some are no longer stored or their total size is too large. */
   function missedBy(organizationId: number, after: string): readonly Delivery[] | null {
     if (after === '') return []
     const digits = after.startsWith(`${run}-`) ? after.slice(run.length + 1) : ''
@@ -113,7 +118,10 @@ export function createNotices(run: string, elapsed: () => number): Notices {
   }
 }
 
-/** The last event has the id: if a connection breaks within a delivery, the client gets the whole delivery again. */
+/**
+ * Only the last event has the id: if the connection breaks during a delivery, the client receives the whole delivery
+ * again.
+ */
 function textOf(kinds: ReadonlyMap<string, ReadonlySet<string>>, id: string): string {
   const events = [...kinds].flatMap(([kind, ids]) =>
     (ids.size > MAX_IDS ? ['*'] : [...ids]).map((one) => `event: ${kind}\ndata: ${one}\n\n`),

@@ -1,4 +1,4 @@
-/** Starts the notifier with the settings of the server, and sends the heartbeat of incmon. */
+/** Starts the notifier with the server's settings, and sends incmon's own heartbeat. */
 import type { Config } from '../config.ts'
 import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Cause, type Notifier, startNotifier } from '../notify/notifier.ts'
@@ -15,11 +15,11 @@ type NotifyingDeps = {
   readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
   readonly settings: () => Config
   readonly log: Log
-  /** From 0 to 1. */
+  /** Returns a number between 0 and 1. */
   readonly random: () => number
 }
 
-/** Starts to send messages. `tell` logs how often sending has failed since its last call. */
+/** Starts sending messages. `tell` logs how often sending has failed since its last call. */
 export function startNotifying({
   deps,
   causeOf,
@@ -45,7 +45,7 @@ export function startNotifying({
   return { ...notifier, stop, tell }
 }
 
-/** Returns the transports for these settings. */
+/** Returns the transports configured by these settings. */
 export function transportsOf(settings: Config) {
   const url = settings['smtp-url']
   const passwordFile = settings['smtp-password-file']

@@ -1,13 +1,13 @@
-/** SIGHUP: reads the configuration and the certificate again and applies what can change. */
+/** SIGHUP: reloads the configuration and the certificate, and applies what can be changed at run time. */
 import { type Config, type Flags, readConfig } from '../config.ts'
 import type { Running } from '../serve.ts'
 import { readTls } from './connection/tls.ts'
 import type { Log } from './log.ts'
 
-/** Settings that are used only at the start. */
+/** Settings that take effect only after a restart. */
 const FIXED = ['host', 'port', 'database'] as const
 
-/** Reloads at each SIGHUP. @param started the configuration at the start of the server */
+/** Reloads on each SIGHUP. @param started the configuration with which the server was started */
 export function reloadBySignal(
   running: Running,
   options: { readonly flags: Flags; readonly started: Config; readonly log: Log; readonly now: () => number },
@@ -15,7 +15,7 @@ export function reloadBySignal(
   process.on('SIGHUP', () => reload(running, options))
 }
 
-/** Applies all changes, or none if there is an error. One log line reports the result. */
+/** Applies all changes, or none if there is an error. Logs the result in one line. */
 function reload(running: Running, options: Parameters<typeof reloadBySignal>[1]): void {
   const { flags, started, log, now } = options
   const read = readConfig({ flags })

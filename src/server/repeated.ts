@@ -1,4 +1,4 @@
-/** Logs failures of repeated work and refused requests: the first of each kind in full, the others as a count. */
+/** Logs failures of recurring work and rejected requests: the first of each kind in full, the others as a count. */
 import { inspect } from 'node:util'
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
@@ -6,16 +6,16 @@ import type { Log } from './log.ts'
 export type Repeated = {
   readonly failed: (error: unknown) => void
   readonly worked: () => void
-  /** Logs how often the work failed since its last call, one line for each kind. */
+  /** Logs how often the work has failed since the last call, one line per kind of failure. */
   readonly tell: () => void
 }
 
 /**
- * Watches repeated work.
- * @param what a name for the log, for example `the sweep`; failures with the same code or message are one kind
+ * Watches recurring work.
+ * @param what a name for the log, for example `the sweep`; failures with the same code or message are of the same kind
  */
 export function watchRepeated(log: Log, what: string): Repeated {
-  /** Failures of each kind that are not logged yet. */
+  /** The number of failures of each kind that have not been logged. */
   const kinds = new Map<string, number>()
   let times = 0
   return {
@@ -26,7 +26,7 @@ export function watchRepeated(log: Log, what: string): Repeated {
       times += 1
       if (before !== undefined) return
       const remedy = remedyOf(kind)
-      // For an error of the file or the disk, the stack trace adds nothing.
+      // For a file or disk error, the stack trace adds nothing.
       log.error(remedy ? { cause: String(error), remedy } : { cause: inspect(error) }, `${what} failed`)
     },
     worked: () => {
@@ -37,7 +37,8 @@ export function watchRepeated(log: Log, what: string): Repeated {
     tell: () => {
       for (const [cause, more] of kinds) {
         if (more > 0) log.error({ cause, times: more }, `${what} failed again`)
-        // After a period without this kind, the next failure is logged in full. The number of kinds stays small.
+        // After a period without failures of this kind, the next one is logged in full. This also limits the number of
+        // kinds.
         if (more > 0) kinds.set(cause, 0)
         else kinds.delete(cause)
       }
@@ -45,7 +46,7 @@ export function watchRepeated(log: Log, what: string): Repeated {
   }
 }
 
-/** A refused request. `error` is set for unexpected errors. */
+/** A rejected request. `error` is set if the error was unexpected. */
 type Refusal = {
   readonly status: number
   readonly route: string
@@ -53,21 +54,21 @@ type Refusal = {
 }
 
 /**
- * The number of refusals of one kind that are logged in full. A kind is a route with a status. Of unexpected errors,
- * more are logged.
+ * How many rejections of each kind are logged in full. A kind is a route with a status. For unexpected errors, more are
+ * logged.
  */
 const WHOLE = 1
 const WHOLE_FAULTS = 10
 
 export type Refusals = {
   readonly add: (refusal: Refusal) => void
-  /** Logs how many further refusals there were since its last call, one line for each kind. */
+  /** Logs how many more rejections there were since the last call, one line per kind. */
   readonly tell: () => void
 }
 
 /**
- * Creates the log of refusals. The number of kinds is limited, because a refusal has the declared route, not the real
- * path.
+ * Creates the log of rejections. The number of kinds is limited, because the declared route is used instead of the
+ * actual path.
  */
 export function createRefusals(log: Log): Refusals {
   const kinds = new Map<string, { readonly status: number; readonly route: string; times: number }>()

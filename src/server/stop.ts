@@ -1,4 +1,4 @@
-/** SIGTERM and SIGINT: stops the server in order and leaves a single database file. */
+/** SIGTERM and SIGINT: shuts the server down gracefully and leaves a single database file. */
 
 import { forTerminal } from '../domain/terminal.ts'
 import type { Running } from '../serve.ts'
@@ -6,12 +6,15 @@ import { truncateWal } from '../store/sqlite/checkpoint.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import type { Log } from './log.ts'
 
-/** A terminal and npm both forward Ctrl-C. Signals within this many milliseconds count as one. */
+/**
+ * The terminal and npm both send a signal for the same Ctrl-C. Signals within this many milliseconds are treated as
+ * one.
+ */
 const ONE_SIGNAL = 500
 
 /**
- * The first signal stops gracefully, a second one at once. Only SIGTERM waits for `stop-grace`, because after Ctrl-C a
- * person is waiting.
+ * The first signal shuts down gracefully, the second one immediately. Only SIGTERM waits for `stop-grace`, because
+ * after Ctrl-C somebody is waiting.
  */
 export function endBySignal(parts: {
   readonly running: Running
@@ -42,13 +45,13 @@ export function endBySignal(parts: {
   process.on('SIGTERM', end)
 }
 
-/** Logs a message, or prints it in words on a terminal. */
+/** Logs a message, or prints it as text on a terminal. */
 export function inform(log: Log, happening: object, message: string, inWords?: string): void {
   if (!process.stderr.isTTY) log.info(happening, message)
   else if (inWords) process.stderr.write(`${forTerminal(inWords)}\n`)
 }
 
-/** All data is already on disk. An error here only slows down the next start. */
+/** All data is already on disk. A failure here only slows down the next start. */
 function finish(db: Db, log: Log): void {
   try {
     if (!truncateWal(db)) log.warn('another process reads the database, so the write-ahead log was not emptied')

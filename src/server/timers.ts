@@ -1,4 +1,4 @@
-/** Runs the sweep every second and the pruning every hour, until stopped. */
+/** Runs the sweep every second and pruning every hour, until stopped. */
 
 import { inspect } from 'node:util'
 import type { Deps } from '../operations/deps.ts'
@@ -7,12 +7,12 @@ import { isBusy } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'
 
-/** Interval in milliseconds. An incident is due a minute after its condition began. */
+/** The interval between sweeps in milliseconds. An incident is due a minute after its condition started. */
 const EVERY = 1_000
 
 /**
- * Starts the sweep. It works in small steps, and requests are served between the steps. A locked database is retried in
- * the next run.
+ * Starts the sweep. It works in small steps so that requests are served in between. If the database is locked, the next
+ * run tries again.
  */
 export function startSweeping(
   deps: Deps,
@@ -28,7 +28,7 @@ export function startSweeping(
       more = await deps.engine.sweep()
       worked()
     } catch (error) {
-      // The work stays due. The server continues, and the log contains the reason.
+      // The work is still due. The server keeps running, and the reason is logged.
       failed(error)
     }
     if (!isStopped) timer = setTimeout(round, more ? 1 : every)
@@ -41,13 +41,10 @@ export function startSweeping(
   return { tell, stop }
 }
 
-/** In milliseconds: after the start, between two runs, between two steps, and after the database was locked. */
+/** Delays in milliseconds: before the first run, between runs, between steps, and after the database was locked. */
 const TIMES = { first: 5_000, every: 60 * 60_000, pause: 10, retry: 5_000 }
 
-/**
- * Starts pruning. Requests are served between the steps. A failed run is repeated later and continues at the same
- * position.
- */
+/** Starts pruning. Requests are served between steps. After a failure, a later run continues at the same position. */
 export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
   const held = watchRepeated(log, 'the pruning')
   const begin = () =>
@@ -59,7 +56,7 @@ export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
   const step = (): number => {
     try {
       if (!pass.next().done) return times.pause
-      // A run starts with steps that only read, so only a complete run proves that writing works.
+      // A run starts with steps that only read, so only a complete run shows that writing works again.
       held.worked()
       pass = begin()
       return times.every

@@ -1,4 +1,4 @@
-/** Assets, compression and proxy settings for the pages. */
+/** Assets, compression and proxy settings of the web pages. */
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../config.ts'
@@ -6,7 +6,7 @@ import type { Source } from '../domain/event/event.ts'
 import { SCOPES, type Scope } from '../domain/token.ts'
 import type { Notices } from './notices.ts'
 
-/** A file that pages load. `tag` is its ETag; `gzip` is the body compressed. */
+/** A file loaded by pages. `tag` is its ETag; `gzip` is the compressed body. */
 type WebAsset = {
   readonly type: string
   readonly body: string
@@ -14,41 +14,41 @@ type WebAsset = {
   readonly tag: string
 }
 
-/** Assets by address. The addresses of the style sheet and the script change with their content. */
+/** Assets by URL. The URLs of the style sheet and the script change with their content. */
 type WebAssets = {
   readonly style: string
   readonly script: string
   readonly find: (path: string) => WebAsset | null
 }
 
-/** The header with which a proxy names the user, and the path prefix of the pages. */
+/** The header in which a proxy passes the user name, and the path prefix of the pages. */
 type WebSettings = {
-  /** The header with the name of the user, in lower case; '' if no proxy authenticates. */
+  /** The header that contains the user name, in lower case; '' if no proxy authenticates users. */
   readonly userHeader: string
-  /** The name of the organization of these users; '' for the only one. */
+  /** The name of these users' organization, or '' for the only one. */
   readonly userOrganization: string
   readonly userScopes: readonly Scope[]
   readonly pathPrefix: string
 }
 
-/** One request of the example to a webhook. */
+/** A webhook request that belongs to the example data. */
 type ExampleRequest = { readonly at: number; readonly source: Source; readonly body: unknown }
 
 export type Web = {
   readonly version: string
-  /** The command with which the user started the program, for pages that contain commands. */
+  /** The command that started the program. Pages show it in the commands they suggest. */
   readonly program: string
-  /** The secret of this process for the CSRF tokens of users whom a proxy has authenticated. */
+  /** This process's secret for the CSRF tokens of users authenticated by a proxy. */
   readonly csrfKey: string
   readonly notices: Notices
   readonly assets: () => WebAssets
   readonly gzip: (text: string) => Uint8Array<ArrayBuffer>
   readonly settings: () => WebSettings
-  /** Returns the requests of the example senders until `now`, in milliseconds UTC. */
+  /** Returns the example senders' requests up to `now`, in milliseconds UTC. */
   readonly example: (now: number) => readonly ExampleRequest[]
 }
 
-/** The compression level. A page of 60 kB takes less than a millisecond. */
+/** The compression level. Compressing a 60 kB page takes less than a millisecond. */
 const LEVEL = 4
 
 /** @param load reads the style sheet, the script and the icons; called once, for the first page */
@@ -71,7 +71,7 @@ export function createWeb(parts: {
   return { version, program, csrfKey, notices, assets, gzip: (text) => gzip(text), settings, example }
 }
 
-/** Returns the configuration of the pages. */
+/** Returns the settings of the web pages. */
 export function webSettings(config: Config): WebSettings {
   const scopes = SCOPES.filter((scope) => config['user-scopes'].includes(scope))
   return {

@@ -1,4 +1,4 @@
-/** Builds the first lines of a server: how to sign in, the first token, and how to send a test alert. */
+/** Builds the server's first lines of output: how to sign in, the first token, and how to send a test alert. */
 
 import { shellQuote } from '../cli/database.ts'
 import { KEYS } from '../config.ts'
@@ -9,7 +9,7 @@ import { createToken, hasUsableToken } from '../operations/tokens.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { listSessions } from '../store/sessions.ts'
 
-/** `url`: where the server listens. `publicUrl`: where browsers reach it. Both without a slash at the end. */
+/** `url` is where the server listens, `publicUrl` where browsers reach it. Neither has a trailing slash. */
 type Addresses = {
   readonly url: string
   readonly publicUrl: string
@@ -18,9 +18,8 @@ type Addresses = {
 }
 
 /**
- * Returns at most three lines. Prints tokens and links only on a terminal, because other output may be stored in a
- * journal. A setup link is printed until somebody is signed in. A token and a test alert are printed until there is a
- * token.
+ * Returns at most three lines. Tokens and links are printed only on a terminal, because other output might be stored in
+ * a journal. The setup link is printed until somebody has signed in, the token and the test alert until a token exists.
  */
 export function firstLines(deps: Deps, seen: Addresses): string[] {
   const organizations = listOrganizations(deps.db)
@@ -35,7 +34,7 @@ export function firstLines(deps: Deps, seen: Addresses): string[] {
   return [...link, `Token for all purposes, shown only once: ${token}`, `Send a test alert: ${curl(seen.url, token)}`]
 }
 
-/** Returns the address of a setup link. `url` has no slash at its end. */
+/** Returns the URL of a setup link. `url` has no trailing slash. */
 export function setupAddress(url: string, secret: string): string {
   return `${url}/setup?key=${secret}`
 }

@@ -1,14 +1,14 @@
-/** Starts checkpoints: the server watches the size of the log, and a worker thread checkpoints it. */
+/** Triggers checkpoints: the server monitors the size of the log, and a worker thread runs the checkpoints. */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import type { Db } from '../store/sqlite/open.ts'
 
-/** Interval of the check in milliseconds. A check takes about forty microseconds. */
+/** How often the size is checked, in milliseconds. A check takes about 40 µs. */
 const LOOK_EVERY = 250
-/** Pages after which a checkpoint is worthwhile, 8 MB. */
+/** The number of pages (8 MB) after which a checkpoint is worthwhile. */
 export const CHECKPOINT_PAGES = 2_000
 
-/** Runs until the returned function is called. The thread starts with the first checkpoint. */
+/** Runs until the returned function is called. The thread is started with the first checkpoint. */
 export function startCheckpointer(
   db: Db,
   { start = startWorker, every = LOOK_EVERY, failed = (_: unknown) => {} } = {},
@@ -31,7 +31,7 @@ export function startCheckpointer(
 
   const look = () => {
     if (isCopying) return
-    // An incomplete log must never be copied. An idle server notices a lost log here.
+    // A damaged log must never be copied. This also lets an idle server notice that the log is gone.
     db.guardLog()
     const { log, copied } = db.checkpoint('NOOP')
     if (log - copied < CHECKPOINT_PAGES) return

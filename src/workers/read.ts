@@ -1,7 +1,4 @@
-/**
- * The worker thread of a lane. It runs queries one after another. Each query sees the data that is committed when the
- * query starts.
- */
+/** The worker thread of a lane. It runs one query at a time. Each query sees the data committed before it started. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { openReader } from '../store/sqlite/open.ts'
@@ -19,7 +16,7 @@ function answerOf(read: () => unknown): Answer {
   try {
     return { result: read() }
   } catch (error) {
-    // Errors lose their code between threads.
+    // Errors lose their `code` when they are passed between threads.
     return { error, code: errorCode(error) }
   }
 }

@@ -1,4 +1,6 @@
-/** Runs slow queries in worker threads, so that other requests need not wait. Runs all other queries at once. */
+/**
+ * Runs slow queries in worker threads, so that other requests do not have to wait. All other queries run immediately.
+ */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -10,7 +12,10 @@ export type Question = { readonly name: string; readonly args: readonly unknown[
 export type Answer = { readonly result: unknown } | { readonly error: unknown; readonly code: string }
 
 export type Reader = {
-  /** @throws IncmonError `unavailable` if too many queries wait or the thread ended; otherwise the error of the query */
+  /**
+   * @throws IncmonError `unavailable` if too many queries are waiting or the thread has ended; otherwise, the query's
+   * error
+   */
   readonly read: Read
   /** Stops the threads. Waiting queries are rejected. */
   readonly close: () => Promise<void>
@@ -21,7 +26,7 @@ type PendingQuestion = Question & {
   readonly reject: (error: unknown) => void
 }
 
-/** The maximum number of waiting reads per lane. */
+/** The maximum number of waiting queries per lane. */
 const MAX_WAITING = 32
 
 /** Called with the reason why a thread failed. */
@@ -44,7 +49,7 @@ export function createReader(db: Db, start = startWorker, failed: Failed = () =>
   }
 }
 
-/** Runs one read at a time. If the thread ends, only the current read fails, and the next read starts a new thread. */
+/** Runs one query at a time. If the thread ends, only the current query fails, and the next one starts a new thread. */
 function createLane(start: () => Worker, failed: Failed) {
   let waiting: PendingQuestion[] = []
   let current: PendingQuestion | null = null

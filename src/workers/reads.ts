@@ -1,4 +1,4 @@
-/** The slow queries. Each runs in a worker thread with its own connection; all other queries run in the main thread. */
+/** The slow queries. Each runs in a worker thread with its own connection. All other queries run on the main thread. */
 import { listCorrelations } from '../store/correlation/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { listMatchingAlerts } from '../store/history/alert-search.ts'
@@ -13,24 +13,24 @@ import { listRejections } from '../store/rejections.ts'
 import { findSilencePreview } from '../store/silence-preview.ts'
 import { findDamage } from '../store/sqlite/sound.ts'
 
-/** Each lane is one thread, so that a list of events does not wait for a search. */
+/** Each lane has its own thread, so that a list of events does not wait for a search. */
 export const LANES = ['search', 'list', 'view'] as const
 export type Lane = (typeof LANES)[number]
 
-/** The arguments and the result of each query must be plain values, which can be passed between threads. */
+/** Arguments and results must be plain values that can be passed between threads. */
 const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
-  /** These queries may scan all alerts of a service and a period: up to a minute for ten million alerts. */
+  /** Queries that can scan all alerts of a service or period, which takes up to a minute for ten million alerts. */
   search: { listMatchingAlerts, findSilencePreview, findDamage },
-  /** These queries count rows with an index: up to a second. */
+  /** Queries that count rows with an index, which takes up to a second. */
   list: { listEvents },
-  /** These queries read records of incidents and changes. There are few such records, so they take milliseconds. */
+  /** Queries for incidents and changes. There are few such records, so they take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections },
     ...{ findReliability, findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause },
   },
 }
 
-/** A slow query with the name by which the thread finds it. */
+/** A slow query, with the name by which the worker thread finds it. */
 type SlowQuery = { readonly lane: Lane; readonly name: string; readonly query: Query }
 
 const ALL = LANES.flatMap((lane) => Object.entries(QUERIES[lane]).map(([name, query]) => ({ lane, name, query })))

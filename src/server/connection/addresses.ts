@@ -1,25 +1,25 @@
-/** Addresses of clients: the connections of each address, trusted proxies and allowed networks. */
+/** Client addresses: the connection limit per address, trusted proxies and allowed networks. */
 import { BlockList, isIP, type Server, type Socket } from 'node:net'
 import { plainAddress } from '../../domain/forwarded.ts'
 import type { Log } from '../log.ts'
 import { networkOf } from './wrong-tokens.ts'
 
 type Limit = {
-  /** The limit per address. It is a function because SIGHUP can change it. */
+  /** Returns the limit per address, which SIGHUP can change. */
   readonly most: () => number
-  /** A proxy has many clients, so it has no limit. */
+  /** Trusted proxies have no limit, because they serve many clients. */
   readonly isTrusted: (address: string) => boolean
-  /** Called for each connection that is closed. */
+  /** Called for every connection that is closed. */
   readonly dropped: () => void
   readonly log: Log
 }
 
 /**
- * Closes connections above the limit. Logs the first closed connection. `tell` logs the number of further ones since
- * its last call.
+ * Closes connections above the limit. Logs the first closed connection; `tell` logs how many more there were since its
+ * last call.
  */
 export function limitAddresses(server: Server, limit: Limit): { readonly tell: () => void } {
-  /** Open connections by network. */
+  /** The number of open connections per network. */
   const open = new Map<string, number>()
   let dropped = 0
   const drop = (socket: Socket, client: string) => {
@@ -52,14 +52,14 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
-/** Returns whether a text is a network such as 10.0.0.0/8, or the name of a host such as localhost. */
+/** Returns whether a text is a network such as 10.0.0.0/8 or a host name such as localhost. */
 export function isNetworkOrHost(text: string): boolean {
   return isCidr(text) || /^(?!-)(?=.*[a-z])[a-z\d-]{1,63}(\.[a-z\d-]{1,63})*$/i.test(text)
 }
 
 /**
- * Returns a function that tells whether the address of a host belongs to one of the networks, or whether the name of
- * the host is listed. `localhost` stands for all loopback addresses.
+ * Returns a function that checks whether a host's address is in one of the networks, or whether its name is listed.
+ * `localhost` includes all loopback addresses.
  */
 export function allowing(entries: readonly string[]): (address: string, host: string) => boolean {
   const names = entries.filter((entry) => !isCidr(entry)).map((name) => name.toLowerCase())
@@ -68,14 +68,14 @@ export function allowing(entries: readonly string[]): (address: string, host: st
   return (address, host) => isInNetwork(address) || names.includes(host.toLowerCase().replace(/\.$/, ''))
 }
 
-/** Returns whether a text is a network such as 10.0.0.0/8 or fd00::/8. A single address is a network too. */
+/** Returns whether a text is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
 export function isCidr(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
   const most = isIP(address) === 4 ? 32 : 128
   return isIP(address) !== 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= most))
 }
 
-/** Returns a function that tells whether an address belongs to one of the networks. */
+/** Returns a function that checks whether an address is in one of the networks. */
 export function trusting(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const network of networks) {

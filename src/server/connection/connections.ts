@@ -1,4 +1,4 @@
-/** Manages connections from accepting to closing: limits, timeouts and graceful shutdown. */
+/** Manages connections: limits, timeouts and graceful shutdown. */
 
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
@@ -8,33 +8,33 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Tls } from './tls.ts'
 import { type Open, type Refusing, refuseUnreadable } from './unreadable.ts'
 
-/** Timeouts in milliseconds. Senders keep connections open for more than a minute, but slow requests must end. */
+/**
+ * Timeouts in milliseconds. Senders keep connections open for more than a minute, but slow requests must be cut off.
+ */
 export const LIMITS = {
   keepAliveTimeout: 75_000,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-  // Without this, Node keeps the first of two Authorization headers and drops the other.
+  // Without this option, Node keeps the first of two Authorization headers and drops the other.
   joinDuplicateHeaders: true,
-  // Without this, Node itself refuses requests without a Host header. It sends no message, and there is no log line.
+  // Without this option, Node itself rejects requests without a Host header, with neither an explanation nor a log
+  // line.
   requireHostHeader: false,
 } as const
 /**
- * The interval between checks for responses that the client does not read, in milliseconds. Such a response uses memory
- * and is aborted after several checks in a row. An event stream is aborted after 10 to 20 seconds, because it loses
- * nothing when it reconnects, and any other response after 40 to 50 seconds.
+ * How often to look for responses that the client is not reading, in milliseconds. Such a response uses memory, so it
+ * is aborted after several checks. An event stream is aborted after 10 to 20 seconds, because it can reconnect without
+ * losing events; any other response, after 40 to 50 seconds.
  */
 const LOOK_FOR_UNTAKEN = 10_000
 const [LOOKS_AT_STREAM, LOOKS] = [2, 5]
-/** How long responses in progress may take after the last connection was accepted. */
+/** How long in-flight responses can take after the last connection was accepted. */
 const DRAIN_WITHIN = 7_000
 const LOOK_EVERY = 50
 
-/**
- * How long to wait for the next request of a client after a response, in milliseconds. The second value limits the
- * whole wait.
- */
+/** How long to wait for a client's next request after a response, and the limit for the whole wait, in milliseconds. */
 const SETTLE = 100
 const QUIET_WITHIN = 1_000
 const QUIET_TURNS = 3
@@ -45,16 +45,16 @@ export type Listener = Refusing & { readonly listen: RequestListener }
 export type Connections = {
   readonly server: Server
   /**
-   * Accepts all pending connections, stops listening, ends streams, and resolves after the last response, or after 7
-   * seconds.
-   * Responses must wait until `closed` is called, because a client that gets a response sends the next request.
+   * Accepts all pending connections, stops listening, ends streams, and resolves after the last response or after 7
+   * seconds. Responses must be held back until `closed` is called, because a client that gets a response sends its next
+   * request.
    */
   readonly drain: (closed: () => void) => Promise<void>
 }
 
 /**
- * Returns a server that does not listen yet. It uses HTTPS if there is a certificate.
- * @param lookEvery interval in milliseconds between checks for responses that no client reads
+ * Returns a server that is not listening yet. It uses HTTPS if there is a certificate.
+ * @param lookEvery how often to look for unread responses, in milliseconds
  */
 export function createConnections(
   { listen, ...refusing }: Listener,
@@ -90,7 +90,7 @@ export function createConnections(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // Ignores an unknown Expect header (RFC 9110, 10.1.1). Node would refuse the request.
+  // Unknown Expect headers are ignored (RFC 9110, section 10.1.1). Node would reject the request.
   server.on('checkExpectation', take)
   refuseUnreadable(server, { open, early }, refusing)
   giveUpUntaken(server, open, lookEvery)
@@ -122,11 +122,11 @@ async function drain(
   const drained = new Promise((resolve) => server.close(resolve))
   closed()
   const look = setInterval(() => {
-    // A connection that is busy now is closed by a later call, when it is idle.
+    // A connection that is busy now is closed by a later call.
     server.closeIdleConnections()
     for (const response of allOf(open)) if (isStream(response)) response.end()
   }, LOOK_EVERY)
-  // Node does not list connections whose TLS handshake is not complete.
+  // Node does not list connections whose TLS handshake is incomplete.
   const giveUp = () => {
     for (const socket of sockets) socket.destroy()
   }
@@ -136,7 +136,10 @@ async function drain(
   clearInterval(look)
 }
 
-/** Waits for connections that the system has accepted but Node has not. They would be reset when the port closes. */
+/**
+ * Waits for connections that the operating system has accepted but Node has not. They would be reset when the port is
+ * closed.
+ */
 async function untilQuiet(server: Server): Promise<void> {
   let quiet = 0
   const onConnection = () => {
@@ -144,7 +147,7 @@ async function untilQuiet(server: Server): Promise<void> {
   }
   server.on('connection', onConnection)
   const until = performance.now() + QUIET_WITHIN
-  // Node accepts one connection per turn of the event loop. After some turns without a new connection, no more are
+  // Node accepts one connection per turn of the event loop. After a few turns without a new connection, none are
   // pending.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
   server.off('connection', onConnection)
@@ -154,15 +157,15 @@ function allOf(open: Open): ServerResponse[] {
   return [...open.values()].flat()
 }
 
-/** Returns whether a response is a stream. Other responses are written at once and never stay open. */
+/** Returns whether a response is a stream. Other responses are written immediately and never stay open. */
 function isStream(response: ServerResponse): boolean {
   return response.headersSent && !response.writableEnded
 }
 
-/** Reserved for the database, its threads, the log and outgoing requests. */
+/** File descriptors reserved for the database, its threads, the log and outgoing requests. */
 const RESERVED = 64
 
-/** Returns the system's limit of open files for this process (`ulimit -n`); null if it is unknown. */
+/** Returns the open file limit of this process (`ulimit -n`), or null if unknown. */
 export function descriptorLimit(): number | null {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
@@ -172,7 +175,7 @@ export function descriptorLimit(): number | null {
   }
 }
 
-/** Returns how many connections fit into a limit of descriptors, at most `wanted`. */
+/** Returns how many connections are possible with this descriptor limit, at most `wanted`. */
 export function fittingConnections(wanted: number, limit: number | null): number {
   if (limit === null) return wanted
   return Math.min(wanted, Math.max(limit - RESERVED, Math.floor(limit / 4), 1))

@@ -1,44 +1,40 @@
-/** Limits the memory of all pending request bodies: those being read, and those that wait for the disk. */
+/** Limits the memory used by all pending request bodies, which are being read or waiting for the disk. */
 
 const MEBIBYTE = 1_048_576
-/** The maximum size of all pending bodies together, in bytes. */
+/** The maximum total size of pending bodies in bytes. */
 const MAX_BYTES = 32 * MEBIBYTE
 /**
- * The maximum size of all bodies that are parsed at the same time, in bytes before parsing. A parsed body takes up to
- * fifteen times the memory of its bytes.
+ * The maximum total size of bodies being parsed at the same time, in bytes before parsing. Parsing takes up to fifteen
+ * times as much memory.
  */
 const MAX_PARSED = 8 * MEBIBYTE
-/**
- * Large bodies leave this many bytes for small bodies, so that a few senders of large bodies do not lock out all
- * others.
- */
+/** Bytes reserved for small bodies, so that a few senders of large bodies cannot lock out all others. */
 const RESERVED_BYTES = 4 * MEBIBYTE
 const SMALL_BYTES = 128 * 1024
 
 export type PendingBodies = {
   /** Returns whether this many more bytes fit. */
   readonly fits: (bytes: number) => boolean
-  /** Counts more bytes of a request. Returns false, without counting, if they are too many. */
+  /** Counts additional bytes of a request. Returns false, without counting them, if they exceed the limit. */
   readonly add: (request: object, bytes: number) => boolean
-  /** Releases the bytes of an answered request. */
+  /** Releases the bytes of a request that has been answered. */
   readonly release: (request: object) => void
-  /** Runs `work`, which parses and stores a body, as soon as enough memory is free. */
+  /** Runs `work`, which parses and stores a body, when enough memory is free. */
   readonly whileParsed: <Result>(bytes: number, work: () => Promise<Result>) => Promise<Result>
 }
 
 /**
- * @param most the maximum bytes of all pending bodies
- * @param mostParsed the maximum bytes of all bodies being parsed; a single larger body is still accepted
+ * @param most the maximum size of all pending bodies in bytes
+ * @param mostParsed the maximum size of all bodies being parsed; a single larger body is still accepted
  */
 export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): PendingBodies {
-  // A Map would keep many requests in memory: V8 keeps references to each replaced table and frees it only in a full
-  // garbage collection.
+  // A Map would retain many requests: V8 keeps references to each replaced table until a full garbage collection.
   const held = new WeakMap<object, number>()
   let total = 0
   let parsed = 0
   const waiting: { readonly bytes: number; readonly start: () => void }[] = []
   const fits = (bytes: number) => total + bytes <= (bytes > SMALL_BYTES ? most - RESERVED_BYTES : most)
-  /** Starts the oldest waiting bodies. Always starts one, even if it is larger than the limit. */
+  /** Starts the bodies that have waited longest. Always starts at least one, even if it exceeds the limit. */
   const startWaiting = () => {
     for (let next = waiting[0]; next && (parsed === 0 || parsed + next.bytes <= mostParsed); next = waiting[0]) {
       waiting.shift()

@@ -1,4 +1,4 @@
-/** Checks whether the port is available, and explains what to do if it is not. */
+/** Checks whether the port is available and, if not, explains what to do. */
 import { createServer } from 'node:net'
 import { CommandError } from '../../cli/failure.ts'
 import type { Config } from '../../config.ts'
@@ -6,17 +6,17 @@ import { errorCode } from '../../store/sqlite/fault.ts'
 
 type Address = Pick<Config, 'host' | 'port'>
 
-/** Listens for a moment. Rejects with the error of the system if that fails. */
+/** Listens for a moment. Rejects with the operating system's error if that fails. */
 export function tryPort({ host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
-    // A client that connects at this moment is disconnected at once.
+    // A client that connects at this moment is disconnected.
     const server = createServer((socket) => void socket.destroy())
     server.once('error', reject)
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()))
   })
 }
 
-/** Returns the result of `listen`. @throws CommandError with a remedy if the port is not available */
+/** Returns the result of `listen`. @throws CommandError with a remedy if the port is unavailable */
 export async function listening<Result>({ host, port }: Address, listen: () => Promise<Result>): Promise<Result> {
   try {
     return await listen()

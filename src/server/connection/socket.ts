@@ -1,4 +1,6 @@
-/** The Unix socket of a server next to its database. Commands on this machine use the API over it without a token. */
+/**
+ * The server's Unix socket, next to its database. Commands on this machine use it to access the API without a token.
+ */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
 import { CommandError } from '../../cli/failure.ts'
@@ -6,19 +8,19 @@ import { errorCode } from '../../store/sqlite/fault.ts'
 import { copyOwner } from '../../store/sqlite/file.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
 
-/** The maximum length of the path in bytes, including its terminator. */
+/** The maximum length of the path in bytes, including the terminating null byte. */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103
-/** Only the owner of the database may connect. */
+/** Only the owner of the database can connect. */
 const UMASK = 0o177
 const MODE = 0o600
 const ENDING = '.sock'
 
-/** Returns the path of the socket of a database. All links to the file give the same path. */
+/** Returns the path of a database's socket. It is the same for all links to the file. */
 export function socketPathOf(database: string): string {
   return `${realNameOf(database)}${ENDING}`
 }
 
-/** Throws CommandError if the path is too long for a socket. SQLite accepts longer paths than sockets do. */
+/** Throws CommandError if the path is too long for a socket. SQLite accepts longer paths. */
 export function refuseLongPath(database: string): void {
   const path = socketPathOf(database)
   const bytes = Buffer.byteLength(path)
@@ -30,10 +32,10 @@ export function refuseLongPath(database: string): void {
 }
 
 /**
- * Listens on the socket of the database. The caller holds the lock of the database, so a socket without a listener was
- * left by a killed process and is replaced.
+ * Listens on the database's socket. The caller must hold the database lock, so a socket without a listener was left
+ * behind by a killed process and is replaced.
  * @returns the path
- * @throws CommandError with the remedy if the path is in use or cannot be used
+ * @throws CommandError with a remedy if the path is in use or unusable
  */
 export async function listenOnSocket(server: Server, database: string): Promise<string> {
   refuseLongPath(database)
@@ -41,7 +43,7 @@ export async function listenOnSocket(server: Server, database: string): Promise<
   await removeStale(path)
   try {
     await bind(server, path)
-    // Only the owner may connect, whatever the umask of other threads is.
+    // Restricts access to the owner, regardless of the umask in other threads.
     chmodSync(path, MODE)
     copyOwner(path, database)
   } catch (error) {
@@ -81,7 +83,7 @@ async function removeStale(path: string): Promise<void> {
   rmSync(path, { force: true })
 }
 
-/** Returns null if a process accepts the connection, otherwise the system's error code. */
+/** Returns null if a process accepts the connection, or else the system's error code. */
 function answerAt(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect(path)

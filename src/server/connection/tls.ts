@@ -1,13 +1,13 @@
-/** TLS: reads the certificate and its key, and checks them before they are used. */
+/** TLS: reads the certificate and key, and validates them before use. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { type Certificate, certificateFaultOf } from '../../domain/doctor/certificate.ts'
 
-/** The options of node:https. */
+/** Options for node:https. */
 export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }
 
-/** `warning` is one line about a valid certificate that clients refuse now or soon. */
+/** `warning` describes a valid certificate that clients reject or will reject soon, in one line. */
 type ReadTls =
   | { readonly tls: Tls; readonly certificate: Certificate; readonly warning: string | null }
   /** Plain HTTP. */
@@ -16,8 +16,8 @@ type ReadTls =
 
 /**
  * Reads the certificate and its private key.
- * @param files '' if not set; both or none must be set
- * @param now in ms UTC; decides whether the certificate has expired
+ * @param files '' if not set; either both or none must be set
+ * @param now in milliseconds UTC, to check whether the certificate has expired
  */
 export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {
   if (files.cert === '' && files.key === '') return { tls: null, certificate: null, warning: null }
@@ -41,7 +41,7 @@ export function readTls(files: { readonly cert: string; readonly key: string }, 
   }
 }
 
-/** Returns the fields of a certificate that are checked. */
+/** Returns the checked fields of a certificate. */
 export function certificateOf({ validFromDate, validToDate, fingerprint256 }: X509Certificate): Certificate {
   return { from: validFromDate.getTime(), until: validToDate.getTime(), fingerprint: fingerprint256 }
 }
@@ -57,7 +57,7 @@ function textOf(file: string, name: string): string {
   }
 }
 
-/** Returns the first certificate of the file, which is the server's. The chain follows it. */
+/** Returns the first certificate in the file, which is the server's own. The chain follows it. */
 function certificateIn(text: string, file: string): X509Certificate {
   try {
     return new X509Certificate(text)
@@ -83,7 +83,7 @@ function keyIn(text: string, file: string): KeyObject {
   }
 }
 
-/** Throws for certificates that node:https would refuse: a broken chain, or a key that is too weak. */
+/** Throws if node:https would reject the certificate because of a broken chain or a weak key. */
 function refuseUnusable(tls: Tls, file: string): void {
   try {
     createSecureContext(tls)

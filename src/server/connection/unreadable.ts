@@ -1,13 +1,10 @@
-/** Handles requests that Node's parser refuses: finds the affected request, and writes a response when possible. */
+/** Handles requests that Node's HTTP parser rejects: finds the affected request and, if possible, sends a response. */
 import { IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { IncmonError } from '../../domain/error.ts'
 import { plainAddress } from '../../domain/forwarded.ts'
 
-/**
- * The error that Node reports for such a request. `reason` is a fixed text of the parser, `rawPacket` the received
- * bytes.
- */
+/** The error that Node reports for such a request. `reason` is the parser's message, `rawPacket` the received bytes. */
 export type Unreadable = Error & {
   readonly code?: string
   readonly reason?: string
@@ -30,47 +27,47 @@ type Answer = {
 }
 
 /**
- * Responses in progress by connection, in the order of their requests. One set for all connections would be copied
- * whenever it grows, and old copies would keep requests in memory until the next full garbage collection.
+ * Responses in progress by connection, in the order of their requests. A single set for all connections would be copied
+ * whenever it grows, and the old copies would retain requests until the next full garbage collection.
  */
 export type Open = ReadonlyMap<Socket, readonly ServerResponse[]>
 
-/** The known requests of all sockets. */
+/** The known requests on all sockets. */
 export type OpenRequests = {
   readonly open: Open
-  /** The last request of a socket that was answered before its body was complete. */
+  /** The last request on a socket that was answered before its body was complete. */
   readonly early: WeakMap<Socket, IncomingMessage>
 }
 
-/** The event that a request emits if its body cannot be read. */
+/** The event emitted by a request whose body cannot be read. */
 const BROKEN = 'broken'
-/** The errors of unreadable request bodies. The event may come before the body is read. */
+/** The errors of unreadable request bodies. An error can occur before the body is read. */
 const FAULTS = new WeakMap<IncomingMessage, IncmonError>()
 
-/** Calls `fail` if the body of the request cannot be read, now or later. The error becomes the response. */
+/** Calls `fail` if the request's body cannot be read, now or later. The error becomes the response. */
 export function onUnreadableBody(request: IncomingMessage, fail: (fault: IncmonError) => void): void {
   const fault = FAULTS.get(request)
   if (fault) fail(fault)
   else request.on(BROKEN, fail)
 }
 
-/** A request to a proxy. Node would close the connection without a response. */
+/** A CONNECT request. Node would close the connection without a response. */
 const CONNECT: Unreadable = Object.assign(new Error('a request for a tunnel'), { code: 'CONNECT' })
 
 /**
- * How long to keep reading from a client that is still sending, in milliseconds. If the connection closed at once, the
- * client would lose the response.
+ * How long to keep reading from a client that is still sending, in milliseconds. If the connection were closed right
+ * away, the client would lose the response.
  */
 const LINGER = 1_000
 
 /**
- * Closes a connection with an unreadable request, after the responses to its earlier requests.
- * An error in a body belongs to its request and becomes that request's response. `refuse` handles all other errors.
+ * Closes a connection after an unreadable request and after the responses to earlier requests. An error in a body
+ * becomes the response to its request; `refuse` handles all other errors.
  */
 export function refuseUnreadable(server: Server, { open, early }: OpenRequests, { explain, refuse }: Refusing): void {
   const refused = new WeakSet<Socket>()
   const take = (unreadable: Unreadable, socket: Socket) => {
-    // The parser repeats the error for the following bytes.
+    // The parser repeats the error for the bytes that follow.
     if (refused.has(socket)) return
     refused.add(socket)
     const fault = explain(unreadable)
@@ -90,13 +87,13 @@ export function refuseUnreadable(server: Server, { open, early }: OpenRequests, 
   }
   server.on('clientError', (error, socket) => take(error, socket as Socket))
   server.on('connect', ({ socket }) => {
-    // Node has removed its own listener, and an error without a listener would end the process.
+    // Node has removed its own listener, and an unhandled error event would end the process.
     socket.on('error', () => {})
     take(CONNECT, socket)
   })
 }
 
-/** Returns whether the client connected without sending anything. Browsers keep such connections ready. */
+/** Returns whether the client connected without sending anything. Browsers open such connections in advance. */
 function isProbe({ code }: Unreadable, { bytesRead }: Socket): boolean {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead === 0
 }

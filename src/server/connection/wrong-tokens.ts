@@ -1,22 +1,22 @@
-/** Delays responses to addresses that try many invalid tokens. */
+/** Delays responses to addresses that send many invalid tokens. */
 
-/** Number of invalid tokens per address without a delay. After that, one per second is not delayed. */
+/** The number of invalid tokens per address that are not delayed. After that, one per second is not delayed. */
 const AT_ONCE = 100
 const PAUSE = 1_000
-/** The maximum number of remembered addresses, and of delayed responses. Each delayed response keeps a connection open. */
+/** The maximum number of tracked addresses and of delayed responses. Each delayed response keeps a connection open. */
 const MAX_ADDRESSES = 10_000
 const MAX_WAITING = 100
 
 export type WrongTokens = {
-  /** Counts one invalid token. Returns the delay of the response in milliseconds. */
+  /** Counts an invalid token. Returns how long to delay the response in milliseconds. */
   readonly add: (address: string) => number
-  /** Call this after a delayed response was sent. */
+  /** Must be called after a delayed response has been sent. */
   readonly done: () => void
 }
 
-/** Creates the counter. @param now returns the milliseconds of a monotonic clock */
+/** Creates the counter. @param now returns the time of a monotonic clock in milliseconds */
 export function createWrongTokens(now: () => number): WrongTokens {
-  /** By network: free attempts, and when they were computed. */
+  /** By network: the number of free attempts, and when it was computed. */
   const known = new Map<string, { free: number; at: number }>()
   let waiting = 0
   return {
@@ -24,7 +24,7 @@ export function createWrongTokens(now: () => number): WrongTokens {
       const network = networkOf(address)
       const before = known.get(network) ?? { free: AT_ONCE, at: now() }
       const free = Math.min(AT_ONCE, before.free + (now() - before.at) / PAUSE) - 1
-      // Inserted again, so that the first entry of the map is the oldest.
+      // Reinserted so that the map's first entry is always the oldest.
       known.delete(network)
       known.set(network, { free: Math.max(0, free), at: now() })
       const [oldest] = known.keys()
@@ -39,10 +39,7 @@ export function createWrongTokens(now: () => number): WrongTokens {
   }
 }
 
-/**
- * Returns the network of an address. One owner of IPv6 has 2^64 addresses, so the first four groups stand for all of
- * them.
- */
+/** Returns the network of an address. A single IPv6 user has 2^64 addresses, so only the first four groups are used. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter(Boolean))
