@@ -1,4 +1,4 @@
-/** Acknowledgement by link: a signed link in a message acknowledges one incident, for a limited time. */
+/** Acknowledge links: a signed link in a message acknowledges one incident for a limited time. */
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { changeIncident } from '../domain/decide/incident-changes.ts'
@@ -7,24 +7,24 @@ import { findChannelById, loadChannelSecrets } from '../store/notification/chann
 import type { Deps } from './deps.ts'
 
 export const ACKNOWLEDGE_PATH = '/acknowledge'
-/** A signature for this purpose is invalid for any other. */
+/** Signatures made for this purpose are not valid for any other. */
 const PURPOSE = 'acknowledge'
 /** How long a link is valid, in milliseconds. Three days cover a weekend. */
 const LINK_LIFE_MS = 3 * 24 * 3_600_000
 
-/** The content of a link. */
+/** The data in a link. */
 type AcknowledgeLink = {
   readonly channelId: string
   readonly incidentId: string
-  /** How often the incident had been reopened. A link does not acknowledge a later reopening. */
+  /** How often the incident had been reopened. The link becomes invalid when the incident is reopened. */
   readonly opening: string
-  /** In milliseconds UTC, exact to the second. */
+  /** In milliseconds UTC, rounded to the second. */
   readonly until: number
 }
 
 /**
- * Returns the path and query of a link that is valid until the incident is reopened, for three days at most. The link
- * is signed as in Standard Webhooks, with a separate key of the channel.
+ * Returns the path and query of a link that is valid for three days or until the incident is reopened. The link is
+ * signed as in Standard Webhooks, with a separate key per channel.
  */
 export function acknowledgePath(
   deps: Pick<Deps, 'db' | 'now'>,
@@ -38,7 +38,7 @@ export function acknowledgePath(
   return `${ACKNOWLEDGE_PATH}?${new URLSearchParams(query)}`
 }
 
-/** The incident to acknowledge, and who may do so. Both belong to `organizationId`. */
+/** The incident to acknowledge, and who may acknowledge it. */
 export type Acknowledging = {
   readonly organizationId: number
   readonly incident: IncidentRecord
@@ -50,8 +50,8 @@ export type Acknowledging = {
 export type DeadLink = 'expired' | 'reopened' | 'invalid'
 
 /**
- * Checks a link. Returns a reason other than `invalid` only if the signature is valid.
- * @param get returns a query parameter or a form field; '' if there is none
+ * Validates a link. Reasons other than `invalid` are returned only if the signature is correct.
+ * @param get returns a query parameter or form field; '' if absent
  */
 export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): Acknowledging | DeadLink {
   const link = { incidentId: get('incident'), channelId: get('channel'), opening: get('opening') }
@@ -69,8 +69,8 @@ export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): 
 }
 
 /**
- * Acknowledges an incident, unless it is already acknowledged.
- * @param actor the name of the signed-in person; null if nobody is signed in
+ * Acknowledges an incident. Does nothing if it is already acknowledged.
+ * @param actor the name of the signed-in user; null if nobody is signed in
  */
 export async function acknowledge(
   deps: Deps,

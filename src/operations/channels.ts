@@ -1,4 +1,4 @@
-/** Creates, changes and deletes channels. */
+/** Creates, changes and deletes notification channels. */
 import { IncmonError } from '../domain/error.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
@@ -20,21 +20,22 @@ import {
 import { retryNotificationsNow } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
-/** The time for which messages are also signed with the previous secret after a rotation. */
+/** How long messages are also signed with the previous secret after a rotation. */
 const BOTH_SECRETS_FOR = 24 * 3_600_000
 
-/** A missing setting stays as it is. */
+/** Missing settings stay unchanged. */
 type Given = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined }
 
 type WantedChannel = Given & {
   readonly name: string
   readonly kind: ChannelKind
-  /** The whole address: a URL, or mail addresses. */
+  /** The complete URL, or the mail addresses. */
   readonly target: string
 }
 
 /**
- * Creates a channel. `secret` signs the messages of a webhook and is returned only here; null for other kinds.
+ * Creates a channel. `secret`: the key for signing webhook messages, which is never returned again; null for other
+ * kinds.
  * @throws IncmonError `invalid`; `conflict` if the name is taken
  */
 export function createChannel(deps: Deps, organizationId: number, wanted: WantedChannel) {
@@ -63,7 +64,7 @@ type ChannelChange = Given & {
 }
 
 /**
- * Changes the named fields. If the address changes or the channel is enabled, pending messages are sent at once.
+ * Updates the given fields. If the URL changes or the channel is enabled, pending messages are sent immediately.
  * @throws IncmonError `not-found`, `invalid`, `conflict`
  */
 export function changeChannel(deps: Deps, organizationId: number, id: string, change: ChannelChange): void {
@@ -81,13 +82,14 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
   })
 }
 
-/** Deletes a channel with its secrets and its deliveries. @throws IncmonError `not-found` */
+/** Deletes a channel with its secrets and deliveries. @throws IncmonError `not-found` */
 export function removeChannel(deps: Deps, organizationId: number, id: string): void {
   deps.db.transaction(() => deleteChannel(deps.db, requireChannel(deps, organizationId, id).rowId))
 }
 
 /**
- * Creates and returns a new signing secret. For 24 hours, messages are signed with both the old and the new secret.
+ * Creates and returns a new signing secret. For the next 24 hours, messages are signed with both the old and the new
+ * secret.
  * @throws IncmonError
  */
 export function rotateSecret(deps: Deps, organizationId: number, id: string): string {
@@ -104,7 +106,7 @@ export function rotateSecret(deps: Deps, organizationId: number, id: string): st
   })
 }
 
-/** Returns a secret in the format of Standard Webhooks: `whsec_` and the key in Base64. */
+/** Returns a secret in Standard Webhooks format: `whsec_` followed by the key in Base64. */
 function newSigningSecret(deps: Deps): string {
   return `whsec_${Buffer.from(deps.newSecret(), 'base64url').toString('base64')}`
 }

@@ -1,4 +1,4 @@
-/** Correlations: people confirm or reject them, and assign a CI project to a service. */
+/** Lets users confirm or reject correlations, and assign a CI project to a service. */
 
 import { assignAlias } from '../domain/decide/services.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -10,14 +10,14 @@ const NO_LINK = 'no such correlation in this organization; GET /api/correlations
 
 export type VerdictChange = {
   readonly verdict: CorrelationRecord['verdict']
-  /** Only with `confirmed`: later events of the pipeline's project belong to the service of the link. */
+  /** Requires `confirmed`. Assigns later events of the pipeline's project to the service of the link. */
   readonly alias?: boolean | undefined
 }
 
 /**
- * Stores the verdict of a person on a link; null removes it. A repeated verdict changes nothing.
+ * Stores a user's verdict on a link; null removes it. Repeating a verdict changes nothing.
  * @throws IncmonError `not-found` if the organization has no such link; `invalid` if the alias is not possible;
- * `conflict` if another service has the alias. In these cases the verdict is not stored either.
+ * `conflict` if another service has the alias. The verdict is not stored in any of these cases.
  */
 export async function setVerdict(
   deps: Deps,

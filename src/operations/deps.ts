@@ -1,4 +1,4 @@
-/** The dependencies of operations: the store, the engine, the clock, random numbers, and a listener. */
+/** The dependencies of operations: store, engine, clock, random numbers, and listeners. */
 import type { Notice } from '../domain/notice.ts'
 import { type Committed, createEngine, type Engine } from '../engine/engine.ts'
 import { createEngineStore } from '../store/engine-store.ts'
@@ -10,22 +10,22 @@ export type World = {
   readonly db: Db
   /** Milliseconds since 1970, UTC. */
   readonly now: () => number
-  /** A new UUID, version 7. */
+  /** Returns a new UUIDv7. */
   readonly newId: () => string
-  /** A new secret that nobody can guess, of 43 characters. */
+  /** Returns a new random secret of 43 characters. */
   readonly newSecret: () => string
-  /** Called after the commit with each change; never throws. */
+  /** Called after the commit for each change. Must not throw. */
   readonly announce: (notice: Notice) => void
-  /** Called after the commit of each batch; never throws, and takes less than a microsecond. */
+  /** Called after each batch is committed. Must not throw, and must take less than a microsecond. */
   readonly observe: (batch: Committed) => void
 }
 
 export type Deps = World & { readonly engine: Engine }
 
 /**
- * Adds an engine over the store.
- * @param mostWaiting returns the maximum number of pending requests; called for each request
- * @param largest the maximum number of items that are stored in one transaction
+ * Creates an engine on top of the store.
+ * @param mostWaiting returns the current limit on pending requests; called for each request
+ * @param largest the maximum number of items in one transaction
  */
 export function withEngine(world: World, mostWaiting?: () => number, largest?: number): Deps {
   const { db, now, newId } = world
@@ -45,9 +45,9 @@ type ArgumentsOf<Of extends Operation> = Of extends (deps: Deps, ...args: infer 
   : never
 
 export type Store = {
-  /** Runs a query of src/store, for example `read(findAlert, organizationId, id)`. */
+  /** Runs a query from src/store, for example `read(findAlert, organizationId, id)`. */
   readonly read: Read
-  /** Runs an operation of src/operations, for example `run(revokeToken, organizationId, id)`. */
+  /** Runs an operation from src/operations, for example `run(revokeToken, organizationId, id)`. */
   readonly run: <Of extends Operation>(operation: Of, ...args: ArgumentsOf<Of>) => Promise<Awaited<ReturnType<Of>>>
   /** The path of the database file. */
   readonly file: string

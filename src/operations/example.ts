@@ -1,4 +1,4 @@
-/** Loads example data into an organization once, and removes it completely. */
+/** Loads example data into an organization, and removes it again. */
 import { IncmonError } from '../domain/error.ts'
 import type { Intake, Source } from '../domain/event/event.ts'
 import { EXAMPLE_CLUSTER } from '../domain/example.ts'
@@ -6,12 +6,12 @@ import { findOrganization } from '../store/organizations.ts'
 import { deleteCluster, findClusterUse } from '../store/service/cluster.ts'
 import type { Deps } from './deps.ts'
 
-/** One request of an example sender. `at` is the time of the request in milliseconds UTC. */
+/** A request from an example sender. `at`: the time of the request in milliseconds UTC. */
 type ExampleDelivery = { readonly at: number; readonly source: Source; readonly intake: Intake }
 
 /**
- * Stores the deliveries of the example as if its senders had sent them.
- * @throws IncmonError `conflict` if the organization has the example already
+ * Stores the example deliveries as if they had been received from real senders.
+ * @throws IncmonError `conflict` if the example is already loaded
  */
 export async function loadExample(deps: Deps, organizationId: number, deliveries: readonly ExampleDelivery[]) {
   if (findClusterUse(deps.db, organizationId, EXAMPLE_CLUSTER)) {
@@ -23,7 +23,7 @@ export async function loadExample(deps: Deps, organizationId: number, deliveries
   )
 }
 
-/** Deletes the example. Does nothing if there is none. */
+/** Deletes the example data. Does nothing if there is none. */
 export async function removeExample(deps: Deps, organizationId: number): Promise<void> {
   const organization = findOrganization(deps.db, organizationId)
   if (!organization) throw new IncmonError('not-found', 'no such organization')

@@ -1,10 +1,10 @@
-/** The list of firing alerts. The live state says which alerts fire, and the database contains their records. */
+/** Lists firing alerts. The live state knows which alerts are firing; the database contains their records. */
 import type { Listed, Page } from '../domain/pagination.ts'
 import { type FiringFilter, listFiring } from '../domain/state/firing.ts'
 import { type AlertRecord, listAlertsByRowId } from '../store/alerts.ts'
 import type { Deps } from './deps.ts'
 
-/** Returns one page of the firing alerts that match the filter, latest start first. */
+/** Returns one page of firing alerts that match the filter, latest start first. */
 export async function listFiringAlerts(
   { db, engine }: Deps,
   organizationId: number,

@@ -1,4 +1,4 @@
-/** REST requests with an Idempotency-Key: each takes effect once. */
+/** REST requests with an Idempotency-Key, each of which takes effect only once. */
 import { createHash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
 import { useOf, withAnswer, withoutAnswer } from '../domain/idempotency.ts'
@@ -6,7 +6,7 @@ import { findAnswer, forgetAnswer, storeAnswer } from '../store/idempotency-keys
 import type { Db } from '../store/sqlite/open.ts'
 import type { Deps } from './deps.ts'
 
-/** `route` is the method and the path, for example `POST /api/incidents`. */
+/** `route`: the method and path, for example `POST /api/incidents`. */
 export type IdempotentRequest = {
   readonly organizationId: number
   readonly route: string
@@ -14,19 +14,19 @@ export type IdempotentRequest = {
   readonly bodyHash: string
 }
 
-/** Returns a hash that is equal only for equal bodies. */
+/** Returns a cryptographic hash of the body. */
 export function hashBody(body: string | Uint8Array): string {
   return createHash('sha256').update(body).digest('base64')
 }
 
-/** Unfinished requests of this process, by organization, route and key. */
+/** Requests in progress in this process, by organization, route and key. */
 const underWay = new WeakMap<Db, Map<string, Promise<unknown>>>()
 
 /**
- * Runs a request, or returns the answer that the same request had in the last 24 hours. The key is stored before the
- * request runs, so that a request that a crash interrupted is not run twice. A request that fails may be sent again.
- * @throws IncmonError `unprocessable` if the key came with another body; `conflict` if an earlier attempt of the
- * request did not finish
+ * Runs a request, or returns the response to the same request from the last 24 hours. The key is stored before the
+ * request runs, so that a request interrupted by a crash is not run twice. A request that fails can be sent again.
+ * @throws IncmonError `unprocessable` if the key was used with a different body; `conflict` if an earlier attempt at
+ * the same request was interrupted
  */
 export async function runOnce<Value>(
   deps: Deps,

@@ -1,5 +1,5 @@
 /**
- * Imports requests that another incmon or a log recorded, as if this server had received them at their original time.
+ * Imports requests recorded by another incmon server or in a log, as if they had been received at their original time.
  */
 import { hash } from 'node:crypto'
 import { type Delivery, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
@@ -7,10 +7,10 @@ import type { Source } from '../domain/event/event.ts'
 import { isStored } from '../store/events.ts'
 import { type Deps, withEngine } from './deps.ts'
 
-/** `isRecorded`: whether the record contains the time of receipt; otherwise it is the time of this import. */
+/** `isRecorded`: whether the time of receipt was recorded; if not, it is the time of the import. */
 export type Imported = Delivery & { readonly idempotencyKey: string; readonly isRecorded: boolean }
 
-/** Returns the Idempotency-Key of an entry: the same for the same source, time and text. */
+/** Returns the Idempotency-Key of an entry, which is the same for entries with the same source, time and text. */
 export function importKey(entry: {
   readonly source: Source
   readonly receivedAt: number | null
@@ -20,23 +20,24 @@ export function importKey(entry: {
 }
 
 export type Import = {
-  /** Stores requests in order of receipt. Returns null for each request that is already stored. */
+  /** Stores requests in the order of receipt. Returns null for each request that was already stored. */
   readonly take: (deliveries: readonly Imported[]) => Promise<(Receipt | null)[]>
   /** Waits until everything is on disk, then sweeps up to the present. */
   readonly close: () => Promise<void>
 }
 
-/** Interval of the sweep of a server, in milliseconds. */
+/** How often a server sweeps, in milliseconds. */
 const SWEEP_EVERY = 5_000
 
 /**
- * Creates an import. If no server runs, the import sets the clock: between two requests it sweeps at each due time, so
- * that alerts and incidents end at the time at which a server would have ended them. A running server has its own clock.
+ * Creates an import. Without a running server, the import controls the clock and sweeps at each due time between two
+ * requests, so that alerts and incidents end at the same times as they would have on a server. A running server has its
+ * own clock.
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
-  // Requests are stored one after another, each in one transaction, because a later request must not be stored between
-  // the chunks of an earlier one.
+  // Each request is stored in a single transaction, one after the other. Otherwise, a later request could be stored
+  // between two chunks of an earlier one.
   const deps = clock ? withEngine({ ...world, now: clock.now }, undefined, Number.POSITIVE_INFINITY) : world
   return {
     take: async (deliveries) => {
@@ -55,7 +56,7 @@ export function createImport(world: Deps, beside: { readonly server: boolean }):
 
 type Clock = { readonly now: () => number; readonly set: (at: number) => void }
 
-/** A clock that can be set and then runs at normal speed, so that retries do not wait forever. */
+/** A clock that can be set and then runs at normal speed, so that retries time out. */
 function createClock(real: () => number): Clock {
   let ahead = 0
   return {
@@ -78,8 +79,8 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
 }
 
 /**
- * Returns whether a request is already stored. It is recognized by its key for a day. After that, it is recognized by
- * its events, if they contain their time.
+ * Returns whether a request is already stored. For a day, it is recognized by its key; after that, by its events,
+ * provided that they contain their time.
  */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery

@@ -1,4 +1,4 @@
-/** Messages: taken from the outbox to be sent, and updated after each attempt. */
+/** Takes messages from the outbox for sending, and records the result of each attempt. */
 import { MIN_MESSAGE_INTERVAL, resultOf, retryPause } from '../domain/notification/schedule.ts'
 import type { MessageItem } from '../domain/notification/words.ts'
 import {
@@ -24,8 +24,8 @@ import {
 import type { Deps } from './deps.ts'
 
 /**
- * The maximum number of notifications in a message. The next message contains the rest. A webhook lists all of them;
- * messages to people contain counts.
+ * The maximum number of notifications in a message. The rest go into the next message. A webhook lists all of them;
+ * other messages contain only counts.
  */
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000
@@ -38,16 +38,14 @@ export type Message = {
   readonly channel: ChannelRecord
   readonly secrets: ChannelSecrets
   readonly items: readonly MessageItem[]
-  /** The incident, if all notifications are about the same one. */
+  /** The incident, if all notifications are about the same one; otherwise null. */
   readonly incidentId: string | null
-  /** The id of the first message about that incident at the receiver. */
+  /** The receiver's id for the first message about that incident. */
   readonly replyTo: string | null
   readonly isFirst: boolean
 }
 
-/**
- * The outcome of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter` is in milliseconds.
- */
+/** The result of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter`: milliseconds. */
 export type SendOutcome = {
   readonly status: number | null
   readonly detail: string | null
@@ -55,7 +53,9 @@ export type SendOutcome = {
   readonly retryAfter: number
 }
 
-/** Returns the message to send now, or null if the channel has to wait. A message interrupted by a crash is sent again. */
+/**
+ * Returns the message to send now, or null if the channel must wait. A message interrupted by a crash is sent again.
+ */
 export function takeMessage(deps: Deps, channelId: number): Message | null {
   const now = deps.now()
   const channel = findChannelByRow(deps.db, channelId)
@@ -89,7 +89,7 @@ function begin(deps: Deps, { rowId, kind, deliveredAt }: ChannelRecord, now: num
   return isBegun ? findBegunMessage(deps.db, rowId) : undefined
 }
 
-/** Stores the outcome of an attempt. @param jitter from 0 to 1 */
+/** Records the result of an attempt. @param jitter from 0 to 1 */
 export function settleMessage(deps: Deps, { leader, channel }: Message, outcome: SendOutcome, jitter: number): void {
   const now = deps.now()
   const { status, detail, retryAfter } = outcome
@@ -112,7 +112,7 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
   })
 }
 
-/** Deletes some of the messages that ended more than 30 days ago. */
+/** Deletes some of the messages that were delivered or abandoned more than 30 days ago. */
 export function pruneMessages(deps: Deps): void {
   pruneOutbox(deps.db, deps.now() - KEPT_FOR, PRUNE_STEP)
 }

@@ -1,4 +1,4 @@
-/** Reminders and escalations: written to the outbox when they are due. The engine writes all other notifications. */
+/** Queues reminders and escalations when they are due. All other notifications are queued by the engine. */
 import { stillFiringDueAt } from '../domain/incident/incident.ts'
 import type { MessageKind } from '../domain/notification/kind.ts'
 import { sendTimeOf } from '../domain/notification/rule.ts'
@@ -19,10 +19,12 @@ import { isSilenced } from '../store/silences.ts'
 import type { Deps } from './deps.ts'
 
 const MINUTE = 60_000
-/** The maximum number of unacknowledged incidents to check. More are a storm, for which one reminder is enough. */
+/**
+ * The maximum number of unacknowledged incidents to check. More than that is a storm, for which one reminder is enough.
+ */
 const MAX_INCIDENTS = 200
 
-/** Writes the reminders and escalations that are due now to the outbox: one commit for all, or none if nothing is due. */
+/** Queues all due reminders and escalations in one commit. Does not write if nothing is due. */
 export function remind(deps: Deps): void {
   const now = deps.now()
   const due = listOrganizations(deps.db).flatMap(({ rowId }) => remindersOf(deps, rowId, now))
@@ -63,10 +65,7 @@ function dueReminder(channel: ChannelRecord, incident: LiveIncident, told: SentM
   return dueAt === null || dueAt > now ? [] : [{ channel, kind: known ? 'reminder' : 'escalation' }]
 }
 
-/**
- * Returns the channels that were notified of an incident and must be notified again, because alerts still fire after a
- * person resolved it.
- */
+/** Returns the channels to notify again because alerts are still firing after a user resolved their incident. */
 function dueStillFiring(
   deps: Deps,
   { id, rowId, organizationId, resolvedAt }: LiveIncident,
@@ -83,13 +82,11 @@ function dueStillFiring(
     .map((channel) => ({ channel, kind: 'still-firing' }))
 }
 
-/**
- * Returns the outbox entries for the channels that want them now. Returns none while all firing alerts are silenced.
- */
+/** Returns outbox entries for the channels that want them now. Returns none while all firing alerts are silenced. */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
   const service = loadServiceName(deps.db, incident.serviceId)
-  // In quiet hours there are no reminders, because the first message is still pending.
+  // No reminders during quiet hours, because the first message is still pending.
   const wanted = due.filter(({ channel }) => wantedAt(channel.settings.rules, incident, service, now) === now)
   const { rowId: incidentId, organizationId } = incident
   return wanted.map(({ channel, kind }) => {

@@ -1,4 +1,4 @@
-/** Creates and changes organizations. */
+/** Creates and updates organizations. */
 import { IncmonError } from '../domain/error.ts'
 import type { Plan, Settings } from '../domain/organization.ts'
 import {
@@ -22,7 +22,7 @@ export function createOrganization(
 }
 
 /**
- * Changes the named fields and settings.
+ * Updates the given fields and settings.
  * @throws IncmonError `conflict` if the name is taken; `invalid` if alerts would be deleted before their events
  */
 export async function changeOrganization(
@@ -48,7 +48,7 @@ export async function changeOrganization(
   return after
 }
 
-/** Events describe their alert, so alerts are kept at least as long as events. */
+/** Events describe their alert, so alerts must be kept at least as long as events. */
 function refuseShortAlerts(settings: Settings): void {
   const [events, alerts] = [settings['retention-events-days'], settings['retention-alerts-days']]
   if (events <= alerts) return

@@ -1,4 +1,4 @@
-/** Postmortems: generated when an incident is resolved, and edited by people. */
+/** Postmortems: generated when an incident is resolved, and edited by users. */
 import { IncmonError } from '../domain/error.ts'
 import { hasPostmortems, type Plan, POSTMORTEM_PLANS } from '../domain/organization.ts'
 import { applyEdits, type Edits, type PostmortemState } from '../domain/postmortem/postmortem.ts'
@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts'
 /** How to resolve an incident manually. */
 const BY_HAND = 'by hand with "incmon incident resolve ID", or PATCH /api/incidents/ID and {"status":"resolved"}'
 
-/** Explains why an incident has no postmortem, and what to do. */
+/** Explains why an incident has no postmortem and how to get one. */
 export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   if (!hasPostmortems(plan))
     return `no postmortem: the plan ${plan} has none; change the plan to ${POSTMORTEM_PLANS.join(' or ')}`
@@ -16,14 +16,14 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   return 'no postmortem: none was written when this incident was resolved; reopen it and resolve it again to create one'
 }
 
-/** The error if another person has changed the text in the meantime. */
+/** The error message if another user changed the text in the meantime. */
 export const CHANGED_MEANWHILE = 'another person changed this part of the postmortem; read it and save again'
 
 /**
- * Changes the texts or the state of the newest revision.
- * @param seen the texts that the person saw before writing; undefined to skip this check
- * @throws IncmonError `not-found`; `conflict` if the postmortem is final and texts change, or if a text differs from
- * the one that the person saw
+ * Changes the texts or the state of the latest revision.
+ * @param seen the texts that the user saw before editing; undefined to skip this check
+ * @throws IncmonError `not-found`; `conflict` if the postmortem is final and a text would change, or if a text has
+ * changed since the user saw it
  */
 export function editPostmortem(
   deps: Deps,
@@ -46,7 +46,7 @@ export function editPostmortem(
   deps.announce({ kind: 'incident', id: incidentId, organizationId })
 }
 
-/** Returns whether the texts are unchanged since the person saw them, or already are what the person wants. */
+/** Returns whether the texts have not changed since the user saw them, or already match what the user wants. */
 function isAsSeen(now: Edits, seen: Edits, wanted: Edits): boolean {
   const isStored = (texts: Edits) => JSON.stringify(applyEdits(now, texts)) === JSON.stringify(applyEdits(now, {}))
   return isStored(seen) || isStored(wanted)

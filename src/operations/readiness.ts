@@ -1,14 +1,14 @@
-/** Checks whether a write would succeed now. */
+/** Checks whether writing to the database would succeed. */
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 import { migrationStates, rewriteMigration } from '../store/sqlite/schema/migrate.ts'
 import type { Deps } from './deps.ts'
 
-/** One check. `detail` says what is wrong and what to do; it is null if the check passed. */
+/** One check. `detail`: what is wrong and what to do; null if the check passed. */
 export type Check = { readonly name: string; readonly detail: string | null }
 
 const ROLLBACK = Symbol('rollback')
 
-/** Checks the migrations of the file, whether writes have failed, and whether the write lock is available. */
+/** Checks the file's migrations, recent write failures, and the availability of the write lock. */
 export function checkStore({ db }: Deps): Check[] {
   return [
     { name: 'migrations', detail: checked(() => missingMigrations(db)) },
@@ -21,7 +21,7 @@ function missingMigrations(db: Deps['db']): string | null {
   return isCurrent ? null : 'the database lacks migrations; run incmon migrate'
 }
 
-/** A transaction that is rolled back does not notice that the disk is full, so failed writes count too. */
+/** A rolled-back transaction does not detect a full disk, so recent write failures are reported too. */
 function writeFault(db: Deps['db']): string | null {
   const failure = db.takeFailure()
   if (failure !== null) throw failure
@@ -36,7 +36,7 @@ function writeFault(db: Deps['db']): string | null {
   return null
 }
 
-/** Runs a check. If the check cannot read the database, reports that writes fail too. */
+/** Runs a check. If it cannot read the database, reports that writes fail too. */
 function checked(check: () => string | null): string | null {
   try {
     return check()
@@ -46,7 +46,7 @@ function checked(check: () => string | null): string | null {
   }
 }
 
-/** Returns only the code, because a message may contain a path of the machine. */
+/** Returns only the code, because an error message can contain a path on the server. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? errorCode(error) : 'fault'
 }

@@ -1,4 +1,4 @@
-/** Sessions: a person signs in with a token or a setup link, is recognized by a cookie, and signs out. */
+/** Sessions: users sign in with a token or a setup link, are recognized by a cookie, and sign out. */
 import { createHash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
 import type { Plan } from '../domain/organization.ts'
@@ -18,31 +18,31 @@ import {
 import type { Deps } from './deps.ts'
 import { authenticate } from './tokens.ts'
 
-/** The precision of the stored last use, in milliseconds. */
+/** The precision of the stored time of last use, in milliseconds. */
 const USE_EXACT_TO = 60_000
 
-/** A person who uses the pages. */
+/** A user of the web pages. */
 export type Visitor = {
-  /** Null for a user whom a proxy has authenticated. */
+  /** Null for a user authenticated by a proxy. */
   readonly sessionId: string | null
   readonly organizationId: number
   readonly plan: Plan
-  /** The time zone of the organization. */
   readonly timeZone: string
   readonly scopes: readonly Scope[]
-  /** The name that timelines show as the actor. */
+  /** The name to show in timelines as the actor. */
   readonly actor: string
-  /** The CSRF token in every form of this visitor. */
+  /** The CSRF token in this visitor's forms. */
   readonly csrf: string
 }
 
-/** A new session. `secret` is the value of the cookie. */
+/** A new session. `secret`: the value of the cookie. */
 export type NewSession = { readonly secret: string; readonly expiresAt: number; readonly organizationId: number }
 type Wanted = { readonly person: string; readonly agent: string; readonly stay: boolean }
 
 /**
- * Opens a session with a token.
- * @throws IncmonError `unauthorized` if the token is unknown, revoked or expired; `forbidden` if it may not read
+ * Creates a session for a token.
+ * @throws IncmonError `unauthorized` if the token is unknown, revoked or expired; `forbidden` if it does not have read
+ * access
  */
 export function signIn(deps: Deps, token: string, wanted: Wanted): NewSession {
   const identity = authenticate(deps, token.trim())
@@ -52,7 +52,7 @@ export function signIn(deps: Deps, token: string, wanted: Wanted): NewSession {
   return open(deps, identity.organizationId, identity.tokenId, wanted)
 }
 
-/** Creates a link that signs one person in as administrator. Returns its secret. */
+/** Creates a link that can be used once to sign in as an administrator. Returns its secret. */
 export function createSetupLink(deps: Deps, organizationId: number): { readonly secret: string } {
   const secret = deps.newSecret()
   const expiresAt = deps.now() + SETUP_LINK_LIFE
@@ -60,13 +60,13 @@ export function createSetupLink(deps: Deps, organizationId: number): { readonly 
   return { secret }
 }
 
-/** Returns whether a setup link can still be used. */
+/** Returns whether a setup link is still valid. */
 export function isSetupLink(deps: Deps, secret: string): boolean {
   return findSetupLink(deps.db, digest(secret), deps.now()) !== null
 }
 
 /**
- * Opens a session with a setup link, which then cannot be used again.
+ * Creates a session for a setup link, which cannot be used again.
  * @throws IncmonError `unauthorized` if the link is unknown, used or older than 30 minutes
  */
 export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted): NewSession {
@@ -79,7 +79,7 @@ export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted):
   })
 }
 
-/** Returns the visitor of a cookie, or null if its session or token has ended. */
+/** Returns the visitor for a cookie, or null if the session or its token is no longer valid. */
 export function findVisitor(deps: Deps, secret: string): Visitor | null {
   if (!/^[\w-]{43}$/.test(secret)) return null
   const now = deps.now()
@@ -91,18 +91,18 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
 }
 
-/** Returns a text that only this server can compute from the secret of a session. */
+/** Returns the CSRF token for a session. It is derived from the session's secret, so nobody else can compute it. */
 export function csrfOf(secret: string): string {
   return createHash('sha256').update(`csrf ${secret}`).digest('base64url')
 }
 
-/** Changes the display name of the session of a cookie. Does nothing if the session is unknown. */
+/** Changes the display name in the session for a cookie. Does nothing if the session is unknown. */
 export function changePerson(deps: Deps, secret: string, person: string): void {
   const session = findSession(deps.db, digest(secret), deps.now())
   if (session) renameSession(deps.db, session.rowId, personName(person))
 }
 
-/** Ends a session at once. @throws IncmonError `not-found` if this organization has no such session */
+/** Ends a session immediately. @throws IncmonError `not-found` if the organization has no such session */
 export function endSession(deps: Deps, organizationId: number, id: string): void {
   if (!deleteSession(deps.db, organizationId, id)) throw new IncmonError('not-found', 'This session has already ended.')
 }
@@ -118,7 +118,7 @@ function open(deps: Deps, organizationId: number, tokenId: number | null, wanted
   return { secret, expiresAt, organizationId }
 }
 
-/** Stores the last use. Ignores errors, because reading must work even if the store cannot write now. */
+/** Records the time of last use. Ignores errors, because reading must work even when writing fails. */
 function remember(deps: Deps, rowId: number, now: number): void {
   try {
     touchSession(deps.db, rowId, now)

@@ -1,4 +1,4 @@
-/** Creates, recognizes and revokes tokens. A token is shown once; only its hash is stored. */
+/** Creates, authenticates and revokes tokens. A token is shown only once, and only its hash is stored. */
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 import { IncmonError } from '../domain/error.ts'
@@ -7,7 +7,7 @@ import { listOrganizations } from '../store/organizations.ts'
 import { findTokenByHash, type Identity, insertToken, listTokens, revokeTokenRow, touchToken } from '../store/tokens.ts'
 import type { Deps } from './deps.ts'
 
-/** The precision of the stored last use, in milliseconds. A write for each request would be too slow. */
+/** The precision of the stored time of last use, in milliseconds. Writing on each request would be too slow. */
 const USE_EXACT_TO = 60_000
 const EVERY = { page: 1, limit: 1_000_000 }
 
@@ -37,13 +37,13 @@ export function createToken(
   return { id, token }
 }
 
-/** Revokes a token. The next request with this token is refused. @throws IncmonError `not-found` */
+/** Revokes a token with immediate effect. @throws IncmonError `not-found` */
 export function revokeToken(deps: Deps, organizationId: number, id: string): void {
   inThisTurn.delete(deps.db)
   if (!revokeTokenRow(deps.db, organizationId, id, deps.now())) throw new IncmonError('not-found', 'no such token')
 }
 
-/** Returns whether any token of any organization is valid now. */
+/** Returns whether any organization has a valid token. */
 export function hasUsableToken({ db, now }: Deps): boolean {
   return listOrganizations(db).some(({ rowId }) =>
     listTokens(db, rowId, EVERY).items.some((token) => endOf(token, now()) === null),
@@ -60,8 +60,8 @@ export function authenticate(deps: Deps, secret: string): Identity | null {
 }
 
 /**
- * Returns when and why a token became invalid, or null if it is valid or unknown. Only the holder of the secret can
- * learn this.
+ * Returns when and why a token became invalid, or null if it is valid or unknown. Requires the secret, so nobody else
+ * can find out.
  */
 export function endOfToken(deps: Deps, secret: string): TokenEnd | null {
   const identity = findToken(deps, secret)
@@ -86,7 +86,7 @@ function findToken({ db }: Deps, secret: string): Identity | null {
   return found
 }
 
-/** Identities by the hash of their token. Requests in one turn of the event loop share one query. */
+/** Identities by token hash. Requests in the same turn of the event loop share one query. */
 const inThisTurn = new WeakMap<Deps['db'], Map<string, Identity>>()
 
 function rememberForTurn(db: Deps['db'], hashed: string, identity: Identity): void {
@@ -98,7 +98,7 @@ function rememberForTurn(db: Deps['db'], hashed: string, identity: Identity): vo
   }
 }
 
-/** Stores the last use. Ignores errors, because reading must work even if the store cannot write now. */
+/** Records the time of last use. Ignores errors, because reading must work even when writing fails. */
 function remember(deps: Deps, { tokenId }: Identity, now: number): void {
   try {
     touchToken(deps.db, tokenId, now)

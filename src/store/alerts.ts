@@ -1,4 +1,4 @@
-/** Alerts: conditions of services, each with many events. */
+/** Alerts: conditions of services, each reported by any number of events. */
 import { type Selectable, sql } from 'kysely'
 import type { Rules } from '../domain/alert/alert.ts'
 import type { Labels, Links, Source } from '../domain/event/event.ts'
@@ -30,20 +30,22 @@ export type AlertRecord = {
   readonly occurrences: number
   readonly incidentId: string | null
   readonly links: Links
-  /** The silences that silence it, or silenced it at its end. */
+  /** The silences that apply to the alert, or that applied when it ended. */
   readonly silencedBy: readonly string[]
   /** The rule behind each decision about the alert. */
   readonly rules: Rules
 }
 
-/** An undefined filter selects all records. `from` and `to` bound the start: from ≤ startsAt < to. */
+/** An undefined field does not filter. `from` and `to` limit the start time: from ≤ startsAt < to. */
 export type AlertSpan = {
   readonly serviceId?: string | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
-/** Lists one page of alerts with the exact total, newest start first. The time does not depend on the length of the history. */
+/**
+ * Lists one page of alerts, newest start first, with the exact total. Takes the same time however long the history is.
+ */
 export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page: Page): Listed<AlertRecord> {
   const { from = 0, to } = span
   const whose = alertOwnerOf(db, organizationId, span)
@@ -57,28 +59,28 @@ export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page
   return { items: newestOf(db, whose, { before, skip, limit }), total }
 }
 
-/** Returns the alerts with these row ids, in this order. */
+/** Returns the alerts with these row ids, in the same order. */
 export function listAlertsByRowId(db: Db, rowIds: readonly number[]): AlertRecord[] {
   const rows = db.all(byRowIds, { ids: JSON.stringify(rowIds) })
   const byId = new Map(rows.map(({ rowId, ...row }) => [rowId, toAlertRecord(row)]))
   return rowIds.flatMap((rowId) => byId.get(rowId) ?? [])
 }
 
-/** Lists the newest alerts of a service, at most `limit`. */
+/** Lists up to `limit` of a service's newest alerts. */
 export function listRecentAlerts(db: Db, organizationId: number, serviceId: string, limit: number): AlertRecord[] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []
   return newestOf(db, { organizationId, serviceId: rowId }, { before: Number.MAX_SAFE_INTEGER, skip: 0, limit })
 }
 
-/** Finds an alert of this organization; undefined if there is none or the UUID is malformed. */
+/** Finds an alert by UUID. Returns undefined if the organization has no such alert or the UUID is malformed. */
 export function findAlert(db: Db, organizationId: number, id: string): AlertRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(alertColumns))
   return row ? toAlertRecord(row) : undefined
 }
 
-/** An undefined field selects all alerts. `words` must be part of the name or the summary; '' selects all. */
+/** An undefined field does not filter. `words` must occur in the name or the summary; '' matches everything. */
 type IncidentAlertFilter = {
   readonly severity: Severity | undefined
   readonly source: Source | undefined
@@ -86,7 +88,7 @@ type IncidentAlertFilter = {
   readonly words: string
 }
 
-/** Lists one page of the alerts of an incident that match the filter, newest start first. */
+/** Lists one page of an incident's alerts that match the filter, newest start first. */
 export function listMatchingAlertsOfIncident(
   db: Db,
   organizationId: number,
@@ -107,13 +109,13 @@ export function listMatchingAlertsOfIncident(
   const matching = db
     .all(rows.orderBy('starts_at', 'desc').orderBy('id', 'desc'))
     .filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(words.toLowerCase()))
-  // Only the alerts of the page are read in full: a storm has thousands.
+  // An incident can have thousands of alerts. Only those on the page are read in full.
   const shown = matching.slice(offsetOf(page)).slice(0, page.limit)
   const ids = shown.map(({ id }) => id)
   return { items: listAlertsByRowId(db, ids), total: matching.length }
 }
 
-/** Lists the alerts of an incident, newest start first. */
+/** Lists an incident's alerts, newest start first. */
 export function listAlertsOfIncident(db: Db, organizationId: number, incidentRowId: number): AlertRecord[] {
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toAlertRecord)
 }
@@ -129,7 +131,8 @@ export function alertOwnerOf(db: Db, organizationId: number, { serviceId }: Aler
   return rowId === undefined ? null : { organizationId, serviceId: rowId }
 }
 
-// Subqueries instead of joins: SQLite runs them only for the rows of the page, not for rows that OFFSET skips.
+// These are subqueries and not joins because SQLite then runs them only for rows on the page, not for rows skipped by
+// OFFSET.
 export const alertColumns = [
   'uuid',
   'source',
@@ -156,7 +159,7 @@ export const alertColumns = [
   ),
 ] as const
 
-// The plus prevents SQLite from reading the whole history of the organization in index order.
+// The unary plus keeps SQLite from scanning the organization's entire history in index order.
 const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('alerts')
@@ -167,7 +170,7 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((b
     .orderBy('id', 'desc'),
 )
 
-/** Selects up to `limit` alerts that started before `before`, newest first, after skipping `skip` alerts. */
+/** Selects up to `limit` alerts that started before `before`, newest first, after skipping `skip` of them. */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
 function newestOf(db: Db, { organizationId, serviceId }: AlertOwner, page: PageOfAlerts): AlertRecord[] {

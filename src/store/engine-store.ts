@@ -1,4 +1,4 @@
-/** The store of the engine over SQLite. Each call runs without interruption, except for loading. */
+/** Implements the engine's store on SQLite. Every call except loading runs without interruption. */
 import { setImmediate } from 'node:timers/promises'
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -14,7 +14,7 @@ import { listOrganizations } from './organizations.ts'
 import { errorCode, isBusy, isFull, isStoreFailure } from './sqlite/fault.ts'
 import type { Db } from './sqlite/open.ts'
 
-/** Thrown to roll back a transaction whose result was only needed for reading. */
+/** Thrown to roll back a transaction that only computes a result. */
 const UNDO = Symbol('undo')
 
 export function createEngineStore(db: Db) {

@@ -1,4 +1,4 @@
-/** Events: accepted items of webhooks, each with its payload. */
+/** Events: accepted webhook items and their payloads. */
 
 import { hash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
@@ -11,13 +11,13 @@ import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC; `at` is the sender's time. */
+/** Times are in milliseconds UTC. `at`: the sender's time. */
 export type EventRecord = {
   readonly id: string
   readonly source: Source
   readonly kind: string
   readonly name: string
-  /** The object of the event, for example `Pod/cart-1` or `Ref/main`; '' if the sender did not report it. */
+  /** The event's object, for example `Pod/cart-1` or `Ref/main`; '' if the sender did not report one. */
   readonly object: string
   readonly severity: Severity
   readonly text: string
@@ -27,7 +27,7 @@ export type EventRecord = {
   readonly receivedAt: number
 }
 
-/** An undefined filter selects all records. `from` and `to` bound the time: from ≤ at < to. */
+/** An undefined field does not filter. `from` and `to` limit the time: from ≤ at < to. */
 type EventFilter = {
   readonly serviceId?: string | undefined
   readonly source?: Source | undefined
@@ -35,7 +35,7 @@ type EventFilter = {
   readonly to?: number | undefined
 }
 
-/** Lists one page of the events that match the filter, newest first. */
+/** Lists one page of events that match the filter, newest first. */
 export function listEvents(db: Db, organizationId: number, filter: EventFilter, page: Page): Listed<EventRecord> {
   const query = ofOwner(db, organizationId, filter)
   if (!query) return { items: [], total: 0 }
@@ -55,7 +55,7 @@ export function listEvents(db: Db, organizationId: number, filter: EventFilter, 
   return pageInChunks(searched, filter, page)
 }
 
-/** Lists the newest events of an alert, at most `limit`. */
+/** Lists up to `limit` of an alert's newest events. */
 export function listEventsOfAlert(db: Db, organizationId: number, alertId: string, limit: number): EventRecord[] {
   const bytes = uuidToBytes(alertId)
   if (!bytes) return []
@@ -67,7 +67,7 @@ export function listEventsOfAlert(db: Db, organizationId: number, alertId: strin
   return db.all(query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit)).map(toRecord)
 }
 
-/** Finds an event of this organization with its payload; undefined if there is none. */
+/** Finds an event and its payload by UUID. Returns undefined if the organization has no such event. */
 export function findEvent(
   db: Db,
   organizationId: number,
@@ -88,16 +88,16 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('events').where('organization_id', '=', organizationId)
 }
 
-/** Returns null if the service of the filter does not exist. */
+/** Returns null if the service does not exist. */
 function ofOwner(db: Db, organizationId: number, { serviceId }: EventFilter) {
   if (serviceId === undefined) return ofOrganization(db, organizationId)
   const rowId = findServiceRowId(db, organizationId, serviceId)
-  // The service belongs to the organization. The query omits organization_id, so that SQLite uses the index of
-  // services.
+  // Filtering by organization_id is not needed, and omitting it makes SQLite use the index on service_id.
   return rowId === undefined ? null : db.sql.selectFrom('events').where('service_id', '=', rowId)
 }
 
-// Subqueries instead of joins: SQLite runs them only for the rows of the page, not for rows that OFFSET skips.
+// These are subqueries and not joins because SQLite then runs them only for rows on the page, not for rows skipped by
+// OFFSET.
 const columns = [
   'uuid',
   'source',
@@ -133,24 +133,23 @@ function toRecord(row: EventRow): EventRecord {
   }
 }
 
-/** Returns 48 bits of the SHA-256 of a payload, for comparing payloads. */
+/** Returns 48 bits of a payload's SHA-256, used to compare payloads. */
 export function payloadHash(body: string): number {
   return Number.parseInt(hash('sha256', body, 'hex').slice(0, 12), 16)
 }
 
-/** If `receivedAt` is null, any time of receipt matches. */
+/** `receivedAt`: null to match any time of receipt. */
 type StoredItem = {
   readonly organizationId: number
   readonly source: Source
   readonly at: number
   readonly receivedAt: number | null
-  /** The stored payload, with secrets replaced. */
   readonly payload: string
 }
 
 /**
- * Returns whether an event with this payload, time and receipt is stored. An unchanged repeat is not stored again, but
- * the last-seen time of its alert is then at least as late as the receipt.
+ * Returns whether an event with this payload, time and time of receipt is stored. An unchanged repeat is not stored
+ * again, so an alert that was last seen at or after the time of receipt is accepted as well.
  */
 export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
   const same = db.sql

@@ -1,4 +1,4 @@
-/** Finds records by their number or by a part of their UUID, in all organizations, and the newest UUID. */
+/** Finds records in all organizations by number or partial UUID, and finds the newest UUID. */
 import { findIncident, findIncidentByNumber } from './incident/incidents.ts'
 import { listOrganizations } from './organizations.ts'
 import type { Db } from './sqlite/open.ts'
@@ -6,26 +6,27 @@ import { uuidFromBytes } from './sqlite/uuid.ts'
 
 type Table = 'incidents' | 'alerts' | 'silences'
 
-/** `number` is null for records without a number. */
+/** `number`: null for records without a number. */
 export type IdMatch = {
   readonly id: string
   readonly number: number | null
   readonly organization: { readonly id: string; readonly name: string }
 }
 
-/** The number of a record. A longer number is treated as a part of a UUID. */
+/** An incident number. A longer number is treated as part of a UUID. */
 const NUMBER = /^\d{1,7}$/
 const PART = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/
 const DIGITS = 32
-/** No index finds the end of a UUID, so only the newest records are searched for it. */
+/** No index helps to find a UUID by its end, so only this many of the newest records are searched. */
 const NEWEST = 20_000
-/** The maximum number of matches to return. A command lists them if there are several. */
+/** The maximum number of matches to return. If there are several, commands list them. */
 const MAX_MATCHES = 5
 
 /**
- * Returns the records with this number, or whose UUID begins with these characters, otherwise the newest records whose
- * UUID ends with them. The first 8 characters of a UUID are its time, so records of the same minute share them.
- * @param word the number of an incident, or at least 8 characters of a UUID; anything else matches nothing
+ * Finds the records with this number, or whose UUID starts with these characters. If there are none, finds the newest
+ * records whose UUID ends with them: a UUID starts with its time, so the first 8 characters are the same for all
+ * records from the same minute.
+ * @param word an incident number, or at least 8 characters of a UUID; anything else matches nothing
  */
 export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {
   if (table === 'incidents' && NUMBER.test(word)) return matchNumber(db, Number(word))
@@ -36,7 +37,7 @@ export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {
   return matches(db, table, rows.length > 0 ? rows : rowsByEnd(db, table, digits))
 }
 
-/** Each organization has its own numbers, so several incidents may have the same number. */
+/** Each organization has its own numbers, so several incidents can have the same number. */
 function matchNumber(db: Db, number: number): IdMatch[] {
   return listOrganizations(db).flatMap(({ rowId, id, name }) => {
     const incident = findIncidentByNumber(db, rowId, number)
@@ -76,7 +77,7 @@ function matches(db: Db, table: Table, rows: readonly Row[]): IdMatch[] {
 
 const TABLES = ['events', 'alerts', 'incidents'] as const
 
-/** Returns the greatest UUID of the newest event, alert and incident, or null if there is none. */
+/** Returns the highest of the newest UUIDs of events, alerts and incidents, or null if there are none. */
 export function findNewestUuid(db: Db): string | null {
   const uuids = TABLES.flatMap((table) => {
     const row = db.first(

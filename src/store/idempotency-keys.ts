@@ -1,4 +1,7 @@
-/** Answers to requests with an Idempotency-Key. `route` is the source of a webhook, or the method and path of a REST request. */
+/**
+ * Responses to requests with an Idempotency-Key. `route`: the source of a webhook, or the method and path of a REST
+ * request.
+ */
 import type { Db } from './sqlite/open.ts'
 
 export function findAnswer(db: Db, organizationId: number, route: string, key: string, since: number): string | null {
@@ -29,7 +32,7 @@ export function storeAnswer(
   )
 }
 
-/** Deletes the answers of one key. */
+/** Deletes the responses for one key. */
 export function forgetAnswer(db: Db, organizationId: number, route: string, key: string): void {
   db.run(
     db.sql
@@ -40,7 +43,7 @@ export function forgetAnswer(db: Db, organizationId: number, route: string, key:
   )
 }
 
-/** Deletes the answers received at `before` or earlier. Returns how many keys were deleted. */
+/** Deletes responses to requests received at or before `before`. Returns the number of deleted keys. */
 export function forgetAnswers(db: Db, before: number): number {
   return db.run(db.sql.deleteFrom('idempotency_keys').where('received_at', '<=', before))
 }

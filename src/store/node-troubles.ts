@@ -1,10 +1,10 @@
-/** The node of an alert, and alerts of that node that may explain it. */
+/** Finds the node of an alert, and alerts of that node that may explain it. */
 import type { ConditionOnNode, NodeTrouble } from '../domain/health/node-trouble.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Lists alerts of nodes with severity error or critical that fire or ended after `endedSince`. */
+/** Lists node alerts with severity error or critical that are firing or ended after `endedSince`. */
 function listNodeTroubles(
   db: Db,
   organizationId: number,
@@ -23,7 +23,7 @@ function listNodeTroubles(
       .where('services.organization_id', '=', organizationId)
       .where('services.cluster', '=', cluster)
       .where('services.namespace', '=', '')
-      // One parameter for all nodes, because SQLite limits the number of parameters.
+      // One parameter holds all names, because SQLite limits the number of parameters.
       .where('services.name', 'in', listed<string>(names))
       .where((eb) => eb.or([eb('alerts.ends_at', 'is', null), eb('alerts.ends_at', '>', endedSince)]))
       .where('alerts.severity', 'in', ['critical', 'error']),
@@ -37,7 +37,7 @@ export type AlertOnNode = {
   readonly troubles: readonly NodeTrouble[]
 }
 
-/** Finds an alert with its node and the alerts of that node; null if the organization has no such alert. */
+/** Finds an alert, its node, and the node's alerts. Returns null if the organization has no such alert. */
 export function findAlertOnNode(db: Db, organizationId: number, id: string): AlertOnNode | null {
   const bytes = uuidToBytes(id)
   if (!bytes) return null

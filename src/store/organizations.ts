@@ -1,9 +1,9 @@
-/** Organizations, the tenants of a database. */
+/** Organizations: the tenants of a database. */
 import { type Plan, type Settings, withDefaults } from '../domain/organization.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `rowId` never leaves the program. Times are in milliseconds UTC. */
+/** `rowId` is never exposed to clients. Times are in milliseconds UTC. */
 export type OrganizationRecord = {
   readonly rowId: number
   readonly id: string
@@ -27,7 +27,7 @@ export function findOrganizationByName(db: Db, name: string): OrganizationRecord
   return row && toRecord(row)
 }
 
-/** Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
+/** Inserts an organization. Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
 export function insertOrganization(
   db: Db,
   made: { readonly id: string; readonly name: string; readonly plan: Plan; readonly createdAt: number },
@@ -36,7 +36,7 @@ export function insertOrganization(
   db.run(db.sql.insertInto('organizations').values({ uuid: uuidBytes(id), name, plan, created_at: createdAt }))
 }
 
-/** Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
+/** Updates an organization. Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
 export function updateOrganization(
   db: Db,
   rowId: number,

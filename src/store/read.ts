@@ -1,4 +1,4 @@
-/** Lets other layers read the store: they pass a query function and its arguments, and await the result. */
+/** The interface through which other layers read the store: they pass a query function and its arguments. */
 
 import type { SelectQueryBuilder } from 'kysely'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
@@ -6,24 +6,24 @@ import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 
 export type Query = (db: Db, ...args: never[]) => unknown
-/** The arguments of a query after the database. */
+/** A query's arguments, without the database. */
 export type ArgumentsOf<Of extends Query> = Of extends (db: Db, ...args: infer Arguments) => unknown ? Arguments : never
 
 /**
- * Runs one query on all data that was committed before the call. One call sees one state of the database. Two calls may
- * see different states, so records that must agree need a single query.
+ * Runs a query on everything committed before the call. Each call sees a consistent snapshot. Two calls may see
+ * different snapshots, so records that must be consistent have to be read by a single query.
  */
 export type Read = <Of extends Query>(query: Of, ...args: ArgumentsOf<Of>) => Promise<ReturnType<Of>>
 
-/** Runs queries in this thread, each in one uninterrupted turn. */
+/** Runs queries in the current thread, each without interruption. */
 export function readHere(db: Db): Read {
   return async (query, ...args) => query(db, ...(args as never[])) as ReturnType<typeof query>
 }
 
-/** A query that selects one page of filtered records. */
+/** A query for one page of filtered records. */
 export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>
 
-/** Reads one page of `rows`, and counts `all`, which has the same conditions but no columns and no order. */
+/** Reads one page of `rows`, and counts `all`, which must be the same query without columns and order. */
 export function readPage<Counted extends keyof Schema, Read extends keyof Schema, Row, Item>(
   db: Db,
   all: SelectQueryBuilder<Schema, Counted, object>,

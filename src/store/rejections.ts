@@ -1,4 +1,4 @@
-/** Rejected items of webhooks, with their errors. */
+/** Rejected webhook items and their errors. */
 
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -7,25 +7,25 @@ import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `index` is the index of the item in its request; `receivedAt` is in milliseconds UTC. */
+/** `index`: the item's index in its request. `receivedAt`: milliseconds UTC. */
 export type RejectionRecord = {
   readonly id: string
   readonly source: Source
   readonly index: number
   readonly error: string
-  /** The text of the item, because it may be invalid JSON. Secrets are replaced. Truncated to 64 kB. */
+  /** The item as text, because it may be invalid JSON. Secrets are replaced, and the text is truncated to 64 kB. */
   readonly payload: string
   readonly receivedAt: number
 }
 
-/** An undefined filter selects all records. `from` and `to` bound the receipt: from ≤ receivedAt < to. */
+/** An undefined field does not filter. `from` and `to` limit the time of receipt: from ≤ receivedAt < to. */
 type RejectionFilter = {
   readonly source?: Source | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
-/** Lists one page of the rejected items that match the filter, newest first. */
+/** Lists one page of rejected items that match the filter, newest first. */
 export function listRejections(
   db: Db,
   organizationId: number,
@@ -49,7 +49,7 @@ export function listRejections(
 
 const MAX_PAYLOAD = 65_536
 
-/** Stores a rejected item. Its payload is truncated to 64 kB. */
+/** Stores a rejected item. Truncates its payload to 64 kB. */
 export function insertRejection(db: Db, rejection: StoredRejection): void {
   const { id, organizationId, source, index, error, payload, receivedAt } = rejection
   const text = typeof payload === 'string' ? payload : (JSON.stringify(payload) ?? '')

@@ -1,4 +1,4 @@
-/** Senders of an organization, and when each was last seen. */
+/** An organization's senders, and when each was last seen. */
 import { usualInterval } from '../domain/alert/delivery-interval.ts'
 import type { Source } from '../domain/event/event.ts'
 import type { Hours } from '../domain/event/heartbeat.ts'
@@ -6,31 +6,31 @@ import type { Listed, Page } from '../domain/pagination.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 
-/** Times are in milliseconds UTC. */
 export type SenderRecord = {
   readonly source: Source
   readonly cluster: string
-  /** The receiver of Alertmanager or Grafana, otherwise ''. */
+  /** The Alertmanager or Grafana receiver; '' for other senders. */
   readonly receiver: string
   readonly events: number
   readonly rejections: number
   readonly lastEventAt: number | null
   readonly lastRejectionAt: number | null
   /**
-   * How far its clock is ahead of the server's, in milliseconds; negative if it is behind. incmon corrects its times.
+   * How far the sender's clock is ahead of the server's, in milliseconds; negative if behind. Event times are corrected
+   * by it.
    */
   readonly clockOffset: number
-  /** Whether it names no cluster although another sender of the organization does. */
+  /** Whether the sender names no cluster although another sender does. */
   readonly lacksCluster: boolean
-  /** Its events in the last 24 hours. */
+  /** The number of events per hour over the last 24 hours. */
   readonly hours: Hours
-  /** The usual interval in ms between two deliveries of the same alerts; null if it is not known. */
+  /** The usual interval between two deliveries of the same alerts, in ms; null if unknown. */
   readonly interval: number | null
-  /** Null if the sender never sent a heartbeat; `silent` once it is overdue. */
+  /** Null if the sender has never sent a heartbeat. `silent`: whether the heartbeat is overdue. */
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
 
-/** Lists one page of the senders, last seen first. */
+/** Lists one page of senders, last seen first. */
 export function listSenders(db: Db, organizationId: number, page: Page): Listed<SenderRecord> {
   const query = db.sql.selectFrom('senders').where('organization_id', '=', organizationId)
   const rows = query

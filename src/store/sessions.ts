@@ -1,4 +1,4 @@
-/** Sessions of browsers, and setup links. */
+/** Browser sessions and setup links. */
 import { type Plan, withDefaults } from '../domain/organization.ts'
 import { SETUP_SCOPES } from '../domain/session/session.ts'
 import type { Scope } from '../domain/token.ts'
@@ -6,7 +6,7 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC. `tokenName` is null for a session from a setup link. */
+/** Times are in milliseconds UTC. `tokenName`: null if the session was created with a setup link. */
 type SessionRecord = {
   readonly id: string
   readonly person: string
@@ -17,12 +17,11 @@ type SessionRecord = {
   readonly expiresAt: number
 }
 
-/** A session with its scopes. `rowId` never leaves the program. */
+/** A session with its scopes. `rowId` is never exposed to clients. */
 type OpenSession = SessionRecord & {
   readonly rowId: number
   readonly organizationId: number
   readonly plan: Plan
-  /** The time zone of the organization. */
   readonly timeZone: string
   readonly scopes: readonly Scope[]
 }
@@ -42,19 +41,21 @@ const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
     .where('sessions.expires_at', '>', hole('now')),
 )
 
-/** Finds the session of a cookie; null if it is unknown or has ended, or its token is invalid. */
+/**
+ * Finds the session for a cookie. Returns null if the session is unknown or expired, or its token is no longer valid.
+ */
 export function findSession(db: Db, hash: Buffer, now: number): OpenSession | null {
   const row = db.first(byHash, { hash, now })
   if (!row || row.revoked_at !== null) return null
   if (row.token_expires_at !== null && row.token_expires_at <= now) return null
   const { rowId, organizationId, plan, settings, tokenName, scopes } = row
   const timeZone = withDefaults(JSON.parse(settings))['time-zone']
-  // Only a setup link creates a session without a token.
+  // Only sessions created with a setup link have no token.
   const may = row.token_id === null ? SETUP_SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
   return { ...toRecord({ ...row, tokenName }), rowId, organizationId, plan, timeZone, scopes: may }
 }
 
-/** Lists the open sessions of an organization, newest first. */
+/** Lists an organization's active sessions, newest first. */
 export function listSessions(db: Db, organizationId: number, now: number): SessionRecord[] {
   const rows = db.sql
     .selectFrom('sessions')
@@ -97,7 +98,7 @@ export function insertSession(
   )
 }
 
-/** Deletes a session of this organization. Returns whether it existed. */
+/** Deletes a session. Returns whether the organization had it. */
 export function deleteSession(db: Db, organizationId: number, id: string): boolean {
   const uuid = uuidToBytes(id)
   if (!uuid) return false
@@ -105,7 +106,6 @@ export function deleteSession(db: Db, organizationId: number, id: string): boole
   return db.run(own.where('uuid', '=', uuid)) === 1
 }
 
-/** Deletes expired sessions and setup links. */
 export function deleteEndedSessions(db: Db, now: number): void {
   db.run(db.sql.deleteFrom('sessions').where('expires_at', '<=', now))
   db.run(db.sql.deleteFrom('setup_links').where('expires_at', '<=', now))
@@ -124,13 +124,13 @@ export function insertSetupLink(db: Db, made: { hash: Buffer; organizationId: nu
   db.run(db.sql.insertInto('setup_links').values({ hash, organization_id: organizationId, expires_at: expiresAt }))
 }
 
-/** Finds the organization of a valid setup link, or null. */
+/** Finds the organization for a valid setup link. Returns null for any other link. */
 export function findSetupLink(db: Db, hash: Buffer, now: number): { readonly organizationId: number } | null {
   const rows = db.sql.selectFrom('setup_links').select('organization_id as organizationId')
   return db.first(rows.where('hash', '=', hash).where('expires_at', '>', now)) ?? null
 }
 
-/** Deletes a setup link. Returns whether it existed, so that only one person can use it. */
+/** Deletes a setup link. Returns whether it existed, so that it can be used only once. */
 export function deleteSetupLink(db: Db, hash: Buffer): boolean {
   return db.run(db.sql.deleteFrom('setup_links').where('hash', '=', hash)) === 1
 }

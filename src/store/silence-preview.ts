@@ -6,10 +6,12 @@ import { query } from './sqlite/query.ts'
 
 export type SilencePreview = { readonly firing: number; readonly total: number }
 
-/** Rows per read, so that a long history does not fill the memory. */
+/** Rows per read. Limits the memory for a long history. */
 const CHUNK = 2_000
 
-/** Counts matching alerts: the firing ones, and all that started at `since` or later. Reads all alerts of that time. */
+/**
+ * Counts the matching alerts that are firing, and those that started at or after `since`. Scans all alerts since then.
+ */
 export function findSilencePreview(
   db: Db,
   organizationId: number,

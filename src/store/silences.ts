@@ -1,4 +1,4 @@
-/** Silences, and the alerts that they silence. */
+/** Silences and the alerts they apply to. */
 
 import type { Labels } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -8,12 +8,11 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** `matching` is the number of firing alerts that it silences. */
+/** `matching`: the number of firing alerts that the silence applies to. */
 export type CountedSilence = LiveSilence & { readonly matching: number }
 
 /**
- * Lists one page of the silences of an organization, newest first. If `expired` is true, lists only ended silences,
- * otherwise only the others.
+ * Lists one page of silences, newest first. If `expired` is true, lists only expired silences, otherwise only the rest.
  */
 export function listSilences(
   db: Db,
@@ -28,13 +27,13 @@ export function listSilences(
   return readPage(db, wanted, rows, page, (row) => counted(db, toRecord(row)))
 }
 
-/** Like `findSilence`, with the number of firing alerts that it silences. */
+/** Like `findSilence`, but includes the number of firing alerts that the silence applies to. */
 export function findCountedSilence(db: Db, organizationId: number, id: string): CountedSilence | undefined {
   const silence = findSilence(db, organizationId, id)
   return silence && counted(db, silence)
 }
 
-/** Finds a silence of this organization; undefined if there is none. */
+/** Finds a silence by UUID. Returns undefined if the organization has no such silence. */
 export function findSilence(db: Db, organizationId: number, id: string): LiveSilence | undefined {
   const bytes = uuidToBytes(id)
   const silences = db.sql.selectFrom('silences').selectAll().where('organization_id', '=', organizationId)
@@ -52,7 +51,7 @@ export function saveSilence(db: Db, silence: LiveSilence, isNew: boolean): void 
   } else db.run(db.sql.updateTable('silences').set(columnsOf(silence)).where('id', '=', rowId))
 }
 
-/** Lists the silences of an organization that end after `since`, and those whose end was not applied yet. */
+/** Lists silences that end after `since`, and those whose end has not been processed yet. */
 export function listUnexpiredSilences(db: Db, organizationId: number, since: number): LiveSilence[] {
   return db.all(unexpired, { organizationId, since }).map(toRecord)
 }
@@ -66,7 +65,7 @@ const unexpired = query<{ organizationId: number; since: number }>()((sql, hole)
     .orderBy('id'),
 )
 
-/** Lists the row ids of the silences of each live alert, in ascending order. */
+/** Lists the row ids of each live alert's silences, in ascending order. */
 export function listSilencesOfAlerts(db: Db, organizationId: number): ReadonlyMap<number, readonly number[]> {
   const rows = Map.groupBy(db.all(silencedAlerts, { organizationId }), ({ alert_id: alertId }) => alertId)
   return new Map(
@@ -84,7 +83,7 @@ const silencedAlerts = query<{ organizationId: number }>()((sql, hole) =>
     .where('alerts.settled_at', 'is', null),
 )
 
-/** Lists the silences of each silenced alert of an incident, both by UUID. */
+/** Lists the silences of each silenced alert in an incident. Keys and values are UUIDs. */
 export function listSilencedOfIncident(db: Db, incidentRowId: number): ReadonlyMap<string, readonly string[]> {
   const rows = db.all(silencedOfIncident, { incidentRowId })
   const byAlert = Map.groupBy(rows, ({ alert }) => uuidFromBytes(alert))
@@ -100,13 +99,13 @@ const silencedOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
     .where('alerts.incident_id', '=', hole('incidentRowId')),
 )
 
-/** Returns whether alerts of an incident fire, and a silence covers all of them. */
+/** Returns whether an incident has firing alerts and all of them are silenced. */
 export function isSilenced(db: Db, incidentRowId: number): boolean {
   const row = db.first(firingOfIncident, { incidentRowId })
   return row !== undefined && row.silenced === 1
 }
 
-/** Selects one firing alert of an incident, if possible one that is not silenced. */
+/** Selects one firing alert of an incident, preferring one that is not silenced. */
 const firingOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
@@ -123,7 +122,7 @@ const firingOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
     .limit(1),
 )
 
-/** Lists the labels of each live alert of a service, by row id. */
+/** Lists the labels of a service's live alerts, by row id. */
 export function listLabelsOfAlerts(db: Db, serviceId: number): ReadonlyMap<number, Labels> {
   return new Map(db.all(labelsOfService, { serviceId }).map(({ id, labels }) => [id, JSON.parse(labels)]))
 }
@@ -136,7 +135,7 @@ const labelsOfService = query<{ serviceId: number }>()((sql, hole) =>
     .where('settled_at', 'is', null),
 )
 
-/** Replaces the silences of an alert. */
+/** Updates which silences apply to an alert. */
 export function replaceSilencesOfAlert(db: Db, alertId: number, before: readonly number[], after: readonly number[]) {
   for (const silenceId of before.filter((id) => !after.includes(id))) db.run(removal, { alertId, silenceId })
   for (const silenceId of after.filter((id) => !before.includes(id))) {

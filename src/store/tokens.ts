@@ -1,4 +1,4 @@
-/** Tokens. Only their hashes are stored. */
+/** API tokens. Only their hashes are stored. */
 
 import type { Plan } from '../domain/organization.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -8,14 +8,14 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** The organization and the scopes of a token. Times are in milliseconds UTC. */
+/** A token's organization and scopes. Times are in milliseconds UTC. */
 export type Identity = {
   readonly tokenId: number
   readonly tokenName: string
   readonly organizationId: number
   readonly plan: Plan
   readonly scopes: readonly Scope[]
-  /** The cluster of all items sent with the token; '' if the token has none. */
+  /** The cluster of everything sent with this token; '' if none. */
   readonly cluster: string
   readonly expiresAt: number | null
   readonly revokedAt: number | null
@@ -31,7 +31,7 @@ const byHash = query<{ hash: Buffer }>()((sql, hole) =>
     .where('hash', '=', hole('hash')),
 )
 
-/** @param hash in hexadecimal */
+/** Finds a token by its hash, in hexadecimal. */
 export function findTokenByHash(db: Db, hash: string): Identity | null {
   const row = db.first(byHash, { hash: Buffer.from(hash, 'hex') })
   return row ? { ...row, scopes: JSON.parse(row.scopes) } : null
@@ -48,7 +48,7 @@ export type TokenRecord = {
   readonly lastUsedAt: number | null
 }
 
-/** Lists one page of the tokens of an organization, newest first, including revoked tokens. */
+/** Lists one page of an organization's tokens, newest first. Includes revoked tokens. */
 export function listTokens(db: Db, organizationId: number, page: Page): Listed<TokenRecord> {
   const all = db.sql.selectFrom('tokens').where('organization_id', '=', organizationId)
   const rows = all
@@ -93,7 +93,7 @@ export function insertToken(
   )
 }
 
-/** Revokes a token, unless it is revoked already. Returns whether the organization has the token. */
+/** Revokes a token. Does nothing if it is already revoked. Returns whether the organization has the token. */
 export function revokeTokenRow(db: Db, organizationId: number, id: string, at: number): boolean {
   const bytes = uuidToBytes(id)
   if (!bytes) return false

@@ -1,6 +1,6 @@
 /**
- * Reads the records of several tables that one page or response needs. Each function reads them in one transaction, so
- * that they are consistent.
+ * Reads records from several tables for one page or response. Each function uses one transaction, so the records are
+ * consistent.
  */
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
 import type { Severity } from '../domain/severity.ts'
@@ -30,7 +30,9 @@ import { findSizes, type Sizes } from './sqlite/sizes.ts'
 
 type TimeSpan = { readonly from: number; readonly to: number }
 
-/** Finds an alert with its newest `limit` events and the problem of its node; undefined if there is no such alert. */
+/**
+ * Finds an alert, its newest `limit` events and the problem of its node. Returns undefined if there is no such alert.
+ */
 export function findAlertView(db: Db, organizationId: number, id: string, limit: number) {
   const alert = findAlert(db, organizationId, id)
   if (!alert) return undefined
@@ -38,7 +40,7 @@ export function findAlertView(db: Db, organizationId: number, id: string, limit:
   return { alert, events, onNode: findAlertOnNode(db, organizationId, id) }
 }
 
-/** Finds the services and the incidents of alerts, by their ids. */
+/** Finds the services and incidents that alerts belong to, by id. */
 export function findAlertTargets(db: Db, organizationId: number, alerts: readonly AlertRecord[], now: number) {
   const services = findServices(
     db,
@@ -54,7 +56,7 @@ export function findAlertTargets(db: Db, organizationId: number, alerts: readonl
   return { services, incidents }
 }
 
-/** Finds services with their health, by their ids. */
+/** Finds services and their health, by id. */
 export function findServices(
   db: Db,
   organizationId: number,
@@ -65,7 +67,7 @@ export function findServices(
   return new Map(found.map((service) => [service.id, service]))
 }
 
-/** Lists the alerts and the links of an incident. */
+/** Lists the alerts and links of an incident. */
 export function findIncidentRecords(db: Db, organizationId: number, { rowId }: IncidentRecord) {
   return {
     alerts: listAlertsOfIncident(db, organizationId, rowId),
@@ -73,7 +75,10 @@ export function findIncidentRecords(db: Db, organizationId: number, { rowId }: I
   }
 }
 
-/** Finds a service with its newest `limit` alerts, open incidents and aliases; undefined if there is no such service. */
+/**
+ * Finds a service with its newest `limit` alerts, open incidents and aliases. Returns undefined if there is no such
+ * service.
+ */
 export function findServiceRecords(db: Db, organizationId: number, id: string, now: number, limit: number) {
   const service = findService(db, organizationId, id, now)
   if (!service) return undefined
@@ -86,8 +91,8 @@ export function findServiceRecords(db: Db, organizationId: number, id: string, n
 }
 
 /**
- * Finds the pipelines and rollouts of a service that began in a span, latest first, and its last good deploy before the
- * end of the span; undefined if there is no such service.
+ * Finds a service's pipelines and rollouts that started in a period, latest first, and the last good deploy before the
+ * end of the period. Returns undefined if there is no such service.
  */
 export function findServiceChanges(db: Db, organizationId: number, id: string, { from, to }: TimeSpan) {
   const service = findService(db, organizationId, id, to)
@@ -103,7 +108,8 @@ export function findServiceChanges(db: Db, organizationId: number, id: string, {
 }
 
 /**
- * Finds a service with its states and changes in a span, latest change first; undefined if there is no such service.
+ * Finds a service with its states and changes in a period, latest change first. Returns undefined if there is no such
+ * service.
  */
 export function findServiceView(db: Db, organizationId: number, id: string, span: TimeSpan) {
   const found = findServiceChanges(db, organizationId, id, span)
@@ -117,12 +123,12 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
   )
 }
 
-/** The maximum number of services whose last good deploy is looked up. */
+/** The maximum number of services for which the last good deploy is looked up. */
 const MAX_DEPLOYS = 60
 
 /**
- * Lists the services for the overview with their health, their pipelines in a span, and the last good deploys of
- * unhealthy services, however old, by the UUID of the service.
+ * Lists services with their health for the overview, pipelines in a period, and the last good deploy of each unhealthy
+ * service, no matter how old, by service UUID.
  */
 export function findOverview(db: Db, organizationId: number, { from, to }: TimeSpan) {
   const services = listServices(db, organizationId, to, false)
@@ -146,13 +152,15 @@ type FrameCounts = {
   readonly services: ReturnType<typeof findStatusCounts>
 }
 
-/** Finds an organization, and the pruning that waits for confirmation; undefined if there is no such organization. */
+/**
+ * Finds an organization, and the pruning that awaits confirmation. Returns undefined if there is no such organization.
+ */
 export function findOrganizationView(db: Db, organizationId: number) {
   const organization = findOrganization(db, organizationId)
   return organization && { organization, waiting: findPendingPrune(db, organizationId) }
 }
 
-/** Finds the data of the layout of every page. */
+/** Finds the data for the layout shared by all pages. */
 export function findFrame(db: Db, organizationId: number): FrameCounts {
   return {
     organization: findOrganization(db, organizationId)?.name ?? '',
@@ -161,7 +169,7 @@ export function findFrame(db: Db, organizationId: number): FrameCounts {
   }
 }
 
-/** Returns whether the organization has a service. */
+/** Returns whether the organization has any services. */
 export function findHasServices(db: Db, organizationId: number): boolean {
   const { healthy, degraded, critical } = findStatusCounts(db, organizationId)
   return healthy + degraded + critical > 0
@@ -169,12 +177,12 @@ export function findHasServices(db: Db, organizationId: number): boolean {
 
 const MAX_CHANNELS = { page: 1, limit: 100 }
 /**
- * The maximum number of senders in the metrics. Senders choose their names, and each name adds four metrics, so only
- * the most recent senders are included.
+ * The maximum number of senders in the metrics. Senders choose their own names, and each name adds four time series, so
+ * only the most recent senders are included.
  */
 const MAX_SENDERS = { page: 1, limit: 500 }
 
-/** Finds the figures in the store for `/metrics`. */
+/** Collects the figures for `/metrics` from the store. */
 export function findFigures(
   db: Db,
   organizationId: number,

@@ -1,4 +1,4 @@
-/** Pruning: deletes records that are expired and not referenced, step by step. */
+/** Pruning deletes expired records that are not referenced, step by step. */
 import { isTooMuch } from '../../domain/retention.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
 import { findPendingPrune, storePendingPrune } from '../../store/retention/pruning.ts'
@@ -11,8 +11,8 @@ export type { Tally } from './steps.ts'
 export { type Progress, type Survey, survey } from './survey.ts'
 
 /**
- * `waits`: nothing was deleted, because more than half of the records are expired; `isLogDue`: true once a day, for the
- * log.
+ * `waits`: not null if nothing was deleted because more than half of the records have expired. `isLogDue`: whether to
+ * log this, which is once a day.
  */
 export type PruneOutcome =
   | { readonly waits: null; readonly tally: Tally }
@@ -21,9 +21,9 @@ export type PruneOutcome =
 const DAY = 86_400_000
 
 /**
- * Prunes one organization. Each `next` does one step of a few milliseconds. A crash between two steps does no harm.
- * Unless `approved`, deletes nothing if more than half of the events or alerts are expired.
- * @param options.rows another number of rows per step, for tests
+ * Prunes one organization. Each `next` runs one step of a few milliseconds. A crash between steps is harmless. Unless
+ * `approved`, deletes nothing if more than half of the events or alerts have expired.
+ * @param options.rows overrides the number of rows per step, for tests
  */
 export function* prune(
   deps: Deps,
@@ -34,7 +34,7 @@ export function* prune(
   const due = { events: yield* countDue(pass, 'events'), alerts: yield* countDue(pass, 'alerts') }
   const isSuspicious =
     (yield* isMoreThanHalf(pass, 'events', due.events)) || (yield* isMoreThanHalf(pass, 'alerts', due.alerts))
-  // Some of these records are referenced and are kept. Each row must be checked to find out how many would be deleted.
+  // Some of these records are referenced and will be kept. Only checking each row shows how many would be deleted.
   if (isSuspicious && !approved) {
     const found = yield* survey(deps, organization)
     if (isTooMuch(found.events) || isTooMuch(found.alerts)) return wait(deps, organization, found)
@@ -68,7 +68,7 @@ function resume(deps: Deps, { rowId, id }: OrganizationRecord): void {
   })
 }
 
-/** Returns the steps in their order: deleting the earlier kinds of records removes references to the later kinds. */
+/** Returns the steps in order. Deleting one kind of record removes references to the kinds that follow. */
 function stepsOf(): Step[] {
   return [
     ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],

@@ -1,4 +1,4 @@
-/** The pruner: prunes all organizations, then returns free space to the disk, in short steps. */
+/** Prunes all organizations in short steps, then returns free space to the disk. */
 
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import { isBusy } from '../../store/sqlite/fault.ts'
@@ -7,15 +7,15 @@ import type { Deps } from '../deps.ts'
 import { type Progress, prune, type Survey, survey, type Tally } from './prune.ts'
 
 export type PruneWatcher = {
-  /** Called once a day for each organization with more than half of its records expired. */
+  /** Called once a day for each organization in which more than half of the records have expired. */
   readonly waits: (organization: OrganizationRecord, found: Survey) => void
-  /** Called if pruning an organization fails. The organization is tried again in the next round. */
+  /** Called if pruning an organization fails. It is retried in the next round. */
   readonly failed: (organization: OrganizationRecord, error: unknown) => void
 }
 
 /**
  * Prunes all organizations. Each `next` takes a few milliseconds.
- * @throws the error of SQLite if another process locked the database; finished steps stay
+ * @throws the error from SQLite if another process has locked the database; completed steps are kept
  */
 export function* pruneAll(deps: Deps, tell: PruneWatcher): Generator<unknown, void> {
   for (const organization of listOrganizations(deps.db)) {
@@ -30,7 +30,7 @@ export function* pruneAll(deps: Deps, tell: PruneWatcher): Generator<unknown, vo
   while (giveBackSpace(deps.db)) yield
 }
 
-/** The output for a person: progress, the records to delete, and the deleted records. */
+/** The output of the `prune` command: progress, the records to delete, and the deleted records. */
 export type PruneOutput =
   | { readonly progress: Progress & { readonly organization: string } }
   | { readonly survey: Survey & { readonly organization: string } }
@@ -38,14 +38,14 @@ export type PruneOutput =
       readonly outcome: {
         readonly organization: string
         readonly deleted: Tally
-        /** More than half are expired, so nothing was deleted. */
+        /** Not null if nothing was deleted because more than half of the records have expired. */
         readonly waits: Survey | null
       }
     }
 
 const NOTHING: Tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, rejections: 0 }
 
-/** Prunes these organizations for a person, or only surveys them. Each `next` takes a few milliseconds. */
+/** Prunes or surveys organizations for the `prune` command. Each `next` takes a few milliseconds. */
 export function* pruneByHand(
   deps: Deps,
   organizations: readonly OrganizationRecord[],
@@ -72,7 +72,7 @@ function* named<Result>(steps: Generator<Progress, Result>, organization: string
   }
 }
 
-/** Returns one line for a person: the records that a person must confirm. @param command the command that confirms */
+/** Describes in one line which records await confirmation. @param command the command that confirms */
 export function confirmationText(name: string, { events, alerts }: Survey, command = 'incmon prune --yes'): string {
   return `${name}: ${events.due} of ${events.total} events and ${alerts.due} of ${alerts.total} alerts are older than their limit; more than half is never deleted automatically: check the clock and the limits in GET /api/organization, then run ${command}`
 }

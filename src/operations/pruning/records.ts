@@ -1,4 +1,4 @@
-/** The steps of pruning for incidents, pipelines, rejections, images and groups. */
+/** The pruning steps for incidents, pipelines, rejections, images and groups. */
 import { type AgedIncident, type Cursor, isIncidentDue, referencesPipeline } from '../../domain/retention.ts'
 import { searchedSpan } from '../../domain/suspect/suspect.ts'
 import { listEventsByKey, listEventsByRef } from '../../store/retention/expired-events.ts'
@@ -17,7 +17,7 @@ import { deleteUncited, keysOf, type Pass, type Step } from './steps.ts'
 
 const FIRST: Cursor = { at: 0, id: 0 }
 
-/** Deletes expired incidents in small steps, and schedules another check of the events around them. */
+/** Deletes expired incidents in small steps, and schedules a recheck of the events around them. */
 export function incidentStep(): Step {
   let after = FIRST
   return (pass, tally) => {
@@ -50,7 +50,7 @@ function recheckEvents({ db, organizationId, cutoffs }: Pass, incident: AgedInci
   }
 }
 
-/** Deletes expired pipelines. A pipeline is kept as long as a correlation references it. */
+/** Deletes expired pipelines. Pipelines referenced by a correlation are kept. */
 export function pipelineStep(): Step {
   let after = FIRST
   return (pass, tally) => {
@@ -91,10 +91,7 @@ export function imageStep(): Step {
   }
 }
 
-/**
- * Deletes states of services that are older than the retention of alerts. There are few such states, so no cursor is
- * needed.
- */
+/** Deletes service states older than the alert retention period. There are few of them, so no cursor is needed. */
 export const stateStep: Step = ({ db, organizationId, cutoffs }) => {
   deleteStates(db, organizationId, cutoffs.alerts)
   return false

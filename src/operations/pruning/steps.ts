@@ -1,4 +1,4 @@
-/** The steps of pruning for events and alerts. Each is one short transaction that checks a few rows. */
+/** The pruning steps for events and alerts. Each step is a short transaction that checks a few rows. */
 
 import type { Notice } from '../../domain/notice.ts'
 import {
@@ -28,13 +28,10 @@ import { listCitedRefs, listEventsOfRecords } from '../../store/retention/refere
 import type { Db } from '../../store/sqlite/open.ts'
 import type { Deps } from '../deps.ts'
 
-/** The pruning of one organization, with its limits at the start. */
+/** A pruning run for one organization, with the limits as of its start. */
 export type Pass = {
   readonly db: Db
-  /**
-   * The number of rows per step. There are fewer alerts than events, because each alert is checked together with its
-   * events.
-   */
+  /** The number of rows per step. Fewer alerts than events, because each alert is checked together with its events. */
   readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
   readonly organizationId: number
   readonly cutoffs: Cutoffs
@@ -54,10 +51,10 @@ export type Tally = {
   rejections: number
 }
 
-/** Does one step and returns whether there is more to do. */
+/** Runs one step. Returns whether there is more to do. */
 export type Step = (pass: Pass, tally: Tally) => boolean
 
-/** Checks the events around a deleted incident. The walk by age checks events after the cursor later. */
+/** Rechecks the events around a deleted incident. Events after the cursor are left to the regular scan. */
 export const spanStep: Step = (pass, tally) => {
   const { db, organizationId, rows } = pass
   const span = findSpan(db, organizationId)
@@ -71,8 +68,8 @@ export const spanStep: Step = (pass, tally) => {
 }
 
 /**
- * Checks expired events. With `again`, checks the kept events once more when they reach the retention of alerts,
- * because a pipeline that referenced them may refer to newer events by then.
+ * Checks expired events. With `again`, rechecks retained events once they are past the alert retention period, because
+ * by then the pipeline that referenced them may refer to newer events.
  */
 export function eventStep(walk: 'events' | 'again'): Step {
   return (pass, tally) => {
@@ -87,13 +84,13 @@ export function eventStep(walk: 'events' | 'again'): Step {
   }
 }
 
-/** Deletes the events without references. Returns their number. */
+/** Deletes those events that are not referenced. Returns the number of deleted events. */
 export function deleteUncited(pass: Pass, events: readonly ExpiredEvent[]): number {
   const uncited = keysOf(uncitedEvents(pass, events))
   return uncited.length === 0 ? 0 : deleteEvents(pass.db, uncited)
 }
 
-/** Returns the expired events without references. */
+/** Returns the events that have expired and are not referenced. */
 export function uncitedEvents(pass: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
   const free = unheldEvents(
     pass,
@@ -103,7 +100,7 @@ export function uncitedEvents(pass: Pass, events: readonly ExpiredEvent[]): Expi
   return free.filter(({ id }) => !ofRecords.has(id))
 }
 
-/** Returns the events that neither an incident nor a postmortem references. */
+/** Returns the events that no incident or postmortem references. */
 function unheldEvents({ db, cutoffs, reachesNear }: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
   if (events.length === 0) return []
   const refs = events.map(({ ref }) => ref)
@@ -129,7 +126,7 @@ export const alertStep: Step = (pass, tally) => {
   return found.length === rows.alerts
 }
 
-/** Returns the alerts without references. All of them are settled and expired. */
+/** Returns the alerts that are not referenced. All of the given alerts must be settled and expired. */
 export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): ExpiredAlert[] {
   const { db, cutoffs, reachesNear } = pass
   const free = alerts.filter(({ isOfIncident }) => !isOfIncident)
@@ -142,7 +139,7 @@ export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): Expi
   const unreached = free.filter(
     (alert) => !cited.has(alert.ref) && !reaches.some((reach) => referencesAlert(alert, reach)),
   )
-  // An event in the timeline of an incident also protects its alert.
+  // An event in an incident's timeline also protects its alert.
   const events = listEventsOfAlerts(pass.db, keysOf(unreached))
   const unheld = new Set(unheldEvents(pass, events))
   const holding = new Set(events.filter((event) => !unheld.has(event)).map(({ alertId }) => alertId))
@@ -154,8 +151,8 @@ export function keysOf(rows: readonly { readonly id: number }[]): number[] {
 }
 
 /**
- * Runs work in a transaction. Inside another transaction it is a savepoint, and its notices wait for that commit.
- * The work gets deps that collect its notices.
+ * Runs work in a transaction, or in a savepoint if there already is one. `work` gets deps that collect notices, which
+ * are published only after the commit.
  */
 export function inTransaction<Result>(
   deps: Deps,

@@ -1,4 +1,4 @@
-/** Surveys before pruning how many records are expired and how many would be deleted. Changes nothing. */
+/** Surveys how many records have expired and how many pruning would delete. Changes nothing. */
 import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../../domain/retention.ts'
 import { createReferenceFinder } from '../../store/incident/references.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
@@ -9,8 +9,8 @@ import type { Deps } from '../deps.ts'
 import { type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
 
 /**
- * The number of records that would be deleted, and of all records. `oldest` is in milliseconds UTC, or null if there is
- * none. `bytes` is an estimate.
+ * The number of records that would be deleted, and the total. `oldest`: milliseconds UTC, or null if there are none.
+ * `bytes`: an estimate.
  */
 export type Survey = {
   readonly events: Share
@@ -19,7 +19,7 @@ export type Survey = {
   readonly bytes: number
 }
 
-/** The progress, in rows. */
+/** Progress, in rows. */
 export type Progress = { readonly done: number; readonly of: number }
 
 /** Counting this many index entries takes a millisecond or two. */
@@ -29,7 +29,7 @@ const FIRST: Cursor = { at: -1, id: 0 }
 /** A step with this many rows takes a few milliseconds. */
 const ROWS = { events: 200, alerts: 50, records: 100 }
 
-/** Starts the pruning of an organization with its current limits. */
+/** Starts a pruning run for an organization with its current limits. */
 export function startPass({ db, now }: Deps, { rowId, settings }: OrganizationRecord, rows: Pass['rows'] = ROWS): Pass {
   return {
     db,
@@ -40,7 +40,7 @@ export function startPass({ db, now }: Deps, { rowId, settings }: OrganizationRe
   }
 }
 
-/** Counts the expired rows after the cursor, with or without references. */
+/** Counts the expired rows after the cursor, whether or not they are referenced. */
 export function countDue({ db, organizationId, cutoffs }: Pass, table: AgingTable): Generator<Progress, number> {
   const until = cutoffs[table]
   return counting(resumeAt(findCursor(db, organizationId, table), until), Number.POSITIVE_INFINITY, (after) =>
@@ -48,7 +48,9 @@ export function countDue({ db, organizationId, cutoffs }: Pass, table: AgingTabl
   )
 }
 
-/** Counts rows only until there are at least twice as many as expired rows. */
+/**
+ * Returns whether more than half of the rows have expired. Stops counting once there are twice as many as expired ones.
+ */
 export function* isMoreThanHalf(pass: Pass, table: AgingTable, due: number): Generator<Progress, boolean> {
   return isTooMuch({ due, total: yield* countAll(pass, table, 2 * due) })
 }
@@ -69,7 +71,7 @@ function* counting(first: Cursor, enough: number, on: (after: Cursor) => Counted
   return total
 }
 
-/** Checks all expired rows like pruning, but deletes nothing. Expired incidents count as deleted. */
+/** Checks all expired rows as pruning would, but deletes nothing. Expired incidents are treated as deleted. */
 export function* survey(deps: Deps, organization: OrganizationRecord): Generator<Progress, Survey> {
   const pass = startPass(deps, organization)
   const total = {
@@ -88,7 +90,7 @@ export function* survey(deps: Deps, organization: OrganizationRecord): Generator
   }
 }
 
-/** The result of one step: checked rows, and the number, age and size of the rows to delete. */
+/** The result of one step: the number of rows checked, and the number, age and size of the rows to delete. */
 type Look = { readonly seen: number; readonly due: number; readonly oldest: number; readonly bytes: number }
 
 function* looking(looks: Iterable<Look>, { done, of }: Progress): Generator<Progress, Look> {

@@ -9,7 +9,7 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** `score` is from 0 to 1; `createdAt` is in milliseconds UTC. */
+/** `score`: 0 to 1. `createdAt`: milliseconds UTC. */
 export type CorrelationRecord = {
   readonly id: string
   readonly serviceId: string
@@ -23,7 +23,7 @@ export type CorrelationRecord = {
   readonly createdAt: number
 }
 
-/** An undefined filter selects all records. `from` and `to` bound the creation: from ≤ createdAt < to. */
+/** An undefined field does not filter. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
 type CorrelationFilter = {
   readonly serviceId?: string | undefined
   readonly minScore?: number | undefined
@@ -31,7 +31,7 @@ type CorrelationFilter = {
   readonly to?: number | undefined
 }
 
-/** Lists one page of the links that match the filter, newest first. */
+/** Lists one page of links that match the filter, newest first. */
 export function listCorrelations(
   db: Db,
   organizationId: number,
@@ -44,24 +44,24 @@ export function listCorrelations(
   return readPage(db, query, rows, page, toRecord)
 }
 
-/** Lists the links of the alerts of an incident, strongest first. */
+/** Lists the links of an incident's alerts, strongest first. */
 export function listCorrelationsOfIncident(db: Db, organizationId: number, incidentRowId: number): CorrelationRecord[] {
   return db.all(ofIncident, { organizationId, incidentRowId }).map(toRecord)
 }
 
-/** Lists the links of an alert, strongest first. */
+/** Lists an alert's links, strongest first. */
 export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId: string): CorrelationRecord[] {
   const uuid = uuidToBytes(alertId)
   const rows = uuid ? db.all(ofAlert, { organizationId, uuid }) : []
   return rows.map(toRecord).sort((a, b) => b.score - a.score)
 }
 
-/** A link that stands for `count` links of one change to similar alerts. The first of them was created at `createdAt`. */
+/** The best of `count` links between one change and similar alerts. `createdAt`: when the first of them was created. */
 export type BestLink = CorrelationRecord & { readonly count: number }
 
 /**
- * Lists the best link for each combination of a change, a verdict and a group of similar alerts of an incident,
- * strongest first.
+ * Lists the best link for each combination of change, verdict and group of similar alerts in an incident, strongest
+ * first.
  */
 export function listBestLinksOfIncident(db: Db, organizationId: number, incidentRowId: number): BestLink[] {
   return db
@@ -69,14 +69,14 @@ export function listBestLinksOfIncident(db: Db, organizationId: number, incident
     .map(({ count, firstAt, ...row }) => ({ ...toRecord(row), createdAt: firstAt, count }))
 }
 
-/** Finds a link of this organization; undefined if there is none or the UUID is malformed. */
+/** Finds a link by UUID. Returns undefined if the organization has no such link or the UUID is malformed. */
 export function findCorrelation(db: Db, organizationId: number, id: string): CorrelationRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
   return row ? toRecord(row) : undefined
 }
 
-/** Stores the verdict of a person. Returns the number of changed links, 0 or 1. */
+/** Stores a user's verdict. Returns the number of changed links, 0 or 1. */
 export function updateVerdict(db: Db, organizationId: number, id: string, verdict: CorrelationRow['verdict']): number {
   const bytes = uuidToBytes(id)
   if (!bytes) return 0
@@ -88,14 +88,13 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('correlations').where('organization_id', '=', organizationId)
 }
 
-/** Returns null if the service of the filter does not exist. */
+/** Returns null if the service does not exist. */
 function filtered(db: Db, organizationId: number, filter: CorrelationFilter) {
   let query = ofOrganization(db, organizationId)
   if (filter.serviceId !== undefined) {
     const rowId = findServiceRowId(db, organizationId, filter.serviceId)
     if (rowId === undefined) return null
-    // The service belongs to the organization. The query omits organization_id, so that SQLite uses the index of
-    // services.
+    // Filtering by organization_id is not needed, and omitting it makes SQLite use the index on service_id.
     query = db.sql.selectFrom('correlations').where('service_id', '=', rowId)
   }
   if (filter.minScore !== undefined) query = query.where('score', '>=', filter.minScore)
@@ -127,7 +126,7 @@ const columns = [
   ...[service, alert, changeEvent, evidenceEvent],
 ] as const
 
-// The plus prevents SQLite from reading all links of the organization.
+// The unary plus keeps SQLite from scanning all of the organization's links.
 const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('correlations')
@@ -150,7 +149,7 @@ const ofAlert = query<{ organizationId: number; uuid: Buffer }>()((builder, hole
     ),
 )
 
-// SQLite takes the other columns from the row with the highest score.
+// With max(), SQLite takes the other columns from the row with the highest score.
 const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
     .selectFrom('alerts')

@@ -1,4 +1,4 @@
-/** Reads and writes links between changes and alerts, and the evidence near a change. */
+/** Reads and writes links between changes and alerts, and reads the evidence around a change. */
 import { sql as raw } from 'kysely'
 import type { ScalingEvent } from '../../domain/correlation/change.ts'
 import type { ConditionEvent, Link } from '../../domain/correlation/correlation.ts'
@@ -29,8 +29,8 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
 )
 
 /**
- * Returns the events that show a condition in this period, earliest first. A repeated event may have its first time in
- * the period and its last time up to a day after the period.
+ * Returns the events that show a condition in this period, earliest first. Repeats of an event can extend up to a day
+ * beyond the period.
  */
 export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
   const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })
@@ -50,12 +50,12 @@ const conditions = query<{ serviceId: number; from: number; to: number }>()((sql
     .limit(MAX_CONDITIONS),
 )
 
-/** Lists the alerts of a service that can be evidence in this period: warning or worse, and not from CI. */
+/** Lists a service's alerts that can be evidence in this period: warning or worse, and not from CI. */
 export function listEvidence(db: Db, serviceId: number, from: number, to: number): number[] {
   return db.all(conditions, { serviceId, from, to }).map(({ id }) => id)
 }
 
-/** Lists the alerts that are already linked to a change. */
+/** Lists the alerts already linked to a change. */
 export function listLinkedAlerts(db: Db, serviceId: number, changeRef: string): number[] {
   return db.all(linked, { serviceId, changeRef }).map(({ id }) => id)
 }
@@ -75,7 +75,7 @@ export type LinkSummary = {
   readonly reasons: Link['reasons']
 }
 
-/** Lists the links of an alert, strongest first. */
+/** Lists an alert's links, strongest first. */
 export function listLinksOfAlert(db: Db, alertId: number): LinkSummary[] {
   const rows = db.sql
     .selectFrom('correlations')
@@ -97,12 +97,12 @@ const scalings = query<{ serviceId: number; to: number }>()((sql, hole) =>
     .limit(MAX_SCALINGS),
 )
 
-/** Lists the last scaling events of a service up to a time. Their number is enough to know which ReplicaSet is new. */
+/** Lists a service's most recent scaling events up to a time, enough of them to tell which ReplicaSet is new. */
 export function listScalings(db: Db, serviceId: number, to: number): ScalingEvent[] {
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }
 
-/** Returns the history from which links are computed. */
+/** Returns access to the history that links are computed from. */
 export function linkHistoryOf(db: Db): LinkHistory {
   return {
     pipelines: (serviceId, from, to) => listPipelinesNear(db, serviceId, from, to),
@@ -120,7 +120,7 @@ const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
   sql.selectFrom('events').select('id').where('uuid', '=', hole('uuid')),
 )
 
-/** Inserts or updates a link. Keeps the verdict of a person. Returns true if the link is new. */
+/** Inserts or updates a link, keeping the user's verdict. Returns whether the link is new. */
 export function storeLink(
   db: Db,
   key: LinkOwner,
@@ -160,7 +160,7 @@ export function storeLink(
   return true
 }
 
-/** Deletes a link, unless it has the verdict of a person. */
+/** Deletes a link unless it has a user's verdict. */
 export function dropLink(db: Db, key: LinkKey): void {
   db.run(
     db.sql

@@ -1,4 +1,4 @@
-/** Pipelines, each merged from all its notifications. */
+/** Pipelines, each merged from all of its notifications. */
 import type { InferResult } from 'kysely'
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
@@ -6,9 +6,9 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
-/** The maximum number of pipelines of a service near an alert. */
+/** The maximum number of pipelines to read around the time of an alert. */
 const MAX_NEAR = 50
-/** The maximum number of pipelines of an organization near an incident. */
+/** The maximum number of pipelines to read around the time of an incident. */
 const MAX_OF_ORGANIZATION = 500
 
 const byRef = query<{ organizationId: number; ref: string }>()((sql, hole) =>
@@ -51,7 +51,7 @@ const put = query<{
     ),
 )
 
-/** Inserts or updates a pipeline. `eventRowId` is its newest event. */
+/** Inserts or updates a pipeline. `eventRowId`: its newest event. */
 export function storePipeline(db: Db, pipeline: LivePipeline, eventRowId: number, organizationId: number): void {
   const { serviceId, ref, facts, startsAt, endsAt } = pipeline
   db.run(put, {
@@ -74,14 +74,14 @@ const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole
     .limit(MAX_NEAR),
 )
 
-/** Lists the pipelines of a service that started in this period, newest first. */
+/** Lists a service's pipelines that started in this period, newest first. */
 export function listPipelinesNear(db: Db, serviceId: number, from: number, to: number): LivePipeline[] {
   return db.all(near, { serviceId, from, to }).map(toRow)
 }
 
 /**
- * Returns the last deploy of a service that ended before `to` and has no linked alert. Searches its last 50 pipelines.
- * A rejected link does not count.
+ * Returns a service's last deploy that ended at or before `to` and has no linked alert. Searches the last 50 pipelines.
+ * Rejected links are ignored.
  */
 export function findLastGoodDeploy(db: Db, serviceId: number, to: number): LivePipeline | null {
   const isGood = ({ ref, facts, endsAt }: LivePipeline) =>
@@ -99,7 +99,7 @@ const linkOf = query<{ serviceId: number; ref: string }>()((sql, hole) =>
     .limit(1),
 )
 
-/** Lists the pipelines of an organization that started in this period, newest first. */
+/** Lists an organization's pipelines that started in this period, newest first. */
 export function listPipelinesOfOrganization(db: Db, organizationId: number, from: number, to: number): LivePipeline[] {
   return db
     .all(

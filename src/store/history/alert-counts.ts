@@ -1,4 +1,4 @@
-/** Finds any position in a long history by using the stored numbers of alerts per day and per five minutes. */
+/** Finds any position in a long history, using stored alert counts per day and per five minutes. */
 import { sql } from 'kysely'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -9,32 +9,32 @@ const PARTS_OF_DAY = DAY / FIVE_MINUTES
 const LAST_PART = Number.MAX_SAFE_INTEGER
 const MORE = sql<number>`alerts + excluded.alerts`
 
-/** The alerts of an organization, or of one of its services. */
+/** Selects the alerts of an organization or of one of its services. */
 export type AlertOwner = { readonly organizationId: number; readonly serviceId: number | null }
 
-/** Positions count from the newest alert, which has position 0. */
+/** Positions start at 0 for the newest alert. */
 type History = {
   readonly total: number
-  /** Returns how many alerts started at `time` (ms UTC) or later. */
+  /** Returns how many alerts started at or after `time` (ms UTC). */
   readonly since: (time: number) => number
   /**
-   * Returns where to start reading for a position below `total`: at the alerts that started before `before`, after
-   * skipping `skip` of them.
+   * Returns where to start reading for a position below `total`: at alerts that started before `before`, after skipping
+   * the first `skip`.
    */
   readonly seek: (offset: number) => { readonly before: number; readonly skip: number }
 }
 
-/** A period of five minutes or a day, by its number since 1970. */
+/** A five-minute slot or a day, numbered since 1970. */
 type Part = { readonly part: number; readonly alerts: number }
 
 /**
- * Counts new alerts, with one statement for each period of five minutes and one for its day. Triggers count moved and
- * deleted alerts.
+ * Counts new alerts, with one statement per five-minute slot and one per day. Triggers count alerts that are moved or
+ * deleted.
  */
 export function countAlerts(db: Db, begun: readonly Begun[]): void {
   const [organizations, services] = [new Map<number, Map<number, number>>(), new Map<number, Map<number, number>>()]
   for (const { organizationId, serviceId, startsAt } of begun) {
-    // Rounds like the integer division of SQLite in the triggers.
+    // Rounds like SQLite's integer division in the triggers.
     const part = Math.trunc(startsAt / FIVE_MINUTES)
     countOneMore(organizations, organizationId, part)
     countOneMore(services, serviceId, part)
@@ -53,7 +53,7 @@ function countOneMore(counts: Counts, key: number, part: number): void {
   counts.set(key, parts)
 }
 
-/** Returns each count twice: for its period of five minutes (level 0) and for its day (level 1). */
+/** Returns each count twice: for its five-minute slot (level 0) and for its day (level 1). */
 function countsOf(counts: Counts): [number, Counted][] {
   return [...counts].flatMap(([key, parts]) =>
     [...parts].flatMap(([part, alerts]): [number, Counted][] => [
@@ -83,8 +83,7 @@ const addToService = query<{ serviceId: number; level: number; part: number; ale
 )
 
 /**
- * Returns the history of the owner. Reads one row per day, and for each call of its functions at most the rows of one
- * day.
+ * Returns the history of alerts. Takes one row per day, and each call of its functions takes at most one day's rows.
  */
 export function readHistory(db: Db, whose: AlertOwner): History {
   const days = partsOf(db, whose, 1, 0, LAST_PART)
@@ -112,7 +111,7 @@ function sum(parts: readonly Part[]): number {
   return parts.reduce((total, { alerts }) => total + alerts, 0)
 }
 
-/** Returns the period that contains the position, and how many newer alerts there are. */
+/** Returns the slot or day that contains the position, and how many of its alerts to skip. */
 function partAt(parts: readonly Part[], offset: number): { readonly part: number; readonly skip: number } {
   let skip = offset
   for (const { part, alerts } of parts) {
@@ -122,7 +121,7 @@ function partAt(parts: readonly Part[], offset: number): { readonly part: number
   throw new RangeError(`offset ${offset} is not among the alerts that are counted`)
 }
 
-/** Returns the periods, newest first. */
+/** Returns the slots or days, newest first. */
 function partsOf(db: Db, { organizationId, serviceId }: AlertOwner, level: 0 | 1, first: number, last: number): Part[] {
   const parts = { organizationId, level, first, last }
   return serviceId === null ? db.all(ofOrganization, parts) : db.all(ofService, { ...parts, serviceId })
@@ -140,7 +139,7 @@ const ofOrganization = query<CountRange>()((builder, hole) =>
     .where('part', '<=', hole('last'))
     .orderBy('part', 'desc'),
 )
-// CROSS JOIN makes SQLite use this order: first the periods of the organization, then the counts of the service.
+// CROSS JOIN forces this order: first the organization's slots, then the service's counts.
 const ofService = query<CountRange & { serviceId: number }>()((sql, hole) =>
   sql
     .selectFrom('alert_counts as all')
@@ -156,7 +155,7 @@ const ofService = query<CountRange & { serviceId: number }>()((sql, hole) =>
     .orderBy('all.part', 'desc'),
 )
 
-/** Counts alerts row by row with from ≤ startsAt < to, within five minutes. */
+/** Counts alerts with from ≤ startsAt < to row by row, within five minutes. */
 function countBetween(db: Db, { organizationId, serviceId }: AlertOwner, from: number, to: number): number {
   if (from === to) return 0
   const row =

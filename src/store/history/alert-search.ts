@@ -13,21 +13,20 @@ export type AlertFilter = AlertSpan & {
   readonly status?: AlertRecord['status'] | undefined
   readonly severity?: Severity | undefined
   readonly source?: Source | undefined
-  /** Words that all occur in the name or the summary. Latin letters match in upper and lower case. */
+  /** All words must occur in the name or the summary. Case-insensitive for ASCII letters. */
   readonly q?: string | undefined
   /**
-   * true: only silenced alerts; false: only alerts that are not silenced. An ended alert counts if it was silenced when
-   * it ended.
+   * true for silenced alerts only, false for alerts that are not silenced. A resolved alert is considered silenced if
+   * it was silenced when it ended.
    */
   readonly silenced?: boolean | undefined
 }
 
-/** The maximum number of search words. */
 const MAX_WORDS = 8
 
 /**
- * Returns one page of matching alerts, latest start first. Searching for words, or for a severity or source within one
- * service, scans all alerts in the period. All other filters use stored counts.
+ * Returns one page of matching alerts, latest start first. A search for words, or for a severity or source within one
+ * service, scans all alerts in the period. All other searches use stored counts.
  */
 export function listMatchingAlerts(
   db: Db,
@@ -58,7 +57,7 @@ export function listMatchingAlerts(
 
 type Counter = (from: number, before: number) => number
 
-/** Returns a function that counts without a scan, or null if that is not possible. */
+/** Returns a function that counts without a scan, or null if that is impossible. */
 function counterOf(db: Db, whose: AlertOwner, filter: AlertFilter): Counter | null {
   const { status, severity, source, q = '', silenced } = filter
   if (wordsOf(q).length > 0 || status === 'firing' || silenced !== undefined) return null
@@ -74,8 +73,8 @@ function historyCounter(db: Db, whose: AlertOwner): Counter {
 }
 
 /**
- * Counts with the index `alerts_by_kind`. All columns before the time must have a value, so that the time limits the
- * scan.
+ * Counts with the index `alerts_by_kind`. The query needs a value for every column before the time, so that the period
+ * limits the scan.
  */
 function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source }: AlertFilter): Counter {
   const kinds = db.sql
@@ -86,7 +85,7 @@ function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source 
   return (from, before) => countOf(db, kinds.where('starts_at', '>=', from).where('starts_at', '<', before))
 }
 
-/** Counts resolved alerts: all alerts minus the few that fire. */
+/** Counts resolved alerts by subtracting the few firing ones from the total. */
 function withoutFiring(db: Db, whose: AlertOwner, { severity, source }: AlertFilter, count: Counter): Counter {
   const firing = narrowed(mayFire(db, whose), { status: 'firing', severity, source })
   const starts = db.all(firing.select('starts_at'))
@@ -95,14 +94,13 @@ function withoutFiring(db: Db, whose: AlertOwner, { severity, source }: AlertFil
 
 function ofHistory(db: Db, { organizationId, serviceId }: AlertOwner) {
   const all = db.sql.selectFrom('alerts')
-  // The service belongs to the organization. The query omits organization_id, so that SQLite uses the index of
-  // services.
+  // Filtering by organization_id is not needed here, and omitting it makes SQLite use the index on service_id.
   return serviceId === null
     ? all.where('organization_id', '=', organizationId)
     : all.where('service_id', '=', serviceId)
 }
 
-/** Alerts that fire, or that a repeat can reopen. They have their own index. */
+/** Selects alerts that are firing or can still be reopened. They have their own index. */
 function mayFire(db: Db, { organizationId, serviceId }: AlertOwner) {
   const live = db.sql.selectFrom('alerts').where('settled_at', 'is', null)
   return serviceId === null
@@ -116,7 +114,8 @@ function narrowed(all: Alerts, { from, to, status, severity, source, q = '', sil
   let left = all
   if (silenced !== undefined) left = left.where((eb) => (silenced ? isSilenced(eb) : eb.not(isSilenced(eb))))
   if (status) left = left.where('status', '=', status)
-  // The plus makes SQLite use the index by time, which gives the order. The index by kind would need a sort.
+  // The unary plus makes SQLite use the index on the start time, which is already in the right order. The index by kind
+  // would require a sort.
   if (severity) left = left.where(sql<string>`+severity`, '=', severity)
   if (source) left = left.where(sql<string>`+source`, '=', source)
   if (from !== undefined) left = left.where('starts_at', '>=', from)
@@ -153,17 +152,16 @@ function escaped(word: string): string {
   return word.replace(/[\\%_]/g, '\\$&')
 }
 
-/** Rows per chunk. Scanning them takes about ten milliseconds. */
+/** Rows per chunk. Scanning a chunk takes about ten milliseconds. */
 const CHUNK_SIZE = 20_000
 
 /** The rows to scan, newest first, with `from` ≤ time < `before` in ms UTC. */
 export type SearchSource<Row> = {
-  /** Returns the time of the row with `newer` rows between itself and `before`, or undefined. */
+  /** Returns the time of the row that has `newer` rows between itself and `before`, or undefined. */
   readonly timeBehind: (before: number, newer: number) => number | undefined
-  /** Counts the matching rows. */
   readonly count: (from: number, before: number) => number
   readonly rows: (from: number, before: number, limit: number, skip: number) => readonly Row[]
-  /** The total if it is known without counting. If it is set, the scan stops after the page. */
+  /** The total, if known without counting. The scan then stops after the page. */
   readonly total?: number | undefined
 }
 

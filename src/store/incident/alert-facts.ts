@@ -1,15 +1,18 @@
-/** The alerts of an incident, with the fields that its timeline and its postmortem need. */
+/** Reads an incident's alerts for its timeline and postmortem. */
 import { sql } from 'kysely'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
 
-/** The maximum number of alerts. Similar alerts share a row, so a whole storm is read. */
+/** The maximum number of alerts. High enough for an entire storm, whose alerts share rows in the timeline. */
 const MAX_ALERTS = 20_000
 const MAX_SEEN = 2_000
 const MAX_OBJECTS = 100
 
-/** The columns that the timeline needs: a storm has thousands of alerts. SQLite returns a text faster than a Buffer. */
+/**
+ * Reads only the columns needed for the timeline, because a storm has thousands of alerts. SQLite returns text faster
+ * than a Buffer.
+ */
 const timelineAlerts = query<{ incidentId: number }>()((builder, hole) =>
   builder
     .selectFrom('alerts')
@@ -34,12 +37,12 @@ const alerts = query<{ incidentId: number }>()((builder, hole) =>
     .limit(MAX_ALERTS),
 )
 
-/** Returns the alerts of an incident with the fields for the timeline, oldest first. */
+/** Returns an incident's alerts with the fields needed for the timeline, oldest first. */
 export function timelineAlertsOf(db: Db, incidentId: number) {
   return withService(db, db.all(timelineAlerts, { incidentId }))
 }
 
-/** Returns the alerts of an incident with all fields for a postmortem, oldest first. */
+/** Returns an incident's alerts with all fields needed for a postmortem, oldest first. */
 export function alertsOf(db: Db, incidentId: number) {
   const linksOf = parsedOnce()
   return withService(db, db.all(alerts, { incidentId })).map((alert) =>
@@ -58,7 +61,7 @@ function withService<Row extends { readonly hex: string; readonly labels: string
   return rows.map((row) => {
     const service = services.get(row.service_id) ?? serviceOf(db, row.service_id)
     services.set(row.service_id, service)
-    // The row is extended instead of copied, because a storm has thousands of rows.
+    // Extends the row instead of copying it, because a storm has thousands of rows.
     return Object.assign(row, {
       uuid: uuidFromHex(row.hex),
       serviceId: service.uuid,
@@ -68,7 +71,7 @@ function withService<Row extends { readonly hex: string; readonly labels: string
   })
 }
 
-/** Returns a parser that parses a repeated text only once, because similar alerts often have the same links. */
+/** Returns a parser that caches the last result, because similar alerts often have the same links. */
 function parsedOnce(): (text: string) => Readonly<Record<string, string>> {
   let known = { text: '{}', value: {} }
   return (text) => {
@@ -81,7 +84,6 @@ const service = query<{ rowId: number }>()((builder, hole) =>
   builder.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', hole('rowId')),
 )
 
-/** Returns a service by its row id. */
 export function serviceOf(db: Db, rowId: number) {
   const row = db.first(service, { rowId })
   if (!row) throw new Error(`no service ${rowId}`)
@@ -98,7 +100,7 @@ const objects = query<{ alertId: number }>()((sql, hole) =>
     .limit(MAX_SEEN),
 )
 
-/** Returns the objects of the newest events of an alert. */
+/** Returns the objects of an alert's newest events. */
 function objectsOf(db: Db, alertId: number): string[] {
   return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MAX_OBJECTS)
 }

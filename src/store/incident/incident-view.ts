@@ -1,4 +1,6 @@
-/** Reads the data of an incident page. A storm is read once, and the reader thread returns only its groups. */
+/**
+ * Reads the data for the incident page. Even a storm is read only once, and the reader thread returns only its groups.
+ */
 import { type AlertGroup, type GroupedAlert, groupKey } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'
@@ -10,15 +12,15 @@ import type { Db } from '../sqlite/open.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findTimelineFacts } from './timeline-facts.ts'
 
-/** A group of similar alerts of an incident, with its newest members, and the silences of each silenced member. */
+/** A group of similar alerts in an incident, with its newest members and the silences of each silenced member. */
 export type IncidentGroup = AlertGroup & { readonly silencedBy: readonly (readonly string[])[] }
 
-/** The maximum number of members returned for each group. */
+/** The maximum number of members returned per group. */
 const MAX_MEMBERS = 20
 
 /**
- * Finds the groups of similar alerts of an incident, worst first, and the best link of each change to each group. In a
- * link, `group` is the key of the group. Also finds the timeline, oldest first, and the service with its states since
+ * Finds the groups of similar alerts in an incident, most severe first, and the best link between each change and each
+ * group (`group` is the group's key). Also finds the timeline, oldest first, and the service with its states since
  * `from` and its last good deploy before the incident.
  */
 export function findIncidentView(

@@ -1,4 +1,3 @@
-/** Incidents of services. */
 import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
@@ -9,11 +8,11 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC. `rowId` never leaves the program. */
+/** Times are in milliseconds UTC. `rowId` is never exposed to clients. */
 export type IncidentRecord = {
   readonly rowId: number
   readonly id: string
-  /** A number that increases within its organization. */
+  /** A number that increases within the organization. */
   readonly number: number
   readonly title: string
   readonly serviceId: string
@@ -26,12 +25,12 @@ export type IncidentRecord = {
   readonly resolvedAt: number | null
   readonly alertCount: number
   readonly firingAlerts: number
-  /** When the last alert of the incident ended; null while an alert fires, or if the incident has no alerts. */
+  /** When the last alert ended; null while an alert is firing, or if the incident has no alerts. */
   readonly recoveredAt: number | null
   readonly hasPostmortem: boolean
 }
 
-/** An undefined filter selects all records. `from` and `to` bound the creation: from ≤ createdAt < to. */
+/** An undefined field does not filter. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
 type IncidentFilter = {
   readonly serviceId?: string | undefined
   readonly status?: IncidentRecord['status'] | undefined
@@ -40,7 +39,7 @@ type IncidentFilter = {
   readonly to?: number | undefined
 }
 
-/** Lists one page of the incidents that match the filter, newest first. */
+/** Lists one page of incidents that match the filter, newest first. */
 export function listIncidents(
   db: Db,
   organizationId: number,
@@ -53,7 +52,7 @@ export function listIncidents(
   return readPage(db, found, rows, page, toRecord)
 }
 
-/** Lists the unresolved incidents of a service, newest first. */
+/** Lists a service's unresolved incidents, newest first. */
 export function listOpenIncidents(db: Db, organizationId: number, serviceId: string): IncidentRecord[] {
   const found = filtered(db, organizationId, { serviceId })
   if (!found) return []
@@ -61,29 +60,29 @@ export function listOpenIncidents(db: Db, organizationId: number, serviceId: str
   return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
 }
 
-/** Counts the unresolved incidents by severity. */
+/** Counts unresolved incidents by severity. */
 export function findOpenIncidentCounts(db: Db, organizationId: number): Record<Severity, number> {
-  // resolved_at is null for unresolved incidents, and in an index, so no row of a resolved incident is read.
+  // resolved_at is null for unresolved incidents and is indexed, so no resolved incident is read.
   const open = ofOrganization(db, organizationId).where('resolved_at', 'is', null)
   const counted = open.select(['severity', (eb) => eb.fn.countAll<number>().as('count')]).groupBy('severity')
   const counts = new Map(db.all(counted).map(({ severity, count }) => [severity, count]))
   return Object.fromEntries(SEVERITIES.map((one) => [one, counts.get(one) ?? 0])) as Record<Severity, number>
 }
 
-/** Finds an incident of this organization; undefined if there is none or the UUID is malformed. */
+/** Finds an incident by UUID. Returns undefined if the organization has no such incident or the UUID is malformed. */
 export function findIncident(db: Db, organizationId: number, id: string): IncidentRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
   return row ? toRecord(row) : undefined
 }
 
-/** Finds the incident of this organization with this number; undefined if there is none. */
+/** Finds an incident by number. Returns undefined if the organization has no such incident. */
 export function findIncidentByNumber(db: Db, organizationId: number, number: number): IncidentRecord | undefined {
   const row = db.first(ofOrganization(db, organizationId).where('number', '=', number).select(columns))
   return row && toRecord(row)
 }
 
-/** Counts how often an incident was reopened after it was resolved. */
+/** Counts how often an incident was reopened. */
 export function countReopenings(db: Db, id: string): number {
   return db.first(reopenings, { uuid: uuidBytes(id) })?.count ?? 0
 }
@@ -101,14 +100,13 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
 }
 
-/** Returns null if the service of the filter does not exist. */
+/** Returns null if the service does not exist. */
 function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
   let found = ofOrganization(db, organizationId)
   if (filter.serviceId !== undefined) {
     const rowId = findServiceRowId(db, organizationId, filter.serviceId)
     if (rowId === undefined) return null
-    // The service belongs to the organization. The query omits organization_id, so that SQLite uses the index of
-    // services.
+    // Filtering by organization_id is not needed, and omitting it makes SQLite use the index on service_id.
     found = db.sql.selectFrom('incidents').where('service_id', '=', rowId)
   }
   if (filter.status) found = found.where('status', '=', filter.status)
@@ -118,7 +116,7 @@ function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
   return found
 }
 
-/** Counts the firing alerts of an incident, without failed pipelines, which stay until the next success. */
+/** Counts an incident's firing alerts. Excludes failed pipelines, which stay firing until the next success. */
 export const firingAlerts = sql<number>`(
   SELECT count(*) FROM alerts WHERE incident_id = incidents.id AND ends_at IS NULL AND source <> 'ci'
 )`.as('firing_alerts')
@@ -137,7 +135,7 @@ const columns = [
   'resolved_at',
   'alert_count',
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
-  // SQLite answers both from the index of the alerts of an incident.
+  // SQLite computes both from the index on incident_id.
   firingAlerts,
   sql<number | null>`(
     SELECT ends_at FROM alerts WHERE incident_id = incidents.id AND source <> 'ci' ORDER BY ends_at DESC LIMIT 1
@@ -174,8 +172,8 @@ function toRecord(row: IncidentRow): IncidentRecord {
 }
 
 /**
- * Moves the alerts and the timeline of one incident to another. Call it in a transaction.
- * @param own the kinds of timeline entries that stay
+ * Moves the alerts and timeline of one incident to another. Must be called in a transaction.
+ * @param own the kinds of timeline entries that are not moved
  */
 export function moveIncidentRecords(db: Db, from: number, into: number, own: readonly string[]): void {
   db.run(db.sql.updateTable('alerts').set({ incident_id: into }).where('incident_id', '=', from))

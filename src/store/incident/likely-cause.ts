@@ -1,4 +1,4 @@
-/** The likely cause of an incident, in one sentence for a message. */
+/** Describes the likely cause of an incident in one sentence, for use in messages. */
 import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import { isWorthNaming, likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect, SuspectAlert } from '../../domain/suspect/suspect.ts'
@@ -6,7 +6,7 @@ import type { Db } from '../sqlite/open.ts'
 import { findIncident } from './incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
 
-/** The maximum number of suspects in a message to a program. */
+/** The maximum number of suspects in a machine-readable message. */
 const MAX_NAMED = 3
 
 type FoundCause = {
@@ -15,8 +15,8 @@ type FoundCause = {
 }
 
 /**
- * Finds the likely cause; null if the incident does not exist. If there is no likely cause, or only its time suggests
- * it, `cause` describes the first alert instead.
+ * Finds the likely cause. Returns null if the incident does not exist. If there is no likely cause, or nothing but its
+ * timing suggests it, `cause` describes the first alert instead.
  */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
@@ -31,14 +31,14 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
   return { cause: sentence, suspects: named }
 }
 
-/** Returns `First alert: p99 above 2 s.`; '' if there is no alert or the title says the same. */
+/** Returns text such as `First alert: p99 above 2 s.`, or '' if there is no alert or the title already says it. */
 function firstAlertText(alerts: readonly SuspectAlert[], title: string): string {
   const first = firstSymptom(alerts.filter(({ inIncident }) => inIncident))
   const summary = first?.summary.replace(/[\s.]+$/, '') ?? ''
   return summary === '' || title.includes(summary) ? '' : `First alert: ${summary.slice(0, 200).toWellFormed()}.`
 }
 
-/** Returns ` (failed), started 3 min earlier.` The message has already said when the problem began. */
+/** Formats as ` (failed), started 3 min earlier.` The message has already said when the problem began. */
 function afterText(after: string, outcome: string | null): string {
   const failed = outcome?.includes('failed') ? ' (failed)' : ''
   const earlier = after.replace(' before the first alert', ' earlier')

@@ -1,4 +1,4 @@
-/** Postmortems: a generated document for each resolution, and the texts that people write. */
+/** Postmortems: a generated document for each resolution, and the texts written by users. */
 import type { InferResult } from 'kysely'
 import type { Edits, Postmortem, PostmortemState } from '../../domain/postmortem/postmortem.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -13,7 +13,7 @@ export type PostmortemRecord = {
   readonly generatedAt: number
 }
 
-/** Finds the newest postmortem of an incident of this organization; null if there is none. */
+/** Finds an incident's latest postmortem. Returns null if there is none or the organization has no such incident. */
 export function findPostmortem(db: Db, organizationId: number, incidentId: string): PostmortemRecord | null {
   const bytes = uuidToBytes(incidentId)
   if (!bytes) return null
@@ -27,7 +27,7 @@ export function findPostmortem(db: Db, organizationId: number, incidentId: strin
   return row ? toRecord(row) : null
 }
 
-/** Finds the newest postmortem of an incident; null if there is none. */
+/** Finds an incident's latest postmortem, or null. */
 export function findLastRevision(db: Db, incidentId: number): PostmortemRecord | null {
   const row = db.first(
     select(db.sql).where('incident_id', '=', incidentId).orderBy('postmortems.revision', 'desc').limit(1),
@@ -35,7 +35,7 @@ export function findLastRevision(db: Db, incidentId: number): PostmortemRecord |
   return row ? toRecord(row) : null
 }
 
-/** Inserts a revision. Throws SQLITE_CONSTRAINT_UNIQUE if it exists. */
+/** Inserts a revision. Throws SQLITE_CONSTRAINT_UNIQUE if it already exists. */
 export function insertPostmortem(
   db: Db,
   made: Omit<PostmortemRecord, 'rowId' | 'state'> & { readonly id: string; readonly incidentId: number },
@@ -53,7 +53,7 @@ export function insertPostmortem(
   )
 }
 
-/** Stores the state and the texts of people. The generated document stays unchanged. */
+/** Stores the state and users' texts. The generated document stays unchanged. */
 export function updatePostmortem(
   db: Db,
   rowId: number,

@@ -1,6 +1,6 @@
 /**
- * Finds the records that kept incidents refer to, so that pruning keeps the events and alerts of their pages and
- * postmortems.
+ * Finds the records that retained incidents refer to, so that pruning keeps the events and alerts shown on their pages
+ * and in their postmortems.
  */
 import { sql } from 'kysely'
 import { type AgedIncident, type Cutoffs, type IncidentReferences, isIncidentDue } from '../../domain/retention.ts'
@@ -11,10 +11,10 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { MAX_EVENTS_PER_SERVICE, TIMELINE_KINDS } from './timeline-facts.ts'
 
-/** The shortest period before and after the start of an incident. */
+/** The shortest period searched around the start of an incident. */
 const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)
 
-/** Returns a function that finds the references of incidents near a period, with a cache. */
+/** Returns a function that finds the references of incidents near a period. Caches references. */
 export function createReferenceFinder(
   db: Db,
   organizationId: number,
@@ -26,7 +26,7 @@ export function createReferenceFinder(
       .map(({ id, serviceId, startedAt, resolvedAt }) => {
         const incident = { startedAt, resolvedAt, services: servicesOf(db, id, serviceId) }
         const key = JSON.stringify([id, ...Object.values(incident)])
-        // The cached period of an unresolved incident is at most slightly too long.
+        // The cached period of an unresolved incident is at worst slightly too long.
         const reach = measured.get(key) ?? reachOf(db, organizationId, incident, cutoffs.now)
         measured.set(key, reach)
         return reach
@@ -62,7 +62,7 @@ const alertServices = query<{ id: number }>()((builder, hole) =>
   builder.selectFrom('alerts').select('service_id as id').distinct().where('incident_id', '=', hole('id')),
 )
 
-/** Lists the row ids of the services of an incident and of its alerts. */
+/** Lists the row ids of an incident's service and of its alerts' services. */
 function servicesOf(db: Db, id: number, serviceId: number): number[] {
   return [...new Set([serviceId, ...db.all(alertServices, { id }).map((service) => service.id)])]
 }
@@ -98,7 +98,7 @@ function reachOf(
 
 type Nth = { organizationId: number; from: number; to: number; nth: number }
 
-// Literals instead of parameters, so that SQLite uses the partial indexes.
+// These are literals and not parameters, so that SQLite can use the partial indexes.
 const isTrouble = sql<boolean>`source = 'cluster' AND kind = 'firing'`
 const isChange = sql<boolean>`kind = 'change'`
 const nthTrouble = query<Nth>()((builder, hole) => nthEvent(builder, hole).where(isTrouble))

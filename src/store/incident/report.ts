@@ -1,4 +1,4 @@
-/** The incidents of a reliability report. */
+/** Reads incidents for a reliability report. */
 import { type InferResult, sql } from 'kysely'
 import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
 import type { Severity } from '../../domain/severity.ts'
@@ -7,10 +7,10 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
-/** Incidents this long before the report are read to recognize recurrences. */
+/** Also reads incidents from this long before the report, to detect recurrences. */
 const RECURS_WITHIN = 30 * DAY
 
-/** Returns the figures of the incidents with from ≤ createdAt < to, or null if there are more than `most` incidents. */
+/** Returns the figures for incidents with from ≤ createdAt < to, or null if there are more than `most`. */
 export function findReliability(
   db: Db,
   organizationId: number,
@@ -21,10 +21,10 @@ export function findReliability(
   return incidents.length > most ? null : reliability(incidents, span.from, span.to)
 }
 
-/** `week` 0 ends at the end of the span, week 1 begins 14 days before it. */
+/** Weeks are counted back from the end of the period. Week 0 is the last one. */
 export type WeekCount = { readonly week: number; readonly severity: Severity; readonly count: number }
 
-/** Counts all incidents with from ≤ createdAt < to by week and severity, and lists their times to resolve in ms. */
+/** Counts incidents with from ≤ createdAt < to by week and severity, and lists their times to resolve in ms. */
 export function findReportCharts(
   db: Db,
   organizationId: number,
@@ -45,8 +45,8 @@ export function findReportCharts(
 }
 
 /**
- * Lists the incidents of an organization with from ≤ createdAt < to, in milliseconds UTC, and the incidents of the 30
- * days before, newest first; at most `most`.
+ * Lists incidents with from ≤ createdAt < to (milliseconds UTC) and those from the 30 days before, newest first, up to
+ * `most`.
  */
 function listReportedIncidents(
   db: Db,
@@ -69,7 +69,7 @@ function select(sql: Db['sql']) {
     .select(['services.uuid as service', 'services.namespace', 'services.name', ofAlerts])
 }
 
-// One subquery, because it reads each alert of each incident. `firstSymptom` has the same rule.
+// A single subquery, because it reads every alert of every incident. Follows the same rule as `firstSymptom`.
 const ofAlerts = sql<string>`(
   SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
   FROM alerts WHERE alerts.incident_id = incidents.id

@@ -1,4 +1,4 @@
-/** Records of all services near an incident, to rank its suspects. The number of rows is limited. */
+/** Reads records of all services around the time of an incident, to rank its suspects. Limits the number of rows. */
 import { sql } from 'kysely'
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
@@ -22,10 +22,10 @@ const MAX_SERVICES = 5_000
 const MAX_ASSIGNED = 200
 const DAY = 86_400_000
 
-/** The fields of an incident that determine its suspects. `serviceId` is a UUID. */
+/** The incident fields that determine its suspects. `serviceId`: a UUID. */
 type Incident = Pick<IncidentRecord, 'rowId' | 'serviceId' | 'startedAt' | 'resolvedAt'>
 
-/** Returns the suspects of an incident with the verdicts of people, the most probable first. */
+/** Returns an incident's suspects with users' verdicts, most probable first. */
 export function findJudgedSuspects(
   db: Db,
   organizationId: number,
@@ -37,7 +37,7 @@ export function findJudgedSuspects(
   return { suspects: orderSuspects(judgeSuspects(rankSuspects(facts), facts.changes, links)), alerts: facts.alerts }
 }
 
-/** Returns the suspects of an incident, the most probable first. */
+/** Returns an incident's suspects, most probable first. */
 export function findSuspects(db: Db, organizationId: number, incident: Incident, now: number): Suspect[] {
   const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
   return suspects.map(({ kind, ref, serviceId, score, reasons, evidence }) => {
@@ -45,7 +45,7 @@ export function findSuspects(db: Db, organizationId: number, incident: Incident,
   })
 }
 
-/** Returns the suspects of an incident, and the changes near its start, oldest first. */
+/** Returns an incident's suspects, and the changes around its start, oldest first. */
 export function findCauses(
   db: Db,
   organizationId: number,
@@ -56,7 +56,7 @@ export function findCauses(
   return { suspects: rankSuspects(facts), changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
 }
 
-/** Finds the changes, alerts and events of the searched period. */
+/** Reads the changes, alerts and events in the searched period. */
 function findSuspectFacts(db: Db, organizationId: number, incident: Incident, now: number): SuspectFacts {
   const { scalingsFrom, from, to } = searchedSpan(incident, now)
   return {
@@ -108,9 +108,9 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 }
 
 /**
- * Lists the alerts that overlap the period, latest start first. An alert that started more than a day before the period
- * is read only if it is still live, or if it settled between the start of the period and a day after its end. Each of
- * the three queries uses an index, and none reads the whole history.
+ * Lists the alerts that overlap the period, latest start first. Alerts that started more than a day before the period
+ * are included only if they are still live, or settled between the start of the period and a day after its end. That
+ * way, all three queries use an index, and none scans the entire history.
  */
 function alertsIn(
   db: Db,
@@ -142,7 +142,7 @@ function alertsIn(
     .where('starts_at', '<=', to)
     .where('starts_at', '>=', from - DAY)
     .orderBy('starts_at', 'desc')
-  // The pluses keep SQLite from reading all alerts that started before the period, or all of the organization.
+  // The unary pluses keep SQLite from scanning all alerts that started before the period, or all of the organization's.
   const early = rows().where(sql`+starts_at`, '<', from - DAY)
   const settled = early
     .where(own(''))
@@ -187,7 +187,7 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Sus
   }))
 }
 
-/** Lists the images of a service, with all services that pulled one of them. */
+/** Lists the images of a service, and for each of them all services that pulled it. */
 function imagesLike(db: Db, organizationId: number, serviceId: string): SuspectFacts['images'] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []
@@ -206,7 +206,7 @@ function imagesLike(db: Db, organizationId: number, serviceId: string): SuspectF
   return rows.map(({ service, path }) => ({ service: uuidFromBytes(service), path }))
 }
 
-/** Lists the nodes to which pods of a service were assigned: `Successfully assigned shop/cart-1 to worker-1`. */
+/** Lists the nodes on which a service's pods were scheduled: `Successfully assigned shop/cart-1 to worker-1`. */
 function nodesOf(db: Db, organizationId: number, serviceId: string, from: number, to: number): string[] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []

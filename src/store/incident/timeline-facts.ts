@@ -1,4 +1,4 @@
-/** The records for the postmortem and the timeline of an incident. The number of rows is limited. */
+/** Reads records for an incident's postmortem and timeline. Limits the number of rows. */
 import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
@@ -21,16 +21,16 @@ import { findJudgedSuspects } from './suspects.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-/** Changes are searched from this long before the first evidence. */
+/** How long before the first evidence to search for changes. */
 const SEARCHED_BEFORE = 2 * HOUR
-/** The maximum number of events to read per service, earliest first, and the kinds of events to read. */
+/** The maximum number of events to read per service, earliest first, and their kinds. */
 export const MAX_EVENTS_PER_SERVICE = 2_000
 export const TIMELINE_KINDS = ['firing', 'change', 'info'] as const
 const MAX_EARLIER = 500
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
-/** Finds the facts for the postmortem of an incident at `now`. */
+/** Reads the facts for an incident's postmortem at `now`. */
 export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): Facts {
   const alerts = alertsOf(db, incident.rowId)
   const others = otherServices(incident, alerts)
@@ -58,7 +58,7 @@ function suspectsOf(db: Db, incident: LiveIncident, serviceId: string, now: numb
   )
 }
 
-/** Returns the timeline of an incident, oldest first, or null if the incident does not exist. */
+/** Returns an incident's timeline, oldest first, or null if the incident does not exist. */
 export function findTimeline(
   db: Db,
   organizationId: number,
@@ -69,7 +69,7 @@ export function findTimeline(
   return incident && timelineOf(findTimelineFacts(db, incident, now))
 }
 
-/** Finds the part of the facts that the timeline needs. */
+/** Reads the facts needed for the timeline. */
 export function findTimelineFacts(db: Db, incident: LiveIncident, now: number) {
   const alerts = timelineAlertsOf(db, incident.rowId)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
@@ -102,14 +102,14 @@ function searchedAround(incident: LiveIncident, now: number): Facts['searched'] 
   return { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
 }
 
-/** Returns the services of the alerts except the service of the incident, by row id. */
+/** Returns the services of the alerts, except the incident's own, by row id. */
 function otherServices(incident: LiveIncident, alerts: readonly WithService[]) {
   const others = new Map(alerts.map(({ service }) => [service.rowId, service]))
   others.delete(incident.serviceId)
   return others
 }
 
-// Compiled once, because they run for each service of the incident.
+// Compiled once, because these queries run for each service of the incident.
 const telling = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
@@ -141,10 +141,10 @@ function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
   const service = serviceOf(db, serviceId)
   const named = { id: service.uuid, namespace: service.namespace }
-  // Events of the previous day show which ReplicaSet is new. Pruning keeps them with the incident.
+  // The previous day's events show which ReplicaSet is new. Pruning retains them along with the incident.
   const scalings = listScalings(db, serviceId, to).filter(({ at }) => at >= from - DAY)
   const rollouts = rolloutsOf(scalings, named)
-  // A pipeline may run up to a day, so one that started before the period may end in it.
+  // A pipeline can run for up to a day, so one that started before the period may end within it.
   const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
   return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)
 }
@@ -155,7 +155,7 @@ function lowestScoreOf(db: Db, incidentId: number): number | null {
   )
 }
 
-/** Lists earlier alerts of the same services that have the same condition. */
+/** Lists earlier alerts of the same services with the same conditions. */
 function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
   const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.rowId, source, name])))
   const services = [incident.serviceId, ...otherServices(incident, alerts).keys()]
@@ -167,7 +167,7 @@ function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
     .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
 }
 
-// One query for each service, because the index of a service has the right order.
+// One query per service, because the index on service_id is already in the right order.
 function alertsBefore(db: Db, incident: LiveIncident, serviceId: number) {
   const before = db.sql
     .selectFrom('alerts')

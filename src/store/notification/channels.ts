@@ -1,4 +1,4 @@
-/** Channels. Only the code that sends messages reads the table with their secrets. */
+/** Notification channels. Their secrets are in a separate table that only the sending code reads. */
 
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
@@ -8,14 +8,13 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC. */
 export type ChannelRecord = {
   readonly rowId: number
   readonly id: string
   readonly organizationId: number
   readonly name: string
   readonly kind: ChannelKind
-  /** The address, with secret parts replaced. */
+  /** The URL or mail address, with secrets replaced. */
   readonly target: string
   readonly enabled: boolean
   readonly settings: ChannelSettings
@@ -26,29 +25,27 @@ export type ChannelRecord = {
   readonly createdAt: number
 }
 
-/**
- * The maximum number of channels of an organization, because each change of an incident is matched against all of them.
- */
+/** The maximum number of channels per organization. Every incident change is matched against all of them. */
 export const MAX_CHANNELS = 100
 
-/** The secrets of a channel, only for sending. */
+/** A channel's secrets. Used only for sending. */
 export type ChannelSecrets = {
   readonly target: string
-  /** Signs the links that acknowledge incidents. Receivers never see it. */
+  /** The key for signing acknowledge links. Never sent to the receiver. */
   readonly acknowledging: string
-  /** Signs the messages of a webhook and is shared with its receiver; null for other kinds. */
+  /** The key for signing webhook messages, shared with the receiver; null for other kinds. */
   readonly signing: string | null
   readonly earlier: string | null
   readonly earlierUntil: number | null
 }
 
-/** Lists one page of the channels of an organization, oldest first. */
+/** Lists one page of an organization's channels, oldest first. */
 export function listChannels(db: Db, organizationId: number, page: Page): Listed<ChannelRecord> {
   const all = db.sql.selectFrom('channels').where('organization_id', '=', organizationId)
   return readPage(db, all, all.selectAll().orderBy('id'), page, toRecord)
 }
 
-/** Lists all channels of an organization for the write path. */
+/** Lists all of an organization's channels, for queueing notifications. */
 export function listRecipients(db: Db, organizationId: number): readonly ChannelRecord[] {
   return db.all(ofOrganization, { organizationId }).map(toRecord)
 }
@@ -62,7 +59,7 @@ const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
     .limit(MAX_CHANNELS),
 )
 
-/** Finds a channel of this organization; undefined if there is none. */
+/** Finds a channel by UUID. Returns undefined if the organization has no such channel. */
 export function findChannel(db: Db, organizationId: number, id: string): ChannelRecord | undefined {
   const bytes = uuidToBytes(id)
   const channels = db.sql.selectFrom('channels').selectAll().where('organization_id', '=', organizationId)
@@ -70,7 +67,7 @@ export function findChannel(db: Db, organizationId: number, id: string): Channel
   return row ? toRecord(row) : undefined
 }
 
-/** Finds a channel of any organization, for signed links; undefined if there is none. */
+/** Finds a channel in any organization, to verify signed links. Returns undefined if there is none. */
 export function findChannelById(db: Db, id: string): ChannelRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(db.sql.selectFrom('channels').selectAll().where('uuid', '=', bytes))
@@ -88,7 +85,7 @@ export function findChannelByName(db: Db, organizationId: number, name: string):
   return row ? toRecord(row) : undefined
 }
 
-/** Reads the secrets of a channel. Call this only for sending. */
+/** Reads a channel's secrets. Call this only for sending. */
 export function loadChannelSecrets(db: Db, rowId: number): ChannelSecrets | null {
   const row = db.first(db.sql.selectFrom('channel_secrets').selectAll().where('channel_id', '=', rowId))
   if (!row) return null
@@ -126,18 +123,18 @@ export function replaceChannelSecrets(db: Db, rowId: number, secrets: ChannelSec
   db.run(db.sql.replaceInto('channel_secrets').values(row))
 }
 
-/** Deletes a channel with its secrets and deliveries. */
+/** Deletes a channel, its secrets and its deliveries. */
 export function deleteChannel(db: Db, rowId: number): void {
   db.run(db.sql.deleteFrom('channels').where('id', '=', rowId))
 }
 
-/** Stores that a message was delivered. */
+/** Records that a message was delivered. */
 export function recordDelivery(db: Db, rowId: number, at: number): void {
   const state = { failing: null, failing_since: null, delivered_at: at }
   db.run(db.sql.updateTable('channels').set(state).where('id', '=', rowId))
 }
 
-/** Stores why an attempt failed. `disable` is true if the receiver no longer exists. */
+/** Records why an attempt failed. `disable`: whether the receiver no longer exists. */
 export function recordFailure(db: Db, rowId: number, failing: string, at: number, disable: boolean): void {
   db.run(
     db.sql

@@ -9,12 +9,11 @@ import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { findChannel } from './channels.ts'
 
-/** Times are in milliseconds UTC. */
 export type MessageRecord = {
   readonly id: string
   readonly channelId: string
   readonly channel: string
-  /** The incident of its first notification; null if it was deleted. */
+  /** The incident of the first notification; null if deleted. */
   readonly incidentId: string | null
   readonly kind: MessageKind
   /** The number of notifications in the message. */
@@ -22,14 +21,14 @@ export type MessageRecord = {
   readonly status: MessageStatus
   readonly attempts: number
   readonly createdAt: number
-  /** The time of the next attempt; null after the last one. */
+  /** The time of the next attempt; null if there will be none. */
   readonly dueAt: number | null
   readonly endedAt: number | null
   readonly answerStatus: number | null
   readonly detail: string | null
 }
 
-/** Lists one page of the messages of an organization, newest first. An undefined filter selects all records. */
+/** Lists one page of an organization's messages, newest first. An undefined field does not filter. */
 export function listMessages(
   db: Db,
   organizationId: number,

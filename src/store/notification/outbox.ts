@@ -1,4 +1,4 @@
-/** The outbox: stores notifications in the transaction of their cause until they are delivered or given up. */
+/** The outbox stores notifications in the transaction that caused them, until they are delivered or abandoned. */
 import type { MessageKind } from '../../domain/notification/kind.ts'
 import { GIVE_UP_AFTER } from '../../domain/notification/schedule.ts'
 import type { MessageItem } from '../../domain/notification/words.ts'
@@ -21,7 +21,7 @@ export type OutboxEntry = {
   readonly dueAt: number
 }
 
-/** Stores notifications. Each notification expires some time after it was due, and is then given up. */
+/** Stores notifications. A notification that cannot be delivered is abandoned some time after its due time. */
 export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
   const rows = all.map((one) => ({
     uuid: uuidBytes(one.id),
@@ -38,7 +38,7 @@ export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
   insertRows(db, 'outbox', rows)
 }
 
-/** Lists the channels with notifications that are due at `now`. */
+/** Lists the channels with notifications due at `now`. */
 export function listDueChannels(db: Db, now: number): number[] {
   return db.all(dueChannels, { now }).map(({ id }) => id)
 }
@@ -59,7 +59,7 @@ const dueChannels = query<{ now: number }>()((sql, hole) =>
     ),
 )
 
-/** A message of a channel. Its leader is its first notification. */
+/** A message to a channel, identified by its first notification. */
 export type Leader = {
   readonly rowId: number
   readonly id: string
@@ -68,7 +68,7 @@ export type Leader = {
   readonly expiresAt: number
 }
 
-/** Finds the message of a channel that is being sent; undefined if there is none. */
+/** Finds the message that is being sent to a channel, or undefined. */
 export function findBegunMessage(db: Db, channelId: number): Leader | undefined {
   const row = db.first(begun, { channelId })
   return row && { ...row, id: uuidFromBytes(row.uuid) }
@@ -85,7 +85,7 @@ const begun = query<{ channelId: number }>()((sql, hole) =>
     .limit(1),
 )
 
-/** Creates one message from at most `limit` due notifications. Returns false if none is due. */
+/** Combines up to `limit` due notifications into one message. Returns false if none are due. */
 export function beginMessage(db: Db, channelId: number, now: number, limit: number): boolean {
   const due = db.sql.selectFrom('outbox').where('channel_id', '=', channelId).where('status', '=', 'pending')
   const ids = db
@@ -98,7 +98,7 @@ export function beginMessage(db: Db, channelId: number, now: number, limit: numb
   return true
 }
 
-/** Lists the notifications of a message, oldest first, except those about deleted incidents. */
+/** Lists the notifications in a message, oldest first, except those about deleted incidents. */
 export function listItems(db: Db, leaderId: number): MessageItem[] {
   return db.all(items, { leaderId }).map((row) => ({
     kind: row.kind,
@@ -136,7 +136,7 @@ const items = query<{ leaderId: number }>()((sql, hole) =>
     .orderBy('outbox.id'),
 )
 
-/** Finds the id of the first message about an incident at the receiver; null if it is unknown. */
+/** Finds the receiver's id for the first message about an incident, or null if unknown. */
 export function findRemoteId(db: Db, channelId: number, incidentId: string): string | null {
   const first = db.sql
     .selectFrom('outbox')
@@ -148,7 +148,7 @@ export function findRemoteId(db: Db, channelId: number, incidentId: string): str
   return db.first(first.orderBy('outbox.id').limit(1))?.remote_id ?? null
 }
 
-/** Returns whether a message about the incident was delivered to the channel. */
+/** Returns whether any message about the incident was delivered to the channel. */
 export function hasDelivered(db: Db, channelId: number, incidentId: string): boolean {
   const delivered = db.sql
     .selectFrom('outbox')
@@ -162,7 +162,7 @@ export function hasDelivered(db: Db, channelId: number, incidentId: string): boo
 
 type Attempt = { readonly status: number | null; readonly detail: string | null; readonly remoteId: string | null }
 
-/** Stores that a message was delivered or given up. */
+/** Records that a message was delivered or abandoned. */
 export function endMessage(
   db: Db,
   { rowId, attempts }: Leader,
@@ -181,13 +181,13 @@ export function endMessage(
   db.run(db.sql.updateTable('outbox').set(ended).where('leader_id', '=', rowId))
 }
 
-/** Stores that an attempt failed, and when the next one is due. */
+/** Records that an attempt failed, and when the next one is due. */
 export function postponeMessage(db: Db, { rowId, attempts }: Leader, { status, detail }: Attempt, dueAt: number): void {
   const failed = { attempts: attempts + 1, answer_status: status, detail, due_at: dueAt }
   db.run(db.sql.updateTable('outbox').set(failed).where('leader_id', '=', rowId))
 }
 
-/** Makes the message of a channel due now, because its address changed. */
+/** Makes a channel's message due immediately, because its URL changed. */
 export function retryNotificationsNow(db: Db, channelId: number, now: number): void {
   db.run(
     db.sql
@@ -199,7 +199,7 @@ export function retryNotificationsNow(db: Db, channelId: number, now: number): v
   )
 }
 
-/** Gives up the pending notifications of a disabled channel. */
+/** Abandons the pending notifications of a disabled channel. */
 export function giveUpNotifications(db: Db, channelId: number, detail: string, now: number): void {
   db.run(
     db.sql
@@ -210,13 +210,15 @@ export function giveUpNotifications(db: Db, channelId: number, detail: string, n
   )
 }
 
-/** Deletes at most `limit` notifications that ended before `before`. */
+/** Deletes up to `limit` notifications that were delivered or abandoned before `before`. */
 export function pruneOutbox(db: Db, before: number, limit: number): number {
   const old = db.sql.selectFrom('outbox').select('id').where('ended_at', '<', before).orderBy('ended_at').limit(limit)
   return db.run(db.sql.deleteFrom('outbox').where('id', 'in', old))
 }
 
-/** Lists the channels that got notifications about each incident, with the number of reminders and the last time. */
+/**
+ * Lists the channels notified about each incident, with the number of reminders and the time of the last notification.
+ */
 export function listSentMessages(db: Db, incidentIds: readonly number[]) {
   return incidentIds.length === 0 ? [] : db.all(sentMessages, { incidentIds: JSON.stringify(incidentIds) })
 }
@@ -230,7 +232,7 @@ const sentMessages = query<{ incidentIds: string }>()((sql, hole) =>
     .groupBy(['incident_id', 'channel_id']),
 )
 
-/** Counts the `still-firing` notifications by channel since `since`. */
+/** Counts the `still-firing` notifications since `since`, by channel. */
 export function countStillFiring(db: Db, incidentId: number, since: number): ReadonlyMap<number, number> {
   const rows = db.sql
     .selectFrom('outbox')

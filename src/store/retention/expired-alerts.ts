@@ -1,11 +1,11 @@
-/** Expired alerts, starting with the ones that ended first, and the events that they reference. */
+/** Expired alerts in order of their end, and the events they reference. */
 import { sql } from 'kysely'
 import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
-/** The columns of an `AgedIncident` for any query that uses `incidents`. `hasPostmortem` is 0 or 1. */
+/** The columns needed for an `AgedIncident`, for any query on `incidents`. `hasPostmortem` is 0 or 1. */
 export const AGED_COLUMNS = [
   ...(['incidents.status', 'incidents.created_at as createdAt', 'incidents.started_at as startedAt'] as const),
   ...(['incidents.resolved_at as resolvedAt', 'incidents.touched_at as touchedAt'] as const),
@@ -19,7 +19,6 @@ export function toAged<Row extends { readonly hasPostmortem: 0 | 1 }>(
   return { ...row, hasPostmortem: row.hasPostmortem === 1 }
 }
 
-/** Times are in ms UTC. */
 export type ExpiredAlert = {
   readonly id: number
   /** `alert/<uuid>` */
@@ -27,7 +26,7 @@ export type ExpiredAlert = {
   readonly settledAt: number
   readonly startsAt: number
   readonly lastSeenAt: number
-  /** Whether the alert belongs to a kept incident. */
+  /** Whether the alert belongs to a retained incident. */
   readonly isOfIncident: boolean
 }
 
@@ -47,7 +46,7 @@ const byAge = query<{ organizationId: number; at: number; id: number; until: num
       .limit(hole('limit')),
 )
 
-/** Returns the next expired alerts of an organization after a cursor, oldest first. */
+/** Returns an organization's next expired alerts after a cursor, oldest first. */
 export function listAlertsByAge(
   db: Db,
   organizationId: number,
@@ -71,12 +70,14 @@ const linked = query<{ ids: string }>()((builder, hole) =>
     .where('alert_id', 'in', listed(hole('ids'))),
 )
 
-/** Returns the row IDs of the events that the links of these alerts refer to. */
+/** Returns the row ids of events that the links of these alerts refer to. */
 export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
   return db.all(linked, { ids: JSON.stringify(ids) }).flatMap(({ change, evidence }) => [change, evidence])
 }
 
-/** Deletes alerts with their correlations, and removes them from their events. Returns the number of deleted alerts. */
+/**
+ * Deletes alerts and their links, and removes the reference from their events. Returns the number of deleted alerts.
+ */
 export function deleteAlerts(db: Db, ids: readonly number[]): number {
   const alerts = { ids: JSON.stringify(ids) }
   db.run(dropLinks, alerts)

@@ -1,4 +1,4 @@
-/** Finds expired events by time of receipt, around an incident, or by row id, and deletes them. */
+/** Finds expired events by time of receipt, by time around an incident, or by reference, and deletes events. */
 import { sql } from 'kysely'
 import type { Source } from '../../domain/event/event.ts'
 import type { Cursor } from '../../domain/retention.ts'
@@ -6,7 +6,6 @@ import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times are in ms UTC. */
 export type ExpiredEvent = {
   readonly id: number
   /** `event/<uuid>` */
@@ -35,7 +34,7 @@ const behind = (column: 'received_at' | 'at') =>
 const byReceipt = behind('received_at')
 const byTime = behind('at')
 
-/** Returns the next events of an organization after a cursor that were received up to `until`, oldest first. */
+/** Returns an organization's next events after a cursor that were received at or before `until`, oldest first. */
 export function listEventsByReceipt(
   db: Db,
   organizationId: number,
@@ -46,7 +45,7 @@ export function listEventsByReceipt(
   return db.all(byReceipt, { organizationId, ...after, until, limit }).map(toEvent)
 }
 
-/** Returns the next events of an organization after a cursor that happened up to `until`, oldest first. */
+/** Returns an organization's next events after a cursor that happened at or before `until`, oldest first. */
 export function listEventsByTime(
   db: Db,
   organizationId: number,
@@ -65,7 +64,7 @@ export function listEventsByKey(db: Db, ids: readonly number[]): ExpiredEvent[] 
 
 const byUuid = query<{ uuid: Buffer }>()((builder, hole) => select(builder).where('uuid', '=', hole('uuid')))
 
-/** Returns the event of a reference (`event/<uuid>`). Returns none for other references and deleted events. */
+/** Returns the event for a reference (`event/<uuid>`). Returns nothing for other references and deleted events. */
 export function listEventsByRef(db: Db, ref: string): ExpiredEvent[] {
   const uuid = ref.startsWith('event/') ? uuidToBytes(ref.slice('event/'.length)) : null
   return uuid ? db.all(byUuid, { uuid }).map(toEvent) : []
@@ -79,7 +78,7 @@ export function listEventsOfAlerts(db: Db, ids: readonly number[]): ExpiredEvent
   return db.all(byAlerts, { ids: JSON.stringify(ids) }).map(toEvent)
 }
 
-/** Deletes events without references, and their payloads. Returns their number. */
+/** Deletes unreferenced events and their payloads. Returns the number of deleted events. */
 export function deleteEvents(db: Db, ids: readonly number[]): number {
   return db.run(drop, { ids: JSON.stringify(ids) })
 }
@@ -88,12 +87,12 @@ const drop = query<{ ids: string }>()((builder, hole) =>
   builder.deleteFrom('events').where('id', 'in', listed(hole('ids'))),
 )
 
-/** Estimates how many bytes the deletion of events would free: rows, index entries and payloads. */
+/** Estimates how many bytes deleting the events would free: rows, index entries and payloads. */
 export function findBytes(db: Db, ids: readonly number[]): number {
   return db.first(bytes, { ids: JSON.stringify(ids) })?.bytes ?? 0
 }
 
-/** Bytes of a row without its texts, with its entries in a dozen indexes. */
+/** The size of a row without its texts, including its entries in a dozen indexes, in bytes. */
 const ROW = 300
 const bytes = query<{ ids: string }>()((builder, hole) =>
   builder

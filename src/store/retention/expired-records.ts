@@ -21,7 +21,7 @@ const incidents = query<{ organizationId: number; at: number; id: number; until:
       .limit(hole('limit')),
 )
 
-/** Returns the next incidents of an organization after a cursor that were created up to `until`, oldest first. */
+/** Returns an organization's next incidents after a cursor that were created at or before `until`, oldest first. */
 export function listIncidentsByAge(
   db: Db,
   organizationId: number,
@@ -34,8 +34,8 @@ export function listIncidentsByAge(
 }
 
 /**
- * Deletes at most `limit` alerts and timeline entries of an incident, and then the incident itself if none is left.
- * Returns the references of its timeline.
+ * Deletes up to `limit` alerts and timeline entries of an incident. Once none are left, deletes the incident. Returns
+ * the references in its timeline.
  */
 export function dismantleIncident(
   db: Db,
@@ -98,7 +98,7 @@ const pipelines = query<{ organizationId: number; at: number; id: number; until:
       .limit(hole('limit')),
 )
 
-/** Returns the next pipelines of an organization after a cursor that started up to `until`, oldest first. */
+/** Returns an organization's next pipelines after a cursor that started at or before `until`, oldest first. */
 export function listPipelinesByAge(
   db: Db,
   organizationId: number,
@@ -118,7 +118,7 @@ const dropPipelines = query<{ ids: string }>()((builder, hole) =>
   builder.deleteFrom('pipelines').where('id', 'in', listed(hole('ids'))),
 )
 
-/** Deletes at most `limit` rejections that were received up to `until`. Returns their number. */
+/** Deletes up to `limit` rejections received at or before `until`. Returns the number of deleted rows. */
 export function deleteRejections(db: Db, organizationId: number, until: number, limit: number): number {
   return db.run(dropRejections, { organizationId, until, limit })
 }
@@ -136,7 +136,7 @@ const dropRejections = query<{ organizationId: number; until: number; limit: num
     ),
 )
 
-/** Returns the row IDs of the next services of an organization. */
+/** Returns the row ids of an organization's next services. */
 export function listServiceKeys(db: Db, organizationId: number, after: number, limit: number): number[] {
   return db.all(serviceKeys, { organizationId, after, limit }).map(({ id }) => id)
 }
@@ -152,8 +152,8 @@ const serviceKeys = query<{ organizationId: number; after: number; limit: number
 )
 
 /**
- * Deletes images that a service pulled up to `until`, except the newest of each path, which may still run. Returns
- * their number.
+ * Deletes images that a service pulled at or before `until`, except the newest one for each path, which may still be
+ * running. Returns the number of deleted rows.
  */
 export function deleteImages(db: Db, serviceId: number, until: number): number {
   return db.run(dropImages, { serviceId, until })

@@ -1,9 +1,11 @@
-/** The state of pruning: its position in each organization, events to check again, and unconfirmed deletions. */
+/**
+ * The state of pruning: its progress in each organization, events to recheck, and deletions that await confirmation.
+ */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 
-/** More than half of the records are expired, so a person must confirm the deletion. Times are in ms UTC. */
+/** More than half of the records have expired, so a user must confirm their deletion. Times are in ms UTC. */
 export type PendingPrune = {
   readonly since: number
   /** When this was last logged. */
@@ -12,15 +14,13 @@ export type PendingPrune = {
   readonly alerts: Share
 }
 
-/**
- * The scans by age with their cursors. `again` checks kept events once more when they reach the retention of alerts.
- */
+/** Scans by age and their cursors. `again` rechecks retained events once they are past the alert retention period. */
 const WALKS = {
   events: { at: 'events_at', id: 'events_id' },
   again: { at: 'again_at', id: 'again_id' },
   alerts: { at: 'alerts_at', id: 'alerts_id' },
 } as const
-/** The column from which the age is counted. */
+/** The column that determines the age. */
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
 export type AgingTable = keyof typeof AGES
 type Walk = keyof typeof WALKS
@@ -41,7 +41,7 @@ export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Curso
   store(db, organizationId, { [at]: to.at, [id]: to.id })
 }
 
-/** Returns the deletion that a person must confirm, or null. */
+/** Returns the deletion that awaits confirmation, or null. */
 export function findPendingPrune(db: Db, organizationId: number): PendingPrune | null {
   const row = db.first(db.sql.selectFrom('pruning').select('waiting').where('organization_id', '=', organizationId))
   return row?.waiting ? (JSON.parse(row.waiting) as PendingPrune) : null
@@ -62,7 +62,7 @@ function store(db: Db, organizationId: number, state: State): void {
   )
 }
 
-/** Counts at most `limit` rows by age after a cursor and up to a time. `end` is null if there are no more. */
+/** Counts up to `limit` rows by age, after a cursor and up to a time. `end`: null if there are no more rows. */
 export function countByAge(
   db: Db,
   organizationId: number,
@@ -72,7 +72,7 @@ export function countByAge(
   return countRows(db, organizationId, { table, time: AGES[table], ...span })
 }
 
-/** Counts at most `limit` rows after a cursor. Alerts are sorted by start, because an active alert has no age yet. */
+/** Counts up to `limit` rows after a cursor. Alerts are sorted by start, because an active alert has no age yet. */
 export function countAllOn(
   db: Db,
   organizationId: number,
@@ -111,7 +111,7 @@ function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {
   return { compile: () => text.compile(db.sql) }
 }
 
-/** Schedules the events of a period for another check, because a record that referenced them was deleted. */
+/** Schedules a recheck of the events in a period, because a record that referenced them was deleted. */
 export function addSpan(db: Db, organizationId: number, span: { readonly from: number; readonly to: number }): void {
   db.run(
     db.sql.insertInto('pruning_spans').values({ organization_id: organizationId, from_at: span.from, to_at: span.to }),
@@ -120,7 +120,7 @@ export function addSpan(db: Db, organizationId: number, span: { readonly from: n
 
 export type PrunedSpan = { readonly id: number; readonly after: Cursor; readonly to: number }
 
-/** Returns the oldest scheduled period and the position in it. */
+/** Returns the oldest scheduled period, and how far it has been rechecked. */
 export function findSpan(db: Db, organizationId: number): PrunedSpan | null {
   const row = db.first(
     db.sql

@@ -1,4 +1,4 @@
-/** Finds the events and alerts that kept records reference, so that they are kept too. */
+/** Finds the events and alerts referenced by retained records, so that they are retained too. */
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
@@ -33,8 +33,8 @@ const byRecords = query<{ ids: string }>()((builder, hole) =>
 )
 
 /**
- * Returns the row IDs of events that a pipeline, a link or an active alert references. An alert references its last
- * event, because the response to a repeat contains the id of that event.
+ * Returns the row ids of events referenced by a pipeline, a link or an active alert. An alert references its last event
+ * because the response to a repeat contains that event's id.
  */
 export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
   return db.all(byRecords, { ids: JSON.stringify(ids) }).map(({ id }) => id)
@@ -56,8 +56,8 @@ const byTimelines = query<{ refs: string }>()((builder, hole) =>
 )
 
 /**
- * Returns the references (`event/<uuid>`, `alert/<uuid>`) that a postmortem or the timeline of a kept incident
- * contains.
+ * Returns the references (`event/<uuid>`, `alert/<uuid>`) that occur in a postmortem or in the timeline of a retained
+ * incident.
  */
 export function listCitedRefs(db: Db, refs: readonly string[], cutoffs: Cutoffs): string[] {
   const asked = { refs: JSON.stringify(refs) }

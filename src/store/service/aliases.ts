@@ -1,4 +1,4 @@
-/** The names in the data of senders that refer to a service. */
+/** Alternative names under which senders refer to a service. */
 import type { AliasRef } from '../../domain/service/service.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findServiceRowId } from './services.ts'
@@ -14,13 +14,13 @@ export function listAliases(db: Db, serviceId: number): AliasRef[] {
   ) as AliasRef[]
 }
 
-/** Lists the aliases of a service by its UUID. */
+/** Lists a service's aliases, given its UUID. */
 export function listAliasesOf(db: Db, organizationId: number, serviceId: string): AliasRef[] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   return rowId === undefined ? [] : listAliases(db, rowId)
 }
 
-/** Replaces the aliases of a service. Throws SQLITE_CONSTRAINT if another service has one of them. */
+/** Replaces a service's aliases. Throws SQLITE_CONSTRAINT if another service has one of them. */
 export function replaceAliases(db: Db, organizationId: number, serviceId: number, refs: readonly AliasRef[]): void {
   db.run(db.sql.deleteFrom('aliases').where('service_id', '=', serviceId))
   const different = [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]

@@ -1,14 +1,14 @@
-/** Finds out whether a cluster is in use, and deletes all records of a cluster. */
+/** Checks whether a cluster is in use, and deletes all records of a cluster. */
 import type { Db } from '../sqlite/open.ts'
 
-/** Returns whether an organization has a service in this cluster. */
+/** Returns whether the organization has a service in this cluster. */
 export function findClusterUse(db: Db, organizationId: number, cluster: string): boolean {
   return db.first(servicesOf(db, organizationId, cluster).limit(1)) !== undefined
 }
 
 /**
- * Deletes the services of a cluster with their alerts, events, changes, incidents and postmortems, and its senders.
- * Call it in a transaction, and load the live state again afterwards.
+ * Deletes a cluster's senders and services, including their alerts, events, changes, incidents and postmortems. Must be
+ * called in a transaction, and the live state must be reloaded afterwards.
  */
 export function deleteCluster(db: Db, organizationId: number, cluster: string): void {
   const services = servicesOf(db, organizationId, cluster)
@@ -23,7 +23,7 @@ export function deleteCluster(db: Db, organizationId: number, cluster: string): 
     .selectFrom('events')
     .select('id')
     .where((eb) => eb.or([eb('service_id', 'in', services), eb('alert_id', 'in', alerts)]))
-  // Rows are deleted before the rows that they reference.
+  // Rows are deleted before the rows they reference.
   db.run(db.sql.deleteFrom('correlations').where('alert_id', 'in', alerts))
   db.run(db.sql.deleteFrom('correlations').where('change_event_id', 'in', events))
   db.run(db.sql.deleteFrom('postmortems').where('incident_id', 'in', incidents))
@@ -31,7 +31,7 @@ export function deleteCluster(db: Db, organizationId: number, cluster: string): 
   for (const table of ['pipelines', 'image_projects', 'images', 'aliases'] as const) {
     db.run(db.sql.deleteFrom(table).where('service_id', 'in', services))
   }
-  // A person may have merged an incident of another service into one of these incidents.
+  // A user may have merged an incident of another service into one of these incidents.
   db.run(db.sql.updateTable('alerts').set({ incident_id: null }).where('incident_id', 'in', incidents))
   db.run(db.sql.deleteFrom('events').where('id', 'in', events))
   db.run(db.sql.deleteFrom('alerts').where('service_id', 'in', services))

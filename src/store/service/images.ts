@@ -1,4 +1,4 @@
-/** Images that services pull, and the CI projects that may have built them. */
+/** The images that services pull, and the CI projects that may have built them. */
 import type { PulledImage } from '../../domain/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -16,7 +16,7 @@ const putImage = query<{ serviceId: number; path: string; tag: string; at: numbe
     .onConflict((conflict) => conflict.columns(['service_id', 'path', 'tag']).doUpdateSet({ pulled_at: hole('at') })),
 )
 
-/** Stores an image that a service pulled. For a new image it also stores the CI projects that may have built it. */
+/** Stores an image that a service pulled. If the image is new, also stores the CI projects that may have built it. */
 export function storeImage(
   db: Db,
   pulled: {
@@ -33,7 +33,7 @@ export function storeImage(
 
 const MAX_IMAGES = 100
 
-/** Lists the images of a service, newest first. */
+/** Lists a service's images, newest first. */
 export function listImages(db: Db, serviceId: number): { readonly path: string; readonly tag: string | null }[] {
   const rows = db.sql.selectFrom('images').select(['path', 'tag']).where('service_id', '=', serviceId)
   return db

@@ -1,7 +1,7 @@
-/** Merges two services: moves all records to one of them. */
+/** Merges two services. */
 import type { Db } from '../sqlite/open.ts'
 
-/** Moves all records of `from` to `into` and deletes `from`. Call it in a transaction. */
+/** Moves all records from `from` to `into` and deletes `from`. Must be called in a transaction. */
 export function moveService(db: Db, from: number, into: number): void {
   const owned = { service_id: into }
   for (const table of ['events', 'alerts', 'incidents', 'pipelines', 'correlations', 'aliases'] as const) {

@@ -1,11 +1,10 @@
-/** Services: the monitored workloads of an organization, with their last evaluation. */
+/** Services: an organization's monitored workloads and their last evaluation. */
 import { type InferResult, sql } from 'kysely'
 import type { Health, Penalty } from '../../domain/health/health.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC. */
 export type ServiceRecord = {
   readonly id: string
   readonly cluster: string
@@ -19,15 +18,13 @@ export type ServiceRecord = {
   readonly archived: boolean
 }
 
-/** `health` has the penalties of the score. */
+/** `health`: the penalties that make up the score. */
 export type ServiceWithHealth = ServiceRecord & { readonly health: readonly Penalty[] }
 
-/** A healthy service is archived after this time without events. */
+/** A healthy service without events for this long is archived. */
 const ARCHIVED_AFTER = 14 * 86_400_000
 
-/**
- * Lists the services of an organization by namespace and name, with or without archived services. `now` is in ms UTC.
- */
+/** Lists an organization's services by namespace and name, with or without archived ones. `now`: ms UTC. */
 export function listServices(db: Db, organizationId: number, now: number, withArchived: boolean): ServiceRecord[] {
   const services = db.all(ofOrganization, { organizationId }).map((row) => toRecord(row, now))
   return withArchived ? services : services.filter((service) => !service.archived)
@@ -41,7 +38,7 @@ const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
     .orderBy('cluster'),
 )
 
-/** Finds a service of this organization; undefined if there is none or the UUID is malformed. */
+/** Finds a service by UUID. Returns undefined if the organization has no such service or the UUID is malformed. */
 export function findService(db: Db, organizationId: number, id: string, now: number): ServiceWithHealth | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(byUuid, { organizationId, uuid: bytes })
@@ -52,7 +49,7 @@ const byUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
   select(sql).select('health').where('organization_id', '=', hole('organizationId')).where('uuid', '=', hole('uuid')),
 )
 
-/** Lists the penalties of all unhealthy services of an organization, by the UUID of the service. */
+/** Lists the penalties of all unhealthy services, by service UUID. */
 export function listHealth(db: Db, organizationId: number): ReadonlyMap<string, readonly Penalty[]> {
   const rows = db.sql
     .selectFrom('services')
@@ -62,7 +59,6 @@ export function listHealth(db: Db, organizationId: number): ReadonlyMap<string, 
   return new Map(db.all(rows).map(({ uuid, health }) => [uuidFromBytes(uuid), JSON.parse(health)]))
 }
 
-/** Counts the services by status. */
 export function findStatusCounts(db: Db, organizationId: number): Readonly<Record<Health['status'], number>> {
   const counts = new Map(db.all(counted, { organizationId }).map(({ status, count }) => [status, count]))
   const of = (status: Health['status']) => counts.get(status) ?? 0
@@ -77,7 +73,7 @@ const counted = query<{ organizationId: number }>()((sql, hole) =>
     .groupBy('status'),
 )
 
-/** Returns the row id of a service of this organization, or undefined if there is none. */
+/** Returns a service's row id, or undefined if the organization has no such service. */
 export function findServiceRowId(db: Db, organizationId: number, id: string): number | undefined {
   const bytes = uuidToBytes(id)
   if (!bytes) return undefined
@@ -92,7 +88,7 @@ const keyOf = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
     .where('uuid', '=', hole('uuid')),
 )
 
-// Selects UUIDs as text. Lists have thousands of services, and SQLite returns text twice as fast as a Buffer.
+// Selects UUIDs as text: lists have thousands of services, and SQLite returns text twice as fast as a Buffer.
 function select(builder: Db['sql']) {
   return builder
     .selectFrom('services')
@@ -119,7 +115,7 @@ function toRecord(row: ServiceRow, now: number): ServiceRecord {
 
 export type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }
 
-/** Returns the name of a service. Throws if the service does not exist. */
+/** Returns a service's name. Throws if the service does not exist. */
 export function loadServiceName(db: Db, rowId: number): ServiceName {
   const row = db.first(db.sql.selectFrom('services').select(['uuid', 'name', 'namespace']).where('id', '=', rowId))
   if (!row) throw new Error(`there is no service ${rowId}`)

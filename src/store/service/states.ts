@@ -1,11 +1,11 @@
-/** The history of services: one row for each change of status or score. */
+/** The health history of services: one row per change of status or score. */
 import { sql } from 'kysely'
 import type { Health } from '../../domain/health/health.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** The state of a service from `at` (milliseconds UTC) until the next state. */
+/** A service's state from `at` (milliseconds UTC) until the next state. */
 export type ServiceState = { readonly at: number; readonly status: Health['status']; readonly score: number }
 
 const put = query<{ serviceId: number; at: number; status: Health['status']; score: number }>()((builder, hole) =>
@@ -15,12 +15,15 @@ const put = query<{ serviceId: number; at: number; status: Health['status']; sco
     .onConflict((conflict) => conflict.doUpdateSet({ status: hole('status'), score: hole('score') })),
 )
 
-/** Stores the state of a service from `at` on. A service without states was always healthy. */
+/** Records a service's state from `at` onwards. A service without any recorded state has always been healthy. */
 export function recordState(db: Db, serviceId: number, { at, status, score }: ServiceState): void {
   db.run(put, { serviceId, at, status, score })
 }
 
-/** Lists the states of one service since `from`, including the state at `from`, oldest first; null if there is no such service. */
+/**
+ * Lists a service's states since `from`, including the state at `from`, oldest first. Returns null if there is no such
+ * service.
+ */
 export function listStates(db: Db, organizationId: number, id: string, from: number): ServiceState[] | null {
   const bytes = uuidToBytes(id)
   if (!bytes) return null
@@ -42,7 +45,7 @@ export function listStates(db: Db, organizationId: number, id: string, from: num
   return sinceCreation(db.all(rows), service.created_at)
 }
 
-/** Lists the states of services since `from`, including the state at `from`, by the UUID of the service. */
+/** Lists several services' states since `from`, including the state at `from`, by service UUID. */
 export function listStatesOfServices(
   db: Db,
   organizationId: number,
@@ -83,7 +86,7 @@ export function listStatesOfServices(
   )
 }
 
-/** Deletes the states that ended before `before`. The state at `before` remains. */
+/** Deletes states that ended before `before`. The state at that time remains. */
 export function deleteStates(db: Db, organizationId: number, before: number): void {
   const services = db.sql.selectFrom('services').select('id').where('organization_id', '=', organizationId)
   db.run(
@@ -95,7 +98,7 @@ export function deleteStates(db: Db, organizationId: number, before: number): vo
   )
 }
 
-/** Adds the first state: a service is healthy from its creation until its first stored state. */
+/** Adds the initial state: a service is healthy from its creation until its first recorded state. */
 function sinceCreation(states: ServiceState[], createdAt: number): ServiceState[] {
   const [first] = states
   const isFirst = first === undefined || first.at > createdAt

@@ -1,4 +1,4 @@
-/** Copies one snapshot of a database while others write to it, and checks the copy. */
+/** Copies a snapshot of a database while other processes write to it, and checks the copy. */
 import { fdatasyncSync, fstatSync } from 'node:fs'
 import { backup } from 'node:sqlite'
 import { StoreError } from './driver.ts'
@@ -7,18 +7,20 @@ import { openReadOnly } from './inspect.ts'
 import { openStore } from './open.ts'
 import type { Part } from './temporary-file.ts'
 
-/** Reports progress in bytes. It can stop the copy by throwing. */
+/** Reports progress in bytes. Can abort the copy by throwing. */
 export type Progress = (done: number, total: number) => void
 
 /** Pages per step, about 1 MB. */
 const STEP = 256
-/** Syncing everything at the end would write hundreds of megabytes at once and delay the server's own syncs. */
+/**
+ * Syncs regularly. A single sync at the end would write hundreds of megabytes at once and delay the server's own syncs.
+ */
 const STEPS_A_SYNC = 8
 
 /**
- * Copies a snapshot of the database while it may change. One read transaction is one snapshot; without it, every commit
- * of a server would restart the copy. The write-ahead log grows until the copy ends.
- * @throws errors of SQLite; StoreError if the database cannot be opened or the copy is damaged
+ * Copies a snapshot of the database while it is in use. The copy runs in one read transaction; otherwise, every commit
+ * of the server would restart it. The write-ahead log grows until the copy is complete.
+ * @throws errors from SQLite; StoreError if the database cannot be opened or the copy is damaged
  */
 export async function copySnapshot(file: string, part: Part, tell: Progress): Promise<void> {
   if (writeRefusal(file) !== null) return copyUnwritable(file, part, tell)
@@ -34,21 +36,21 @@ export async function copySnapshot(file: string, part: Part, tell: Progress): Pr
       if (steps % STEPS_A_SYNC === 0) fdatasyncSync(part.handle)
       return STEP
     })
-    // If another process locks the part, SQLite ends the copy without an error.
+    // If another process has locked the part, SQLite stops copying without an error.
     if (fstatSync(part.handle).size !== size) {
       throw new StoreError(
         `${part.path} does not contain the whole copy, because another process uses it: stop that process and run the command again`,
       )
     }
     db.execute('COMMIT')
-    // Checkpoints the log here, where nobody waits for it.
+    // Checkpoints now, because nobody is waiting for this process.
     db.checkpoint('PASSIVE')
   } finally {
     db.close()
   }
 }
 
-/** Copies a database to which this process may not write, such as one on a read-only mount. */
+/** Copies a database that this process cannot write to, for example on a read-only mount. */
 async function copyUnwritable(file: string, part: Part, tell: Progress): Promise<void> {
   refuseUnusable(file)
   const sqlite = openReadOnly(file)

@@ -1,10 +1,10 @@
-/** Runs transactions and syncs their data to disk. */
+/** Runs transactions and syncs them to disk. */
 import type SQLite from 'better-sqlite3'
 
 /**
- * Copies pages of the write-ahead log into the database file. NOOP only reports. PASSIVE copies without blocking.
- * RESTART also starts a new log, for which the writer waits a moment. TRUNCATE also empties it. `isDone` is false if
- * another reader or writer prevented it from finishing.
+ * Copies pages from the write-ahead log into the database file. NOOP only reports its size. PASSIVE never blocks.
+ * RESTART also starts a new log, which briefly blocks the writer. TRUNCATE also empties the log. `isDone`: false if
+ * another reader or writer kept it from finishing.
  */
 export type Checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART' | 'TRUNCATE') => {
   readonly log: number
@@ -21,12 +21,12 @@ export function createCheckpoint(sqlite: SQLite.Database): Checkpoint {
 
 export type Transaction = <Result>(work: () => Result) => Result
 
-/** A read transaction does not lock for writing. */
+/** A read transaction does not take the write lock. */
 export type Begin = 'BEGIN IMMEDIATE' | 'BEGIN'
 
 /**
- * Returns a function that runs transactions, with savepoints for nested calls.
- * @param guard called before each transaction; throws if no transaction may start
+ * Returns a function that runs transactions. Nested calls use savepoints.
+ * @param guard called before each transaction; throws to prevent it
  */
 export function createTransaction(sqlite: SQLite.Database, outer: Begin, guard: () => void): Transaction {
   const [begin, commit, rollback] = [outer, 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
@@ -40,7 +40,7 @@ export function createTransaction(sqlite: SQLite.Database, outer: Begin, guard: 
       ;(isInner ? release : commit)?.run()
       return result
     } catch (error) {
-      // A full disk and similar errors have already rolled back the whole transaction.
+      // A full disk and similar errors have already rolled back the entire transaction.
       if (sqlite.inTransaction) {
         ;(isInner ? undo : rollback)?.run()
         if (isInner) release?.run()
@@ -50,7 +50,7 @@ export function createTransaction(sqlite: SQLite.Database, outer: Begin, guard: 
   }
 }
 
-/** Returns a transaction that SQLite does not sync. The caller syncs the log. */
+/** Returns a transaction that SQLite does not sync. The caller must sync the log. */
 export function withoutSync(sqlite: SQLite.Database, transaction: Transaction): Transaction {
   const [unsynced, synced] = ['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL'].map((text) =>
     sqlite.prepare(text),

@@ -1,17 +1,17 @@
-/** Opens SQLite, both from a checkout and in the executable. */
+/** Opens SQLite, either from a checkout or from the executable. */
 import { dirname, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { builtSqliteVersion, sqliteAddon } from '../../assets.ts'
 
-/** An error that prevents opening a file. The message is one line with a remedy. */
+/** The file cannot be used. The message is one line that includes a remedy. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
 }
 
-/** Opens a connection like `new SQLite(file, options)`, in a checkout and in the executable. */
+/** Opens a connection like `new SQLite(file, options)`. Also works in the executable. */
 export function openSqlite(file: string, options: Omit<SQLite.Options, 'nativeBinding'> = {}): SQLite.Database {
   const addon = addonFor(file)
-  // The types allow only a path. The executable has no files, so it needs an object.
+  // The type only allows a path. The executable has no separate addon file, so it passes the loaded addon.
   return new SQLite(file, addon ? { ...options, nativeBinding: addon as never } : options)
 }
 

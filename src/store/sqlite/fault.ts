@@ -1,10 +1,10 @@
-/** Error codes of SQLite and the disk: their remedies, and whether they affect the whole database. */
+/** Error codes from SQLite and the file system: their remedies, and whether they affect the whole database. */
 import { RESTORE } from '../../domain/doctor/content.ts'
 
 const DAMAGED = `the database is damaged: ${RESTORE}; "incmon doctor" shows the damage`
 const FULL = 'the disk is full: free some space and try again; "incmon doctor" shows how much is free'
 
-/** Remedies by the start of the code. The first match counts. */
+/** Remedies by error code prefix. The first match wins. */
 const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_BUSY: 'another process writes to the database: try again, or stop that process',
   SQLITE_CORRUPT: DAMAGED,
@@ -13,13 +13,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_READONLY_DBMOVED:
     'the database file was moved, replaced or deleted while it was open: put the original file back, or restart with the new file',
   SQLITE_READONLY: 'the database cannot be written: check the owner and mode of the file and its directory',
-  // SQLite reports this if the index of the log cannot grow.
+  // SQLite reports this if the WAL index cannot grow.
   SQLITE_IOERR_SHMSIZE: FULL,
   SQLITE_IOERR: 'the disk has errors: check the system log, and restore a backup on another disk',
   ENOSPC: FULL,
 }
 
-/** Returns the remedy for an error code (`errorCode`), or null if none is known. */
+/** Returns the remedy for an error code (see `errorCode`), or null if there is none. */
 export function remedyOf(code: string): string | null {
   const known = Object.keys(REMEDIES).find((prefix) => code.startsWith(prefix))
   return (known && REMEDIES[known]) ?? null
@@ -30,22 +30,22 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }
 
-/** Returns whether another process locked the database, so that a retry can succeed. */
+/** Returns whether another process has locked the database, so that a retry can succeed. */
 export function isBusy(error: unknown): boolean {
   return errorCode(error).startsWith('SQLITE_BUSY')
 }
 
-/** Returns whether pages of the database are damaged, or its header is. */
+/** Returns whether the database is damaged. */
 export function isDamage(error: unknown): boolean {
   return remedyOf(errorCode(error)) === DAMAGED
 }
 
-/** Returns whether the disk of the database is full. */
+/** Returns whether the disk is full. */
 export function isFull(error: unknown): boolean {
   return remedyOf(errorCode(error)) === FULL
 }
 
-/** Returns whether the whole database failed, not one record: disk full, disk error, locked file. */
+/** Returns whether the whole database failed and not just one record: full disk, disk error, locked file. */
 export function isStoreFailure(error: unknown): boolean {
   return /^SQLITE_(BUSY|FULL|IOERR|READONLY|LOCKED|NOMEM|CANTOPEN|CORRUPT)/.test(errorCode(error))
 }

@@ -1,4 +1,4 @@
-/** The database file: its owner, its mode, and the settings on which durability depends. */
+/** The database file: its owner, its mode, and the settings that durability depends on. */
 import { accessSync, chownSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
@@ -14,26 +14,26 @@ const FULL = 'the disk is full: free some space and try again'
 const READ_ONLY =
   'it is on a read-only file system; mount it writable, or work on a copy, which "incmon backup FILE" makes'
 
-/** The bytes of SQLite's header. */
+/** The size of SQLite's header in bytes. */
 export const HEADER = 100
 
 /**
- * Opens a connection for writing and creates the file if it is missing. `busyMs` is the time to wait for other writers.
+ * Opens a connection for writing. Creates the file if it does not exist. `busyMs`: how long to wait for other writers.
  */
 export function openFile(file: string, busyMs: number): SQLite.Database {
   refuseUnusable(file)
   return makeDurable(connect(file), file, busyMs)
 }
 
-/** Throws StoreError for a log without its database file, and for a file of another program. */
+/** Throws StoreError for a log without its database file, and for a file that belongs to another program. */
 export function refuseUnusable(file: string): void {
   refuseOrphanedLog(file)
   refuseForeignFile(file)
 }
 
 /**
- * Returns the system's error code, such as EROFS, if this process may not write to the file or to its directory;
- * otherwise null.
+ * Returns the system's error code, such as EROFS, if this process cannot write to the file or its directory; otherwise
+ * null.
  */
 export function writeRefusal(file: string): string | null {
   try {
@@ -44,7 +44,7 @@ export function writeRefusal(file: string): string | null {
   }
 }
 
-/** Refuses a log without a database file. Most data may be in the log, and SQLite would delete it. */
+/** Refuses a log without its database file. Most of the data may be in the log, and SQLite would delete it. */
 function refuseOrphanedLog(file: string): void {
   if ((entryAt(file)?.size ?? 0) > 0 || (entryAt(`${file}-wal`)?.size ?? 0) === 0) return
   throw new StoreError(
@@ -52,7 +52,7 @@ function refuseOrphanedLog(file: string): void {
   )
 }
 
-/** Returns a function that throws if the open file was moved or replaced. Data written to it would be lost. */
+/** Returns a function that throws if the open file was moved or replaced, because data written to it would be lost. */
 export function guardIdentity(file: string): () => void {
   const opened = statSync(file)
   return () => {
@@ -63,7 +63,7 @@ export function guardIdentity(file: string): () => void {
   }
 }
 
-/** Reads the header before SQLite does, so that a file of another program stays unchanged. */
+/** Reads the header before SQLite does, so that another program's file is left unchanged. */
 function refuseForeignFile(file: string): void {
   if (!existsSync(file)) return
   if (statSync(file).isDirectory()) throw new StoreError(`${file} is a directory: name a file with --database`)
@@ -83,16 +83,16 @@ export function applicationOf(file: string): number | 'empty' | null {
   return read === 0 ? 'empty' : applicationIn(header.subarray(0, read))
 }
 
-/** Returns the application ID in the first bytes of a database; null if they are not a database. */
+/** Returns the application ID in a database header, or null if these bytes are not a database header. */
 export function applicationIn(header: Buffer): number | null {
   const isDatabase = header.length >= HEADER && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
   return isDatabase ? header.readUInt32BE(68) : null
 }
 
-/** Returns the size of the whole database in bytes from its header; null if the header does not contain it. */
+/** Returns the size of the database in bytes according to its header, or null if the header does not include it. */
 export function sizeIn(header: Buffer): number | null {
   const [size, pages] = [header.readUInt16BE(16), header.readUInt32BE(28)]
-  // The number of pages is valid only if both values are from the same write.
+  // The page count is valid only if both values were written together.
   if (pages === 0 || header.readUInt32BE(24) !== header.readUInt32BE(92)) return null
   return pages * (size === 1 ? 65_536 : size)
 }
@@ -114,13 +114,13 @@ function readHeader(file: string, header: Buffer): number {
 
 function connect(file: string): SQLite.Database {
   try {
-    // Only the owner can read new files. SQLite gives -wal and -shm the mode of the database file.
+    // Only the owner can access new files. SQLite gives -wal and -shm the same mode as the database file.
     makePrivate(file)
     const sqlite = openSqlite(file)
-    // Sets the application ID before the write-ahead log exists. Otherwise it would be only in the log and not in the
+    // Sets the application ID before the write-ahead log exists. Otherwise the ID would be in the log and not in the
     // header.
     if (statSync(file).size === 0) {
-      // Only an empty file can be made shrinkable. An older file must be rewritten (`vacuum.ts`). Both settings are in
+      // Auto-vacuum can only be enabled while the file is empty; `vacuum.ts` rewrites older files. Both settings are in
       // one transaction, so that no other process sees a file without the application ID.
       sqlite.exec(`BEGIN; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`)
     }
@@ -131,14 +131,14 @@ function connect(file: string): SQLite.Database {
   }
 }
 
-/** Gives a file created by root the owner of `like`, so that the server can read it. */
+/** Gives a file created by root the same owner as `like`, so that the server can read it. */
 export function copyOwner(path: string, like: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(like)
   chownSync(path, uid, gid)
 }
 
-/** Creates the file if it is missing. Two processes may do this at the same time. */
+/** Creates the file if it does not exist. Several processes may do this at the same time. */
 export function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -148,16 +148,16 @@ export function makePrivate(file: string): void {
   }
 }
 
-/** Sets WAL mode and full sync and reads both back. Throws if a setting has no effect. */
+/** Sets WAL mode and full sync, and reads both back. Throws if a setting did not take effect. */
 export function makeDurable(sqlite: SQLite.Database, file: string, busyMs: number): SQLite.Database {
   try {
     sqlite.pragma(`busy_timeout = ${busyMs}`)
     keepLog(sqlite, performance.now() + busyMs)
     sqlite.pragma('synchronous = FULL')
     sqlite.pragma('foreign_keys = ON')
-    // In pages. A worker thread usually checkpoints much earlier. If it is too slow, SQLite does it.
+    // In pages. A worker thread normally checkpoints much earlier; this is the fallback if it cannot keep up.
     sqlite.pragma('wal_autocheckpoint = 32000')
-    // A long read, for example a backup, makes the log grow. Afterwards it shrinks to this size.
+    // The log grows during long reads, such as a backup. Afterwards it shrinks to this size.
     sqlite.pragma(`journal_size_limit = ${LOG_LIMIT}`)
     const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) =>
       sqlite.pragma(name, { simple: true }),
@@ -175,7 +175,7 @@ export function makeDurable(sqlite: SQLite.Database, file: string, busyMs: numbe
   }
 }
 
-/** Sets the journal mode. SQLite does not wait for other processes here, whatever the busy timeout is. */
+/** Sets the journal mode. Retries, because SQLite ignores the busy timeout here. */
 function keepLog(sqlite: SQLite.Database, until: number): void {
   for (;;) {
     try {
@@ -188,14 +188,14 @@ function keepLog(sqlite: SQLite.Database, until: number): void {
   }
 }
 
-/** Suggests restoring a backup only if the file is damaged. In other cases, a restore would lose newer data. */
+/** Suggests restoring a backup only if the file is damaged. In all other cases, a restore would lose newer data. */
 function remedyFor(code: string, file: string): string {
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code) && writeRefusal(file) === 'EROFS') {
     return READ_ONLY
   }
   if (code.startsWith('SQLITE_BUSY')) return 'another process has locked it: try again, or stop that process'
   if (/^SQLITE_(READONLY|CANTOPEN|PERM)/.test(code)) return 'check the owner and mode of the file and of its directory'
-  // SQLite reports the second code if it cannot create the index of the log.
+  // SQLite reports the second code if it cannot create the WAL index.
   if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return FULL
   return 'it is damaged: restore a backup, or choose another --database'
 }

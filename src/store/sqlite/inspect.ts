@@ -1,4 +1,4 @@
-/** Reads a database file in any state without changing it, including files that `openStore` would refuse. */
+/** Reads a database file in any state without changing it, including files that `openStore` refuses. */
 import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
@@ -9,17 +9,18 @@ import { MIGRATIONS } from './schema/migrate.ts'
 import { type BrokenReference, describeReference } from './sound.ts'
 import { uuidFromBytes } from './uuid.ts'
 
-/** The longest time that a writer may lock the file, in milliseconds. */
+/** The longest time that a writer can hold the lock, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000
 const NOT_A_DATABASE = 26
 const CORRUPT = 11
 const BUSY = 5
 
 /**
- * Returns the content of the file. Uses Node's SQLite, which can open a file as immutable: it creates no other files,
- * so the directory may be read-only. If there is a log, a writer may be active, and the log is read too.
- * @param full checks every page against every index, which takes minutes for gigabytes; otherwise checks each page
- * separately
+ * Returns the contents of the file. Uses Node's SQLite because it can open a file as immutable, which creates no other
+ * files and therefore works in a read-only directory. If there is a log, a writer may be active, so the log is read as
+ * well.
+ * @param full checks every page against every index, which takes minutes for gigabytes; otherwise checks each page by
+ * itself
  */
 export function inspectFile(file: string, full: boolean): DatabaseContent {
   let sqlite: DatabaseSync | null = null
@@ -33,7 +34,7 @@ export function inspectFile(file: string, full: boolean): DatabaseContent {
   }
 }
 
-/** Opens a database for reading, with its log if there is one, otherwise as an immutable file. */
+/** Opens a database for reading: with its log if there is one, otherwise as an immutable file. */
 export function openReadOnly(file: string): DatabaseSync {
   const path = realpathSync(file)
   const address = pathToFileURL(path)
@@ -45,7 +46,7 @@ export function openReadOnly(file: string): DatabaseSync {
 function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): DatabaseContent {
   if (pragma(sqlite, 'application_id') !== APPLICATION_ID) return { state: 'foreign' }
   const version = Number(pragma(sqlite, 'user_version'))
-  // The settings of every connection of the program.
+  // The settings that every connection of the program uses.
   sqlite.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
   const settings = {
     journal_mode,
@@ -65,8 +66,8 @@ function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): D
 }
 
 /**
- * Returns the result of the check, with names of tables and indexes instead of page numbers. If the first page of a
- * tree is damaged, SQLite stops the check. Then each table is checked separately.
+ * Returns the result of the check, with the names of tables and indexes instead of page numbers. If the first page of a
+ * tree is damaged, SQLite aborts the check, so each table is then checked by itself.
  */
 function damageIn(sqlite: DatabaseSync, check: string): string[] {
   const trees = sqlite.prepare('SELECT rootpage, type, name FROM sqlite_schema WHERE rootpage > 0').all()
@@ -128,7 +129,7 @@ function historyOf(sqlite: DatabaseSync, isDamaged: boolean) {
   }
 }
 
-/** Returns the latest time of receipt among the newest events and all senders. Imported events may be older. */
+/** Returns the latest time of receipt among the newest events and all senders. Imported events can be older. */
 function newestReceipt(sqlite: DatabaseSync): number | null {
   const row = sqlite
     .prepare(
@@ -157,7 +158,7 @@ function listSenderFacts(sqlite: DatabaseSync): SenderFact[] {
   })
 }
 
-/** Returns nothing if the file is older than the table of channels. */
+/** Returns nothing if the file predates the `channels` table. */
 function listChannelFacts(sqlite: DatabaseSync): ChannelFact[] {
   if (!sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'channels'").get()) return []
   const rows = sqlite
@@ -192,7 +193,7 @@ function whyUnreadable(error: unknown): 'foreign' | 'damaged' | 'held' | 'denied
   return code === BUSY ? 'held' : 'denied'
 }
 
-/** Returns whether a server has locked the file (`lock.ts`). */
+/** Returns whether a server holds the lock on the file (`lock.ts`). */
 export function isServed(file: string): boolean {
   const path = existsSync(file) ? `${realpathSync(file)}.lock` : ''
   if (!existsSync(path)) return false

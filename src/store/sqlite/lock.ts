@@ -1,22 +1,19 @@
-/** The lock that limits a database file to one server. */
+/** The lock that ensures that only one server uses a database file. */
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isBusy } from './fault.ts'
 import { makePrivate } from './file.ts'
 import { realNameOf } from './path.ts'
 
-/**
- * How long a starting server waits for the lock, in milliseconds, because `inspect.ts` takes the lock briefly to test
- * it.
- */
+/** How long a starting server waits for the lock, in milliseconds. `inspect.ts` briefly takes the lock to test it. */
 const A_LOOK = 1_000
 
 /**
- * Locks `<file>.lock` until released or until the process ends in any way. The operating system holds the lock on an
- * empty file, so no stale lock can remain.
- * @param file a database, or the path of a new one; links to the same file use the same lock
+ * Locks `<file>.lock` until it is released or the process ends for any reason. The operating system holds the lock on
+ * an empty file, so a stale lock is impossible.
+ * @param file a database, or the path of a new one; all links to a file share the lock
  * @returns a function that releases the lock
- * @throws StoreError if another process has the lock
+ * @throws StoreError if another process holds the lock
  */
 export function holdLock(file: string): () => void {
   const release = tryLock(file)

@@ -1,28 +1,28 @@
-/** Syncs and watches the file of the write-ahead log, because SQLite does not notice if it is deleted. */
+/** Syncs and monitors the write-ahead log file, because SQLite does not notice when it is deleted. */
 import { closeSync, fdatasync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import { saveFromCache, saveFromLog } from './rescue.ts'
 
-/** SQLite shrinks a restarted log to this many bytes. */
+/** SQLite truncates a restarted log to this many bytes. */
 export const LOG_LIMIT = 67_108_864
-/** The error code after the log was lost. The prefix marks a disk error, after which the process ends. */
+/** The error code for a lost log. The prefix marks it as a disk error, which ends the process. */
 export const LOG_LOST = 'SQLITE_IOERR_LOGLOST'
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
-/** The unit of the number of blocks of a file. */
+/** The unit in which the file system counts a file's blocks. */
 const BLOCK = 512
-/** The first bytes of every log. The last bit is the byte order of its checksums. */
+/** The first bytes of every log. The last bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682
 
 type LogFile = {
   /**
-   * Resolves when all earlier commits are on disk, in the file that SQLite reads after a crash. Rejects if the disk
-   * failed or the log was lost. The connection then accepts no more writes.
+   * Resolves once all earlier commits are on disk, in the file that SQLite would read after a crash. Rejects if the
+   * disk failed or the log was lost; the connection then refuses all further writes.
    */
   readonly sync: () => Promise<void>
-  /** Throws if the log was replaced or truncated, because new data in it would be lost after a restart. */
+  /** Throws if the log was replaced or truncated, because new data in it would be lost at the next start. */
   readonly guard: () => void
-  /** Like `guard`, but also checks the index of the log, which other processes need to see locks. */
+  /** Like `guard`, but also checks the WAL index, without which other processes cannot see locks. */
   readonly guardAll: () => void
   readonly isLost: () => boolean
   readonly close: () => void
@@ -31,8 +31,8 @@ type LogFile = {
 type Loss = 'deleted' | 'truncated'
 
 /**
- * Watches the log of an open database by its inode, number of links, size and first bytes.
- * If the log is lost, everything that SQLite can still read is saved into the database file, once.
+ * Monitors the log of an open database by its inode, link count, size and first bytes. If the log is lost, everything
+ * that SQLite can still read is saved into the database file, once.
  * @param file the path that SQLite uses (`resolveDatabase`)
  */
 export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
@@ -40,7 +40,7 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   let opened: { readonly handle: number; readonly inode: number; readonly index: number | null } | null = null
   let size = 0
   let lost: Error | null = null
-  // On such a file system, a complete log may have fewer blocks than its size needs.
+  // On a compressing file system, a complete log can occupy fewer blocks than its size suggests.
   let isCompressed = false
 
   const open = () => {
@@ -115,9 +115,7 @@ function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null
 }
 
-/**
- * Returns whether this process has opened the file twice: here and in SQLite. Returns true if the system cannot tell.
- */
+/** Returns whether this process has the file open twice: here and in SQLite. Returns true if the system cannot tell. */
 function isOpenTwice(ino: number, dev: number): boolean {
   let found = 0
   for (const name of descriptors()) {
@@ -125,7 +123,7 @@ function isOpenTwice(ino: number, dev: number): boolean {
       const entry = fstatSync(Number(name))
       if (entry.ino === ino && entry.dev === dev) found += 1
     } catch {
-      // This file was closed in the meantime. One example is the descriptor of the directory listing.
+      // This descriptor has been closed since, like the one used to list the directory.
     }
   }
   return found !== 1
@@ -139,7 +137,9 @@ function descriptors(): string[] {
   }
 }
 
-/** Returns whether the log was truncated and SQLite continued after the gap, so that its start is all zeros. */
+/**
+ * Returns whether the log was truncated and SQLite continued writing after the gap, which leaves zeros at the start.
+ */
 function hasHole(handle: number, size: number): boolean {
   if (size === 0) return false
   const first = Buffer.alloc(4)
@@ -147,7 +147,7 @@ function hasHole(handle: number, size: number): boolean {
   return (first.readUInt32BE() & ~1) !== MAGIC
 }
 
-/** Returns whether the log contains every frame that SQLite counts. A frame in a gap reads as zeros. */
+/** Returns whether the log contains every frame that SQLite expects. Frames inside a gap read as zeros. */
 function isWhole(sqlite: SQLite.Database, handle: number, size: number): boolean {
   const [row] = sqlite.pragma('wal_checkpoint(NOOP)') as { log: number }[]
   const frames = Math.max(0, row?.log ?? 0)
@@ -158,7 +158,7 @@ function isWhole(sqlite: SQLite.Database, handle: number, size: number): boolean
   readSync(handle, header, 0, LOG_HEADER, 0)
   for (let at = LOG_HEADER; at < LOG_HEADER + frames * step; at += step) {
     readSync(handle, frame, 0, FRAME_HEADER, at)
-    // Each frame repeats the salt values of the header.
+    // Each frame repeats the salt values from the header.
     if (!frame.subarray(8, 16).equals(header.subarray(16, 24))) return false
   }
   return true

@@ -1,4 +1,4 @@
-/** Opens the connection to the database and runs transactions. */
+/** Opens connections to the database and runs transactions. */
 import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
 import {
@@ -18,43 +18,44 @@ import { builder, type Query } from './query.ts'
 import type { Schema } from './schema/schema.ts'
 
 /**
- * A database. Queries are built with Kysely (`db.sql`), prepared once and run synchronously, so no other code runs
- * between the statements of a transaction.
+ * A database connection. Queries are built with Kysely (`db.sql`), prepared once and run synchronously, so no other
+ * code runs between the statements of a transaction.
  */
 export type Db = {
   readonly file: string
   readonly sql: Kysely<Schema>
   readonly all: Run<'all'>
   readonly first: Run<'first'>
-  /** Runs a change and returns the number of changed rows. */
+  /** Runs a change. Returns the number of changed rows. */
   readonly run: Run<'number'>
-  /** Runs an insert and returns the ID of the new row. */
+  /** Runs an insert. Returns the id of the new row. */
   readonly insert: Run<'number'>
-  /** Runs a transaction. Its data is on disk when the call returns. Inside another transaction it is a savepoint. */
+  /** Runs a transaction, which is on disk when the call returns. Inside another transaction, uses a savepoint. */
   readonly transaction: Transaction
-  /** Runs a transaction without a sync. Its data is on disk after a `sync` that started later has resolved. */
+  /** Runs a transaction without a sync. It is on disk once a later `sync` resolves. */
   readonly transactionAhead: Transaction
-  /** Returns the last error of the file or its disk since the previous call; null if there was none. */
+  /** Returns the most recent file or disk error since the previous call, or null. */
   readonly takeFailure: () => unknown
   readonly checkpoint: Checkpoint
-  /** Rejects if the disk fails. Transactions without a sync may then be lost, and no more writes are accepted. */
+  /** Rejects if the disk fails. Unsynced transactions may then be lost, and all further writes are refused. */
   readonly sync: () => Promise<void>
   /**
-   * Throws if another program deleted or truncated the log, after everything possible was saved. The process must end.
+   * Throws if another program deleted or truncated the log, after saving as much as possible. The process must then
+   * end.
    */
   readonly guardLog: () => void
-  /** Runs one or more statements without parameters, for migrations. */
+  /** Runs one or more statements without parameters. Used for migrations. */
   readonly execute: (text: string) => void
   readonly pragma: (text: string) => unknown
   /**
-   * Copies all pages into an empty file. `step` receives the number of remaining pages and returns the size of the next
-   * step.
+   * Copies all pages into an empty file. `step` is given the number of remaining pages, and returns the number to copy
+   * next.
    */
   readonly copyTo: (file: string, step: (remaining: number) => number) => Promise<void>
   readonly close: () => void
 }
 
-/** Accepts a new query, or a compiled query with its arguments (`query.ts`). */
+/** Accepts a query that is compiled on the spot, or a precompiled query and its arguments (`query.ts`). */
 type Run<Kind extends 'all' | 'first' | 'number'> = {
   <Row>(query: Compilable<Row>): Result<Kind, Row>
   <Args, Row>(query: Query<Args, Row>, args: Args): Result<Kind, Row>
@@ -70,14 +71,17 @@ export function openStore(file: string, { busyMs = BUSY_TIMEOUT_MS }: { readonly
 }
 
 /**
- * Opens the same file again in this process. Only SQLite may open the file, because closing another file descriptor
- * would release all locks of the process.
+ * Opens the same file again in this process. Only SQLite may open the file, because closing any other file descriptor
+ * would release all of the process's locks.
  */
 export function openBeside(file: string, { busyMs }: { readonly busyMs: number }): Db {
   return over(makeDurable(openSqlite(file, { fileMustExist: true }), file, busyMs), file, 'BEGIN IMMEDIATE')
 }
 
-/** Opens a read-only connection to a file that a server uses. A transaction sees one state of all tables. */
+/**
+ * Opens a read-only connection to a file that a server is using. A transaction sees a consistent snapshot of all
+ * tables.
+ */
 export function openReader(file: string): Db {
   const sqlite = openSqlite(file, { readonly: true, fileMustExist: true })
   sqlite.pragma('query_only = ON')
@@ -108,8 +112,8 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     return result
   }
   const begun = createTransaction(sqlite, begin, guard)
-  // The depth is counted here, because asking SQLite before and after each statement would add a tenth to the time of
-  // an insert.
+  // The depth is tracked here because asking SQLite before and after each statement would make inserts ten percent
+  // slower.
   let depth = 0
   let failure: unknown = null
   const transaction: Transaction = (work) => {

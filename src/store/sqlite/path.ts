@@ -1,15 +1,15 @@
-/** Resolves the path of a database. Refuses a path for which SQLite would use a second log for the same file. */
+/** Resolves the path of a database. Refuses paths that would make SQLite use a second log for the same file. */
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
 
-/** Every mount of this process, one per line. The fifth field is the mount point. Only Linux has this file. */
+/** All mounts of this process, one per line. The fifth field is the mount point. Linux only. */
 const MOUNTS = '/proc/self/mountinfo'
 
 /**
- * Returns the path at which SQLite keeps the log. For a symbolic link, this is its target.
- * @throws StoreError if the file has a second name (a hard link, or a mount of the file alone), because two servers
- * would then use two logs for the same pages
+ * Returns the path next to which SQLite keeps the log. For a symbolic link, this is its target.
+ * @throws StoreError if the file has a second name (a hard link, or a bind mount of the file), because two servers
+ * could then use separate logs for the same pages
  */
 export function resolveDatabase(file: string): string {
   const path = withoutLinks(file)
@@ -27,12 +27,12 @@ export function resolveDatabase(file: string): string {
   return path
 }
 
-/** Returns the path without links. The file need not exist if its directory does. */
+/** Returns the path with all links resolved. The file does not have to exist, but its directory does. */
 export function realNameOf(file: string): string {
   return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 }
 
-/** Returns null if the entry is missing or unreadable. Opening it reports the reason. */
+/** Returns null if the file is missing or inaccessible. Opening it will report the reason. */
 export function entryAt(path: string): Stats | null {
   try {
     return statSync(path)
@@ -55,7 +55,7 @@ function withoutLinks(file: string): string {
   return file
 }
 
-/** Returns the target of a link, or null for any other file. */
+/** Returns the target of a symbolic link, or null for any other file. */
 function targetOf(file: string): string | null {
   try {
     return lstatSync(file).isSymbolicLink() ? resolve(dirname(file), readlinkSync(file)) : null
@@ -76,7 +76,7 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-/** Returns the mount point of a line. Spaces are written as \040. */
+/** Returns the mount point in a line. Spaces are encoded as \040. */
 function mountPointIn(line: string): string {
   const field = line.split(' ')[4] ?? ''
   return field.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))

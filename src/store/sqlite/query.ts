@@ -1,4 +1,4 @@
-/** Builds and compiles frequent queries once, and runs them with named arguments. */
+/** Compiles frequently used queries once, and runs them with named arguments. */
 
 import {
   type Compilable,
@@ -13,7 +13,7 @@ import {
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
 
-/** Kysely only builds queries here. `open.ts` runs them. */
+/** Used only to build queries; `open.ts` runs them. */
 export const builder = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -26,7 +26,7 @@ export const builder = new Kysely<Schema>({
 export type Query<Args, Row> = {
   readonly text: string
   readonly parameters: (args: Args) => unknown[]
-  /** Never set; exists only for type inference. */
+  /** Never set. Exists only for type inference. */
   readonly row?: Row
 }
 
@@ -34,7 +34,7 @@ type Value = string | number | null | Buffer
 
 /**
  * Defines a query with parameters: `query<{ id: number }>()((sql, hole) => sql.selectFrom('events').where('id', '=',
- * hole('id')))`. A parameter may occur several times. Constants stay in the text.
+ * hole('id')))`. A parameter can occur more than once. Constants become part of the text.
  */
 export function query<Args extends Record<string, Value>>() {
   return <Row>(
@@ -50,8 +50,8 @@ export function query<Args extends Record<string, Value>>() {
 }
 
 /**
- * Writes constants into the text, and a plus before each parameter. Without the plus, SQLite would plan the query again
- * at each run if a parameter occurs in ORDER BY, LIMIT or a partial index.
+ * Writes constants into the text, and adds a unary plus before each parameter. Without the plus, SQLite would replan
+ * the query on every run if a parameter occurs in ORDER BY, LIMIT or a partial index.
  */
 function withConstants(text: string, parameters: readonly unknown[]): string {
   const parts = text.split('?')
@@ -65,7 +65,7 @@ function literal(parameter: unknown): string {
   return `'${String(parameter).replaceAll("'", "''")}'`
 }
 
-/** Turns a JSON array into rows, so that a list of any length needs one parameter. */
+/** Turns a JSON array into rows, so that a list of any length takes one parameter. */
 export function listed<Value = number>(json: string) {
   return sql<Value>`(SELECT value FROM json_each(${json}))`
 }
@@ -83,8 +83,8 @@ type NewRow<Table extends TableName> = Insertable<Schema[Table]>
 const queries = new Map<string, Query<object, never>>()
 
 /**
- * Inserts rows with the same columns, in order. Statements with several rows are not faster, because SQLite keeps a
- * journal for each of them, in case it fails halfway and must be undone.
+ * Inserts rows with the same columns, in order. Multi-row statements are not faster, because SQLite keeps a statement
+ * journal for each of them in case it has to be undone halfway.
  */
 export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly NewRow<Table>[]): void {
   const [first] = rows
@@ -103,7 +103,7 @@ function insertion(table: TableName, columns: readonly string[]): Query<object, 
       .insertInto(table)
       .values(sample as never)
       .compile().sql,
-    // Rows of one call may list their columns in different orders.
+    // Different rows may list their columns in different orders.
     parameters: (row) => columns.map((column) => (row as Record<string, unknown>)[column]),
   }
   queries.set(key, made)

@@ -5,15 +5,16 @@ import type SQLite from 'better-sqlite3'
 import { faultIn } from './sound.ts'
 import { COMPANIONS, startPart, syncDirectory } from './temporary-file.ts'
 
-/** Cache for the pages of the database during the copy, in KiB. */
+/** The page cache during the copy, in KiB. */
 const CACHE = 1_048_576
-/** How often to try a checkpoint that a reader blocks. The second value is the time per try in milliseconds. */
+/** How often to attempt a checkpoint while a reader blocks it, and the delay between attempts in milliseconds. */
 const TRIES = 20
 const PAUSE = 50
 
 /**
- * Saves the data after the log was deleted, moved or replaced. SQLite still has the log open and copies it into the
- * database file. A foreign log in its place is kept as `-wal.foreign`, because the next start would read it.
+ * Saves the data after the log was deleted, moved or replaced. SQLite still has the original log open and can copy it
+ * into the database file. A log that was put in its place is renamed to `-wal.foreign`, because the next start would
+ * read it.
  * @returns whether all data is in the file
  */
 export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
@@ -34,12 +35,12 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
 }
 
 /**
- * Saves the data after the log was truncated. SQLite must not checkpoint the log, because parts of it are missing. Its
- * cache contains the latest pages, so a copy through the cache replaces the file if the copy is complete.
+ * Saves the data after the log was truncated. The log must not be checkpointed, because parts of it are missing. SQLite's
+ * cache contains the latest pages, so a copy made through the cache replaces the file if it is complete.
  */
 export function saveFromCache(sqlite: SQLite.Database, file: string): boolean {
   try {
-    // After the truncation, the log contains zeros. SQLite ignores an empty log.
+    // The truncated log contains zeros. SQLite ignores an empty log.
     truncateSync(`${file}-wal`)
     sqlite.pragma(`cache_size = -${CACHE}`)
     const part = startPart(file)

@@ -1,4 +1,4 @@
-/** Restores a checked copy in place of the database, and keeps the old database next to it. */
+/** Replaces the database with a verified copy, and keeps the old database next to it. */
 import { existsSync, fsyncSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
@@ -10,14 +10,14 @@ import { MIGRATIONS } from './schema/migrate.ts'
 import { contentOf, faultIn } from './sound.ts'
 import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
 
-/** Files that may contain data that the database file lacks. */
+/** Files with data that may not be in the database file. */
 const LOGS = ['-wal', '-journal'] as const
 /** How long to wait for a process that is about to finish, in milliseconds. */
 const BUSY_TIMEOUT_MS = 2_000
 
 /**
- * Throws if the copy is not a sound database of this or an older data model.
- * @param name the name of the copy in messages
+ * Throws if the copy is damaged or is not an incmon database with this schema version or an older one.
+ * @param name the name of the copy to use in messages
  * @throws StoreError that says what is wrong and what to do
  */
 export function requireRestorable(copy: string, name: string): void {
@@ -43,7 +43,7 @@ export function requireRestorable(copy: string, name: string): void {
 /**
  * Refuses a file that is not an incmon database.
  * @param application from the header of the file
- * @param name the name of the file in messages
+ * @param name the name of the file to use in messages
  * @throws StoreError
  */
 export function refuseForeignBackup(application: ReturnType<typeof applicationOf>, name: string): void {
@@ -55,9 +55,9 @@ export function refuseForeignBackup(application: ReturnType<typeof applicationOf
 }
 
 /**
- * Forwards a backup. Refuses input without an incmon header, and input that is longer than the header says, as soon as
- * this is known. Standard input may be endless.
- * @param name the name of the backup for a person
+ * Passes a backup through. Fails as soon as it turns out that the input has no incmon header or is longer than the
+ * header says, because standard input can be endless.
+ * @param name the name of the backup to use in messages
  */
 export function refuseEndless(name: string) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -80,26 +80,26 @@ export function refuseEndless(name: string) {
 }
 
 /**
- * Replaces the database with the part in one step. Even after a power cut, either the old or the new file exists. The
- * old database, including its log, is kept as `<file>.before-restore`, or with `-2`, `-3`, …. The caller has the lock
- * of the server.
- * @param file the path without links
+ * Replaces the database with the part atomically: even after a power failure, either the old or the new file is in
+ * place. The old database, including its log, is kept as `<file>.before-restore`, or with `-2`, `-3`, … appended. The
+ * caller must hold the server lock.
+ * @param file the path with all links resolved
  * @returns the path of the old database, or null if there was none
- * @throws StoreError if another process uses the file or it belongs to another program; in that case nothing is changed
+ * @throws StoreError if the file is in use or belongs to another program; nothing is changed in that case
  */
 export function replaceDatabase(file: string, part: Part): string | null {
   const exists = existsSync(file) && statSync(file).size > 0
   if (exists) refuseForeign(file)
-  // Everything that can fail comes before any change.
+  // Everything that can fail is done before anything is changed.
   fsyncSync(part.handle)
   const kept = freeName(file)
   const held = exists ? holdAlone(file, kept) : null
   try {
     copyOwner(part.path, existsSync(file) ? file : dirname(file))
-    // Creates a hard link to the old file, so that nothing is copied and the file always has a name.
+    // A hard link keeps the old file without copying it, and the database path exists at all times.
     if (exists) linkSync(file, kept)
     else linkLogs(file, kept)
-    // A log that exists now belongs to the old file. The new file must never use it.
+    // Any log at this point belongs to the old file. The new file must never use it.
     removeLogs(file)
     syncDirectory(dirname(file))
     part.publish()
@@ -123,17 +123,17 @@ function freeName(file: string): string {
 }
 
 /**
- * Moves the log into the file and locks out all other processes until closed. SQLite refuses processes that waited,
- * because the journal mode has changed. Returns null if the file is damaged; then its log is kept too.
+ * Checkpoints the log and locks out all other processes until closed. Processes that were waiting are refused, because
+ * the journal mode has changed. Returns null if the file is damaged; its log is then kept as well.
  */
 function holdAlone(file: string, kept: string): SQLite.Database | null {
-  // Before SQLite opens the file, because it deletes a log that it cannot read.
+  // This must happen before SQLite opens the file, because SQLite deletes a log that it cannot read.
   linkLogs(file, kept)
   const sqlite = openSqlite(file, { timeout: BUSY_TIMEOUT_MS })
   try {
     sqlite.pragma('journal_mode = DELETE')
     sqlite.exec('BEGIN EXCLUSIVE')
-    // Another process has changed the mode back in the meantime.
+    // Another process changed the mode back in the meantime.
     if (sqlite.pragma('journal_mode', { simple: true }) !== 'delete') throw inUse(file)
     removeLogs(kept)
     return sqlite

@@ -1,17 +1,17 @@
-/** Checks a copied file: its pages, its tables and its references. */
+/** Checks a copy of a database: its pages, tables and references. */
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isDamage } from './fault.ts'
 import type { Db } from './open.ts'
 import { SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 
-/** @throws StoreError if the copy of the database is damaged */
+/** Throws StoreError if the copy is damaged. `database`: the original file, which is then damaged too. */
 export function requireSound(copy: string, database: string): void {
   const fault = faultIn(copy)
   if (fault)
     throw new StoreError(`${database} is damaged (${fault}), so no backup was written: restore an older backup`)
 }
 
-/** Checks every page, row and index. Returns null if the file is sound. Leaves no log next to it. */
+/** Checks every page, row and index. Returns null if the file is sound. Leaves no log behind. */
 export function faultIn(copy: string): string | null {
   const sqlite = openSqlite(copy)
   try {
@@ -26,10 +26,10 @@ export function faultIn(copy: string): string | null {
   }
 }
 
-/** A row of `PRAGMA foreign_key_check`. */
+/** A row from `PRAGMA foreign_key_check`. */
 export type BrokenReference = { readonly table: string; readonly rowid: number | null; readonly parent: string }
 
-/** Returns the data model of a copy, its tables, and one line for each reference to a missing row. */
+/** Returns the schema version of a copy, its tables, and one line per reference to a missing row. */
 export function contentOf(copy: string): {
   readonly model: number
   readonly schema: readonly SchemaObject[]
@@ -48,13 +48,13 @@ export function contentOf(copy: string): {
   }
 }
 
-/** Returns a description, for example `row 7 of alerts refers to a row of services that does not exist`. */
+/** Formats as `row 7 of alerts refers to a row of services that does not exist`. */
 export function describeReference({ table, rowid, parent }: BrokenReference): string {
   const row = rowid === null ? 'a row' : `row ${rowid}`
   return `${row} of ${table} refers to a row of ${parent} that does not exist`
 }
 
-/** Reads every page. Takes seconds for a gigabyte. Returns the first fault, or null. */
+/** Checks every page, which takes seconds per gigabyte. Returns the first problem found, or null. */
 export function findDamage(db: Db): string | null {
   const found = String(db.pragma('quick_check(1)'))
   return found === 'ok' ? null : found

@@ -1,4 +1,4 @@
-/** Writes files completely or not at all: first `<target>.part`, then sync, then rename. */
+/** Writes files atomically: first `<target>.part`, then a sync, then a rename. */
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
@@ -7,7 +7,7 @@ import { errorCode } from './fault.ts'
 /** Files that SQLite creates next to an open database. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 
-/** Returns whether a database is open or was not closed properly, so that a part of its content is in the log. */
+/** Returns whether a database is open or was not closed properly, in which case some of its data is in the log. */
 export function hasLog(file: string): boolean {
   return existsSync(`${file}-wal`)
 }
@@ -23,8 +23,8 @@ export type Part = {
 }
 
 /**
- * Creates an empty file that only its owner can read. Deletes the file that a killed process left.
- * @throws errors of node:fs if the file cannot be created
+ * Creates an empty file that only its owner can access. Deletes any file left behind by a killed process.
+ * @throws errors from node:fs if the file cannot be created
  */
 export function startPart(target: string): Part {
   const path = `${resolve(target)}.part`
@@ -50,7 +50,7 @@ export function startPart(target: string): Part {
 }
 
 /**
- * Calls `work` with a part, and deletes the part unless it was published.
+ * Calls `work` with a part, and deletes the part if it was not published.
  * @throws StoreError with a remedy if the file cannot be written
  */
 export async function withPart<Result>(target: string, work: (part: Part) => Promise<Result>): Promise<Result> {
@@ -83,7 +83,7 @@ function isSame(path: string, handle: number): boolean {
   return named?.ino === open.ino && named.dev === open.dev
 }
 
-/** Syncs the directory. Only then is the new name of a file on disk. */
+/** Syncs the directory, without which the new name of a file might not survive a power failure. */
 export function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')
   try {
@@ -93,7 +93,7 @@ export function syncDirectory(directory: string): void {
   }
 }
 
-/** Returns an error with a remedy if a file could not be written. Other errors are returned unchanged. */
+/** Adds a remedy to a write error. Returns any other error unchanged. */
 function writeFailure(target: string, error: unknown): Error {
   const code = errorCode(error)
   const remedy = REMEDIES.find(([codes]) => codes.test(code))?.[1]

@@ -1,23 +1,23 @@
-/** Returns free pages to the disk, a few at a time. */
+/** Returns free pages to the file system, a few at a time. */
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode } from './fault.ts'
 import type { Db } from './open.ts'
 
-/** SQLite's mode for files that can shrink in small steps. */
+/** The auto-vacuum mode in which a file can shrink in small steps. */
 const INCREMENTAL = 2
-/** Pages of 4 kB per step. Moving them takes a few milliseconds. */
+/** The number of 4 kB pages per step. Moving them takes a few milliseconds. */
 const PAGES_A_STEP = 100
 /**
- * The minimum number of free pages, or their share of the file, that stays for new data. Otherwise the file would
- * shrink and grow all the time.
+ * The number of free pages to keep for new data, or their share of the file if that is more. Otherwise the file would
+ * keep shrinking and growing.
  */
 const LEAST_SPARE = 1_000
 const SPARE = 0.05
 
 /**
- * Gives a few free pages back to the disk. Returns whether there are more. A file of an older program keeps its size
- * and reuses its free pages.
+ * Returns a few free pages to the file system. Returns whether there are more. Files created by older versions keep
+ * their size and reuse their free pages.
  */
 export function giveBackSpace(db: Db): boolean {
   if (!canShrink(db)) return false
@@ -34,13 +34,13 @@ export function canShrink(db: Db): boolean {
 }
 
 /**
- * Rewrites a file of an older program once, so that it can shrink from now on. No other process may use the file during
- * that time.
- * @returns null, or why the file was not rewritten, with a remedy. In that case the file keeps its size.
+ * Rewrites a file created by an older version, once, so that it can shrink from then on. No other process may use the
+ * file meanwhile.
+ * @returns null, or the reason and remedy if the file was not rewritten and keeps its size
  */
 export function letShrink(db: Db): string | null {
   if (canShrink(db)) return null
-  // The copy is written next to the file, and once more through its log.
+  // The copy is written next to the file, and then again through its log.
   const { bavail, bsize } = statfsSync(dirname(db.file))
   const wanted = 2 * statSync(db.file).size
   if (bavail * bsize < wanted) {

@@ -1,17 +1,17 @@
-/** The tables, indexes and triggers of each data model, created from the migrations and compared with a file. */
+/** The tables, indexes and triggers of each schema version, created by running the migrations. */
 import { DatabaseSync } from 'node:sqlite'
 import { migrationText } from '../../../assets.ts'
 import { MIGRATIONS, MIGRATIONS_TABLE } from './migrate.ts'
 
-/** A row of `sqlite_schema`. `sql` is null for an index that SQLite creates itself. */
+/** A row of `sqlite_schema`. `sql` is null for indexes that SQLite creates itself. */
 export type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-/** Reads the schema. Statistics of the query planner do not belong to a data model. */
+/** Reads the schema, without the query planner's statistics. */
 export const SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat_' ESCAPE '\\'"
 
 /**
- * Compares the schema of a file with the schema of its data model.
- * @returns one line per difference, for example `trigger steal is not part of data model 5`; empty if there is none
+ * Compares a file's schema with what its version should contain.
+ * @returns one line per difference, for example `trigger steal is not part of data model 5`
  */
 export function findSchemaFaults(found: readonly SchemaObject[], version: number): string[] {
   const [wanted, present] = [byName(expectedSchema(version)), byName(found)]

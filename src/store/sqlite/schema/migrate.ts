@@ -1,32 +1,32 @@
-/** Migrates a file to the data model of this program: forward only, in one transaction. */
+/** Migrates a file to this program's schema version: forward only, in one transaction. */
 import { migrationText } from '../../../assets.ts'
 import { StoreError } from '../driver.ts'
 import { errorCode } from '../fault.ts'
 import type { Db } from '../open.ts'
 import { startPart } from '../temporary-file.ts'
 
-/** In order. A test compares this list with the folder `sql/`. */
+/** In order. A test compares this list with the `sql/` folder. */
 export const MIGRATIONS = ['0001_create_tables'] as const
 
-/** Created before the first migration. */
+/** Created before the first migration runs. */
 export const MIGRATIONS_TABLE =
   'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT'
 
-/** Migration names in order, and their texts. Tests use their own. */
+/** The names of the migrations in order, and their SQL. Tests use their own. */
 export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }
 const OURS: Migrations = { names: MIGRATIONS, textOf: migrationText }
 
 export type MigrationState = { readonly version: number; readonly name: string; readonly appliedAt: number | null }
 
-/** Returns every migration of the program with the time when it was applied to this file, or null. */
+/** Lists all migrations, with the time when each was applied to this file, or null. */
 export function migrationStates(db: Db, { names } = OURS): MigrationState[] {
   const applied = new Map(appliedMigrations(db).map((row) => [row.version, row.applied_at]))
   return names.map((name, index) => ({ version: index + 1, name, appliedAt: applied.get(index + 1) ?? null }))
 }
 
 /**
- * Applies all missing migrations in one transaction and returns their names. An older file with content is copied
- * first, to `<file>.before-<name>`.
+ * Applies all missing migrations in one transaction and returns their names. If the file already contains data, it is
+ * copied to `<file>.before-<name>` first.
  */
 export function migrate(
   db: Db,
@@ -46,8 +46,8 @@ export function migrate(
 }
 
 /**
- * Runs work without foreign keys. While a table is rebuilt, it is missing for a moment. SQLite's documentation
- * recommends checking the references at the end.
+ * Runs work with foreign keys disabled, because a table is briefly missing while it is rebuilt. Checks all references
+ * at the end, as recommended in the SQLite documentation.
  */
 function withoutReferences<Result>(db: Db, work: () => Result): Result {
   db.pragma('foreign_keys = OFF')
@@ -67,7 +67,7 @@ function missingMigrations(db: Db, migrations: Migrations): MigrationState[] {
   return migrationStates(db, migrations).filter((state) => state.appliedAt === null)
 }
 
-/** Throws if a newer program wrote the file, because this program could damage it. */
+/** Throws if the file was written by a newer version, because this version might damage it. */
 export function refuseNewerFile(db: Db, { names } = OURS): void {
   const version = Number(db.pragma('user_version'))
   if (version > names.length) {
@@ -77,7 +77,7 @@ export function refuseNewerFile(db: Db, { names } = OURS): void {
   }
 }
 
-/** Rewrites a row unchanged. This fails if the file cannot be written, which the write lock alone does not show. */
+/** Rewrites a row without changing it. Unlike taking the write lock, this fails if the file is not writable. */
 export function rewriteMigration(db: Db): void {
   db.run(
     db.sql
@@ -92,7 +92,7 @@ function appliedMigrations(db: Db): { version: number; applied_at: number }[] {
   return db.all(db.sql.selectFrom('schema_migrations').select(['version', 'applied_at']))
 }
 
-/** Copies the file. The copy is complete when it gets its name. */
+/** Copies the file. The copy gets its name only once it is complete. */
 function copyBefore(db: Db, name: string): string {
   const copy = `${db.file}.before-${name}`
   try {

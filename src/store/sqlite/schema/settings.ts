@@ -1,4 +1,4 @@
-/** The tables of organizations, access and notification channels as Kysely types. */
+/** The tables for organizations, access and notification channels as Kysely types. */
 import type { Generated } from 'kysely'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { MessageKind } from '../../../domain/notification/kind.ts'
