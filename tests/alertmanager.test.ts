@@ -1,4 +1,4 @@
-/** A real Alertmanager with our own example configuration sends to a running incmon. */
+/** Runs a real Alertmanager with our example configuration against incmon. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,10 +12,10 @@ import { temporaryDirectory } from './helpers/store.ts'
 
 const PROGRAM = 'prometheus-alertmanager'
 const missing = spawnSync(PROGRAM, ['--version']).error !== undefined
-// CI installs the package, so a missing package fails there.
+// CI installs the package, so there a missing package is a failure.
 const skip = missing && !process.env.CI ? `${PROGRAM} is not installed: apt-get install ${PROGRAM}` : false
 
-/** Starts Alertmanager with the example configuration, the address of the test server, and short intervals. */
+/** Starts Alertmanager with the example configuration, the test server's URL, and short intervals. */
 async function startAlertmanager(t: TestContext, incmon: { url: string; token: string }, more: { resolved: boolean }) {
   const directory = temporaryDirectory(t)
   const example = readFileSync(new URL('../examples/alertmanager.yml', import.meta.url), 'utf8')

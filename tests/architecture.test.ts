@@ -1,6 +1,4 @@
-/**
- * Checks the rules of the architecture: which layer may import which, and where clock, randomness and settings enter.
- */
+/** Checks the architecture: which layer can import which, and which files use the clock, randomness and settings. */
 import assert from 'node:assert/strict'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,16 +7,16 @@ import { test } from 'node:test'
 type File = { readonly path: string; readonly text: string }
 type Import = { readonly from: string; readonly names: readonly string[] }
 
-/** The layers, packages and Node modules that each layer may import. */
+/** The layers, packages and Node modules that each layer can import. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  // re2js is a pure function as well: it matches regular expressions of users in linear time.
+  // re2js consists of pure functions: it matches user-supplied regular expressions in linear time.
   domain: ['domain', 're2js'],
   intake: ['intake', 'domain', 'valibot', 'node:zlib'],
   store: [
     ...['store', 'domain', 'assets', 'kysely', 'better-sqlite3'],
     ...['node:crypto', 'node:timers', 'node:fs', 'node:path', 'node:sqlite', 'node:url'],
   ],
-  // The engine sees the store only through the interface in `engine/store.ts`.
+  // The engine accesses the store only through the interface in `engine/store.ts`.
   engine: ['engine', 'domain', 'node:timers'],
   operations: ['operations', 'engine', 'store', 'domain', 'node:crypto', 'node:timers', 'standardwebhooks'],
   workers: ['workers', 'store', 'domain', 'assets', 'node:worker_threads'],
@@ -46,28 +44,30 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '@valibot',
     '@hono',
   ]),
-  // A page shows what http gives it. A page that reads the store could show a record of another organization.
+  // A page renders only what http passes to it. If it read the store, it could show a record of another organization.
   pages: ['pages', 'domain', 'hono'],
-  // Runs in the browser, and shares no code with the server.
+  // Runs in the browser and shares no code with the server.
   client: ['client'],
   assets: [
     ...['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:sea', 'node:url'],
-    // What the first thread has loaded is told to the others.
+    // Passes what the first test thread has loaded to the others.
     'node:worker_threads',
   ],
 }
 
-/** What http may use of the store: queries, which it gives to `store.read`, and types, except the open database. */
+/**
+ * What http can import from the store: queries, which it passes to `store.read`, and types, except the open database.
+ */
 const READS = /^(find|list)[A-Z]/
 
-/** The files that read randomness, the clock and settings. All other files receive them as arguments. */
+/** The files that use randomness, the clock and settings. All others receive them as arguments. */
 const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   {
     what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/,
     only: /^(deps|serve)\.ts$|^cli\/|^client\/|^server\/(reload|stop|welcome|connection\/port)\.ts$/,
   },
   { what: /\bprocess\.env\b/, only: /^config\.ts$/ },
-  // Foreign text goes to a terminal through one function. A script and a backup are not text of others.
+  // Untrusted text reaches the terminal only through one function. Completion scripts and backups are not untrusted.
   {
     what: /process\.std(?:out|err)\.write\(/,
     only: /^cli\/(output|completion\/completion|commands\/serve)\.ts$|^server\/(log|stop)\.ts$/,
@@ -76,13 +76,17 @@ const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   { what: /\bnew SQLite\b/, only: /^store\/sqlite\/driver\.ts$/ },
 ]
 
-/** What SQLite alone understands, or understands in its own way; docs/architecture.md names the files with it. */
+/**
+ * SQL that only SQLite supports or that it interprets in its own way. docs/architecture.md lists the files that contain
+ * it.
+ */
 const ONLY_SQLITE = new RegExp(
   [
     ...['better-sqlite3', '\\bSqlite[A-Z]', '\\bpragma\\b', '\\bVACUUM\\b', '\\bBEGIN IMMEDIATE\\b', '\\bsqlite_\\w+'],
     ...['\\bjson_\\w+\\(', '\\bSTRICT\\b', '\\browid\\b', '\\bINSERT OR\\b', '\\bINDEXED BY\\b', '\\bMATCH\\b'],
     ...['\\b(?:strftime|julianday|unixepoch|instr|iif|printf)\\(', '\\b(?:GLOB|LIKE)\\b', "'(?:i?like|glob)'"],
-    // The greatest of two values, which others call so; a plus before a column, which only SQLite's planner heeds.
+    // The two-argument `max`, which other databases call `greatest`, and a `+` before a column, a hint for SQLite's
+    // planner.
     ...["\\bfn(?:<[^>]*>)?\\(\\s*'(?:max|min)'", '`\\+\\w'],
   ].join('|'),
 )
@@ -180,7 +184,7 @@ for (const [path, text] of [
   test(`${path} may say ${JSON.stringify(text)}`, () => assert.deepEqual(violations([{ path, text }]), []))
 }
 
-/** The files with SQL that another database would not take. */
+/** Returns the files that contain SQL specific to SQLite. */
 function onlySqlite(files: readonly File[]): string[] {
   return files
     .filter(({ text }) => ONLY_SQLITE.test(withoutComments(text)))
@@ -188,7 +192,7 @@ function onlySqlite(files: readonly File[]): string[] {
     .sort()
 }
 
-/** Every breach of the rules, as one line; paths are relative to src/. */
+/** Returns one line per violation. Paths are relative to src/. */
 function violations(files: readonly File[]): string[] {
   return files.flatMap(({ path, text }) => {
     const code = withoutComments(text)
@@ -218,7 +222,7 @@ function worldFaults(path: string, code: string): string[] {
   })
 }
 
-/** The names are those of values: types cost nothing at run time and bind nobody. */
+/** Only imported values count. Types have no effect at run time. */
 function importsOf(code: string): Import[] {
   return [...code.matchAll(IMPORT)].map(([, type, clause = '', from, bare]) => ({
     from: from ?? bare ?? '',

@@ -1,4 +1,4 @@
-/** build.mjs: what it refuses. That what it makes works is shown by executable.test.ts and smoke.test.ts. */
+/** Errors of build.mjs. executable.test.ts and smoke.test.ts cover successful builds. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The configuration: which place wins, and one report of everything that is wrong. */
+/** The configuration: which source wins, and a single report of all errors. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -187,7 +187,7 @@ test('The walkthrough goes from an empty database to a postmortem', async () => 
   assert.match(stdout, /== Done/)
 })
 
-/** systemd-analyze checks the unit even if systemd is not running. In CI the package is installed. */
+/** systemd-analyze can check the unit even if systemd is not running. CI installs the package. */
 const skipSystemd =
   spawnSync('systemd-analyze', ['--version']).error && !process.env.CI
     ? 'systemd-analyze is not installed: apt-get install systemd'

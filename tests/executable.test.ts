@@ -1,4 +1,4 @@
-/** The executable by itself: what it is made of, what it needs of the machine, and places that are read-only or noexec. */
+/** The executable on its own: its contents, its requirements, and read-only or noexec directories. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
 import { temporaryDirectory } from './helpers/store.ts'
 
 const MOST = 120_000_000
-/** What gcr.io/distroless/cc-debian12 and every Debian have. */
+/** Libraries that are part of gcr.io/distroless/cc-debian12 and of every Debian. */
 const LIBRARIES = /^(linux-vdso|ld-linux-\w+(-\w+)?|libc|libm|libdl|libpthread|libstdc\+\+|libgcc_s)\.so/
 const NOEXEC = 'mount -t tmpfs -o noexec tmpfs'
 const READ_ONLY = 'mount -o remount,bind,ro /'
@@ -146,7 +146,7 @@ function run(cwd: string, args: readonly string[], env: Record<string, string> =
   return outcomeOf(spawnSync(EXECUTABLE, args, { cwd, env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' }))
 }
 
-/** Runs it where `mounts`, in shell, have been made for it alone. */
+/** Runs the executable in its own mount namespace after the shell commands in `mounts`. */
 function runMounted(mounts: string, cwd: string, args: readonly string[], env: Record<string, string> = {}) {
   const script = `set -e; ${mounts}; cd "$0"; exec "$@"`
   const line = ['--mount', 'sh', '-c', script, cwd, EXECUTABLE, ...args]

@@ -1,4 +1,4 @@
-/** Many active alerts: memory beside Alertmanager, the list of firing alerts, and how fast the server starts with them. */
+/** Measures many active alerts: memory compared with Alertmanager, the list of firing alerts, and the startup time. */
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,13 +11,13 @@ import { median, megabytes, milliseconds, type Part, quantile, rounded, type Tab
 import { answers, type Server, startAlertmanager, startIncmon } from './servers.ts'
 
 const FEW = 10_000
-/** One alert in ten is critical. */
+/** One in ten alerts is critical. */
 const CRITICAL = 0.1
 const STARTS = 3
 const PAGE = '/api/alerts?status=firing'
 const PAGE_TIMES = 100
 const SETTLED_AFTER_MS = 2_000
-/** Rows of a table whose size is shown. */
+/** Tables with at least this many rows are shown. */
 const LARGE_TABLE = 1_000
 
 /** Targets with 100,000 active alerts. */
@@ -51,7 +51,7 @@ function pageLine({ active }: Bench, { page }: Measured): string {
   return `GET ${PAGE} with ${rounded(active)} active alerts: ${times}, ${page.length} requests.`
 }
 
-/** Adds `count` new alerts to the server, lets `use` look at it, and stops it. */
+/** Adds `count` new alerts to the server, calls `use`, and stops the server. */
 async function fillAll<T>(
   bench: Bench,
   server: Server,
@@ -83,7 +83,7 @@ async function measureServer(server: Server, total: number): Promise<Measured> {
   return { memory, page }
 }
 
-/** @throws Error if the server does not list so many firing alerts */
+/** @throws Error if the server lists a different number of firing alerts */
 async function requireFiring(server: Server, total: number): Promise<void> {
   const agent = new Agent({ keepAlive: true })
   const { pagination } = (await json(askOf(server, agent), `${PAGE}&limit=1`)) as { pagination: { total: number } }
@@ -91,7 +91,7 @@ async function requireFiring(server: Server, total: number): Promise<void> {
   if (pagination.total !== total) throw new Error(`${pagination.total} alerts fire instead of ${total}`)
 }
 
-/** From the start of the process to the first answer of /healthz, and to the first webhook that is stored. */
+/** Measures the time from process start to the first response of /healthz, and to the first stored webhook. */
 async function measureStarts(bench: Bench, database: string, alerts: number, most: number): Promise<Starts> {
   const starts: Starts = { alerts, healthz: [], webhook: [], most }
   for (let time = 0; time < STARTS; time += 1) {
@@ -106,7 +106,7 @@ async function measureStarts(bench: Bench, database: string, alerts: number, mos
   return starts
 }
 
-/** Sends a resolved alert that nobody knows: it passes the whole write path and leaves no active alert. */
+/** Sends the end of an unknown alert, which passes through the whole write path and leaves no active alert. */
 async function storeNothingNew({ url, token }: Server): Promise<void> {
   const alert = {
     status: 'resolved',
@@ -164,7 +164,7 @@ async function memoryTable(bench: Bench, { memory }: Measured, afterStart: numbe
   }
 }
 
-/** Measures what a row of every large table takes on disk with all its indexes. No process may have the database open. */
+/** Measures the disk space per row, including indexes, of each large table. No process must have the database open. */
 function bytesPerRow(database: string): Table {
   const sqlite = new SQLite(database, { readonly: true })
   try {

@@ -1,15 +1,15 @@
-/** Sends requests to a running server one after the other. A refused request ends the benchmark. */
+/** Sends requests to a running server one at a time. Any error response ends the benchmark. */
 import { type Agent, get } from 'node:http'
 import { SEEDED_NOW } from './seed.ts'
 import type { Server } from './servers.ts'
 
-/** A read that takes seconds is repeated only until this time has passed. */
+/** A slow read is repeated only until this much time has passed. */
 const MAX_TOTAL_MS = 15_000
 const DAY = 86_400_000
 
 export type Get = (path: string) => Promise<{ readonly status: number; readonly text: string }>
 
-/** Repeats a request at most `most` times and returns the duration of each in milliseconds. */
+/** Repeats a request up to `most` times. Returns the duration of each in milliseconds. */
 export async function timesOf(ask: Get, path: string, most: number): Promise<number[]> {
   const times: number[] = []
   const until = performance.now() + MAX_TOTAL_MS
@@ -22,14 +22,14 @@ export async function timesOf(ask: Get, path: string, most: number): Promise<num
   return times
 }
 
-/** @throws Error where it is not answered 200 */
+/** @throws Error if the status is not 200 */
 export async function json(ask: Get, path: string): Promise<unknown> {
   const { status, text } = await ask(path)
   if (status !== 200) throw new Error(`GET ${path} was answered ${status}: ${text.slice(0, 300)}`)
   return JSON.parse(text)
 }
 
-/** Returns a function that sends GET requests over the connection of the agent. */
+/** Returns a function that sends GET requests through the agent's connection. */
 export function askOf(
   { url, token }: Server,
   agent: Agent,
@@ -49,7 +49,6 @@ export function askOf(
     })
 }
 
-/** As a query parameter. */
 export function instant(daysAgo: number): string {
   return new Date(SEEDED_NOW - daysAgo * DAY).toISOString()
 }

@@ -1,4 +1,4 @@
-/** The same rows without a rule: what of the limit is left to whoever stores them in this file by hand, and decides nothing. */
+/** Stores the same rows as incmon without applying any rules: the best possible result for this schema. */
 import { randomUUIDv7 } from 'node:crypto'
 import { fdatasync, openSync } from 'node:fs'
 import SQLite from 'better-sqlite3'
@@ -6,7 +6,7 @@ import { type Notified, receive } from './receiver.ts'
 
 const file = process.env.DATABASE ?? ''
 const sqlite = new SQLite(file)
-// As the server has them; the log is synced by a thread before the answers, here as there.
+// The same settings as the server. Here, too, a thread syncs the log before each response.
 for (const setting of [
   'journal_mode = WAL',
   'synchronous = NORMAL',
@@ -35,7 +35,7 @@ const repeatAlert = sqlite.prepare(
 )
 
 const MOST = 256
-/** The names of the rules are stored with every alert. */
+/** Every alert is stored with the names of its rules. */
 const RULES = JSON.stringify({ service: 'label service', severity: 'label severity', identity: 'fingerprint' })
 
 const services = new Map<string, number>()
@@ -83,7 +83,7 @@ let isWorking = false
 let log: number | null = null
 const storeAll = sqlite.transaction((batch: readonly Waiting[]) => batch.map(({ alerts }) => alerts.map(store)))
 
-/** All that arrives in one turn of the loop after the other shares a commit. */
+/** All requests that arrive in the same turn of the event loop share a commit. */
 function gather(before: number): void {
   isWorking = true
   setImmediate(() => {

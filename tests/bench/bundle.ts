@@ -1,4 +1,4 @@
-/** Bundles the program for profiling, and the servers that the program is compared with. */
+/** Bundles the program for profiling, together with the servers that it is compared with. */
 import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 export type Bundled = { readonly main: string; readonly limit: string; readonly bare: string }
 
-/** Returns the paths of the bundles in `directory`. Each has a source map beside it. */
+/** Returns the paths of the bundles in `directory`. Each has a source map next to it. */
 export async function bundle(directory: string): Promise<Bundled> {
   const out = join(directory, 'dist')
   mkdirSync(out, { recursive: true })
@@ -28,7 +28,7 @@ export async function bundle(directory: string): Promise<Bundled> {
     target: 'node24',
     sourcemap: true,
     external: ['better-sqlite3'],
-    // What is CommonJS among the packages asks for Node's modules by `require`.
+    // CommonJS packages load Node's modules with `require`.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'error',
   })

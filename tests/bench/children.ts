@@ -1,16 +1,18 @@
-/** The processes that a bench starts: each known by its pid, silenced while another is measured, ended with the bench. */
+/**
+ * Manages child processes: tracks them by pid, pauses some while others are measured, and ends them with the benchmark.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 
 export type Child = {
-  /** The program's own process, also where it runs below another, such as strace. */
+  /** The pid of the program itself, even if it runs under another one such as strace. */
   readonly pid: number
-  /** By `performance.now()`. */
+  /** According to `performance.now()`. */
   readonly startedAt: number
-  /** The last of what it said, for a failure. */
+  /** Returns the end of its output, to explain a failure. */
   readonly said: () => string
-  /** Resolves with the first match in what it says on either stream; rejects if it ends before. */
+  /** Resolves with the first match in the output on either stream. Rejects if the process ends first. */
   readonly says: (pattern: RegExp) => Promise<string>
   readonly stop: () => Promise<void>
 }
@@ -19,7 +21,7 @@ const running = new Set<ChildProcess>()
 const TIMEOUT_MS = 60_000
 const KEPT = 4_000
 
-// A bench that fails or is interrupted leaves nothing behind.
+// A failed or interrupted benchmark leaves no processes behind.
 process.on('exit', () => {
   for (const child of running) if (child.pid) endTree(child.pid)
 })
@@ -90,12 +92,12 @@ function endTree(pid: number): void {
     try {
       if (one > 0) process.kill(one, 'SIGKILL')
     } catch {
-      // It is gone already.
+      // The process has already ended.
     }
   }
 }
 
-/** Below strace the program is its only child. */
+/** Under strace, the program is the only child. */
 function innermost(pid: number): number {
   try {
     if (!readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('strace')) return pid
@@ -106,19 +108,19 @@ function innermost(pid: number): number {
   }
 }
 
-/** Lets only one of several servers run: the others must not take its processor meanwhile. */
+/** Pauses all servers except one, so that the others do not take its CPU time. */
 export function silenceAllBut(one: Child, all: readonly Child[]): void {
   for (const child of all) process.kill(child.pid, child === one ? 'SIGCONT' : 'SIGSTOP')
 }
 
-/** Resident memory now and at its highest, in megabytes. */
+/** Returns the current and peak resident memory in megabytes. */
 export function memoryOf(child: Child): { readonly now: number; readonly highest: number } {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
   const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
   return { now: kilobytes('VmRSS') / 1000, highest: kilobytes('VmHWM') / 1000 }
 }
 
-/** How long the main thread of a process has run so far, in milliseconds. */
+/** Returns the CPU time of a process's main thread in milliseconds. */
 export function workedBy({ pid }: Pick<Child, 'pid'>): number {
   return schedule(pid).worked
 }
@@ -128,7 +130,7 @@ export function workedByAll({ pid }: Pick<Child, 'pid'>): number {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + schedule(pid, thread).worked, 0)
 }
 
-/** How long it has stood in line for a processor. */
+/** Returns how long the main thread has waited for a CPU, in milliseconds. */
 export function queuedBy({ pid }: Pick<Child, 'pid'>): number {
   return schedule(pid).queued
 }

@@ -1,4 +1,4 @@
-/** The same on a slow disk: every sync of the program takes 5 ms longer. */
+/** Simulates a slow disk: every sync takes 5 ms longer. */
 import { join } from 'node:path'
 import { isInstalled, type Load, nameOf, type Outcome, post, warmUp } from './load.ts'
 import type { Bench } from './options.ts'

@@ -1,4 +1,4 @@
-/** Ingest, side by side: incmon, the limit, the bare rows and Alertmanager receive the same loads by turns, round by round. */
+/** Compares ingest: incmon, limit, bare and Alertmanager receive the same loads in turn, round by round. */
 import { join } from 'node:path'
 import { memoryOf, silenceAllBut } from './children.ts'
 import { isInstalled, LOADS, type Load, nameOf, type Outcome, post, requireAlerts, warmUp } from './load.ts'
@@ -9,14 +9,14 @@ import { type Server, startAlertmanager, startBare, startIncmon, startLimit } fr
 type Name = Server['name']
 type Rounds = Map<string, Outcome[]>
 
-/** Targets of incmon as a ratio of requests. */
+/** incmon's targets as a ratio of requests per second. */
 const TARGETS: Readonly<Record<string, Partial<Record<Name, number>>>> = {
   '1 new': { alertmanager: 0.45, limit: 0.35 },
   '1 repeated': { alertmanager: 0.8, limit: 0.55 },
   '20 new': { alertmanager: 0.45 },
   '20 repeated': { alertmanager: 1.5 },
 }
-/** For one alert in a request. */
+/** For one alert per request. */
 const MAX_P99_MS = 60
 const MAX_MEMORY_MB = 300
 
@@ -91,7 +91,7 @@ function requestsTable({ rounds: count, seconds, connections }: Bench, rounds: R
   }
 }
 
-/** Computes each ratio within one round, so that a slow minute of the machine affects both sides. */
+/** Computes each ratio within a round, so that a slow minute on the machine affects both sides. */
 function ratiosTable(rounds: Rounds, names: readonly Name[]): Table {
   const against = (name: Name, load: Load): string[] => {
     const others = rounds.get(keyOf(name, load)) ?? []

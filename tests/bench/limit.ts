@@ -1,4 +1,4 @@
-/** The limit: the most that Hono, a token and a schema can do without storing anything. */
+/** The upper limit: Hono with a token check and a schema, but without storage. */
 import { randomUUIDv7 } from 'node:crypto'
 import { receive } from './receiver.ts'
 

@@ -1,4 +1,7 @@
-/** One load on one server by wrk: requests per second, latencies, and the proof that every request was accepted. */
+/**
+ * Applies a load to a server with wrk: measures requests per second and latencies, and verifies that every request was
+ * accepted.
+ */
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { get } from 'node:http'
@@ -10,7 +13,7 @@ import type { Server } from './servers.ts'
 
 export const SEVERITIES = ['warning', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
-/** `services`: how many the alerts belong to; 200 if it is missing. */
+/** `services` is the number of services that the alerts belong to. Default: 200. */
 export type Load = {
   readonly mode: 'new' | 'repeated'
   readonly alerts: number
@@ -24,13 +27,13 @@ export type Outcome = {
   readonly p50: number
   readonly p99: number
 }
-/** `requests` ends the load after so many different requests, before `seconds` have passed. */
+/** `requests` ends the load after this many different requests, even before `seconds` have passed. */
 type Extent = { readonly seconds: number; readonly connections: number; readonly requests?: number }
 
 export const LOADS: readonly Load[] = SEVERITIES.flatMap((severity) =>
   [1, 20].flatMap((alerts) => (['new', 'repeated'] as const).map((mode) => ({ mode, alerts, severity }))),
 )
-/** Repeated alerts of one severity. */
+/** The number of repeated alerts per severity. */
 export const REPEATED = 1_000
 const MAX_WARM_UPS = 10
 const MAX_FILL_SECONDS = 900
@@ -38,16 +41,16 @@ const SETTLED_AFTER_MS = 100
 
 const SCRIPT = fileURLToPath(new URL('post.lua', import.meta.url))
 const STARTS_AT = new Date(Date.now() - 60_000).toISOString()
-/** More alerts than any single run can send. New alerts of different runs never have the same number. */
+/** More than any single run can send, so new alerts in different runs never have the same number. */
 const NUMBERS = 4_000_000
 let runs = 0
 
-/** Returns for example `20 new critical`. */
+/** Returns a name such as `20 new critical`. */
 export function nameOf({ mode, alerts, severity }: Load): string {
   return `${alerts} ${mode} ${severity}`
 }
 
-/** Tells whether a program is on the PATH. */
+/** Returns whether a program is on the PATH. */
 export function isInstalled(program: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some((directory) => {
     try {
@@ -59,7 +62,7 @@ export function isInstalled(program: string): boolean {
   })
 }
 
-/** @throws Error if any request was refused or lost: a server that refuses everything is fast */
+/** @throws Error if any request was rejected or lost, because a server that rejects everything is fast */
 export async function post(server: Server, load: Load, extent: Extent): Promise<Outcome> {
   runs += 1
   const env = {
@@ -90,8 +93,8 @@ export async function post(server: Server, load: Load, extent: Extent): Promise<
 }
 
 /**
- * Resolves when the server has accepted all connections of the load. Node accepts one connection in each turn of its
- * event loop, so connections that wrk has closed may still be in the backlog. A new connection comes after them.
+ * Resolves when the server has accepted all connections of the load. Node accepts one connection per turn of the event
+ * loop, so connections that wrk has closed might still be in the backlog. A new connection is queued behind them.
  */
 function drained({ url }: Server): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -100,7 +103,7 @@ function drained({ url }: Server): Promise<void> {
   })
 }
 
-/** Sends every repeated alert of both severities at least twice, which also warms the server up. */
+/** Sends every repeated alert of both severities at least twice, which also warms up the server. */
 export async function warmUp(server: Server, severities: readonly Severity[] = SEVERITIES): Promise<void> {
   for (const severity of severities) {
     const load = { mode: 'repeated', alerts: 20, severity } as const
@@ -113,7 +116,7 @@ export async function warmUp(server: Server, severities: readonly Severity[] = S
 }
 
 /**
- * Sends so many new alerts, 20 in a request, and checks that they are active. Returns alerts per second.
+ * Sends this many new alerts, 20 per request, and verifies that they are active. Returns alerts per second.
  * @param count a multiple of 20
  */
 export async function fill(server: Server, severity: Severity, count: number): Promise<number> {
@@ -130,7 +133,7 @@ export async function fill(server: Server, severity: Severity, count: number): P
 }
 
 /**
- * Runs a load and counts the alerts of incmon before and after.
+ * Runs a load and counts incmon's alerts before and after.
  * @throws Error if new alerts are missing or repeated alerts became new ones
  */
 export async function requireAlerts(
@@ -143,14 +146,17 @@ export async function requireAlerts(
   const before = await settledAlerts(server)
   const outcome = await run()
   const added = (await settledAlerts(server)) - before
-  // The server stores requests that are under way at the end. wrk does not count them.
+  // The server also stores the requests in flight at the end, which wrk does not count.
   const least = load.mode === 'new' ? outcome.requests * load.alerts : 0
   const most = load.mode === 'new' ? least + connections * load.alerts : 0
   if (added >= least && added <= most) return outcome
   throw new Error(`${nameOf(load)}: ${outcome.requests} requests added ${added} alerts of incmon to ${before}`)
 }
 
-/** Counts the alerts when the number no longer changes: requests under way at the end of a load are stored a moment later. */
+/**
+ * Counts the alerts once the number is stable, because requests in flight at the end of a load are stored a moment
+ * later.
+ */
 async function settledAlerts(server: Server): Promise<number> {
   for (let before = -1; ; ) {
     const count = await countAlerts(server)

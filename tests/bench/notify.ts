@@ -1,4 +1,4 @@
-/** Notifications: how long a message takes from the commit to a receiver on this machine, and what they cost the ingest. */
+/** Measures notifications: the delay from the commit to a receiver on this machine, and the cost for ingest. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,7 +23,7 @@ const LEAST_RATIO = 0.95
 /** A storm of one minute with the usual rounds of 5 s. */
 const STORM_ROUNDS = 12
 const MAX_WAIT_MS = 30_000
-/** The second load opens an incident with each alert; the first one opens 200 and then joins alerts to them. */
+/** The second load opens an incident for each alert. The first one opens 200 incidents, which further alerts join. */
 const LOADS: readonly Load[] = [
   { mode: 'new', alerts: 20, severity: 'critical' },
   { mode: 'new', alerts: 1, severity: 'critical', services: 1_000_000 },
@@ -40,7 +40,7 @@ export async function benchNotify(bench: Bench): Promise<Part[]> {
 
 type Receiver = {
   readonly url: string
-  /** Resolves with the time of the first message at that path. */
+  /** Resolves with the arrival time of the first message at this path. */
   readonly arrival: (path: string) => Promise<number>
   readonly close: () => void
 }
@@ -63,7 +63,7 @@ async function startReceiver(): Promise<Receiver> {
   }
 }
 
-/** Starts a server whose organization has a webhook for each rule, at the paths /0, /1 and so on. */
+/** Starts a server whose organization has a webhook channel for each rule, at the paths /0, /1 and so on. */
 async function startWith(bench: Bench, name: string, url: string, rules: readonly Rule[]): Promise<Server> {
   const database = join(bench.directory, `${name}.db`)
   tokenFor(database)
@@ -78,7 +78,7 @@ async function startWith(bench: Bench, name: string, url: string, rules: readonl
   return startIncmon(bench.program, database, { settings: ['--notify-allow', 'localhost'] })
 }
 
-/** A channel sends at most one message in 30 s, so each probe has a service and a channel of its own. */
+/** A channel sends at most one message every 30 s, so each probe has its own service and channel. */
 async function latencies(bench: Bench, receiver: Receiver): Promise<Part[]> {
   const rules = Array.from({ length: 2 * PROBES }, (_, index) => ({ services: [`probe-${index}`] }))
   const server = await startWith(bench, 'notify', receiver.url, rules)
@@ -101,9 +101,9 @@ async function latencies(bench: Bench, receiver: Receiver): Promise<Part[]> {
   return [latencyTable(atRest, inStorm, outcome.perSecond * load.alerts, seconds)]
 }
 
-/** Returns the time from the response to a webhook until the receiver gets the message, in milliseconds. */
+/** Returns the time in milliseconds from the response to a webhook until the receiver gets the message. */
 async function probe({ url, token }: Server, { arrival }: Receiver, index: number): Promise<number> {
-  // A random delay, so that the alerts are not in step with the notifier, which polls the outbox at equal intervals.
+  // A random delay, so that the alerts are not synchronized with the notifier's polling.
   await sleep(Math.random() * 250)
   const arriving = arrival(`/${index}`)
   const labels = { alertname: 'Down', service: `probe-${index}`, severity: 'critical' }
@@ -134,7 +134,9 @@ function latencyTable(atRest: readonly number[], inStorm: readonly number[], rat
   }
 }
 
-/** One load on one server: requests a second, and requests for a second of its main thread's processor time. */
+/**
+ * The result of one load on one server: requests per second, and requests per second of CPU time on the main thread.
+ */
 type Cost = { readonly perSecond: number; readonly perWorked: number }
 
 async function costOf(bench: Bench, server: Server, load: Load): Promise<Cost> {
@@ -143,7 +145,7 @@ async function costOf(bench: Bench, server: Server, load: Load): Promise<Cost> {
   return { perSecond, perWorked: (requests * 1000) / (workedBy(server.child) - before) }
 }
 
-/** The same load with a channel for all incidents and without one, by turns. */
+/** Compares the same load with and without a channel for all incidents, in turn. */
 async function costs(bench: Bench, url: string): Promise<Part[]> {
   const servers = [await startWith(bench, 'told', url, [{}, {}]), await startWith(bench, 'untold', url, [])]
   const children = servers.map(({ child }) => child)

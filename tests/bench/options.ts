@@ -1,4 +1,4 @@
-/** The options of the benchmark, and what every part of it receives. */
+/** The options of the benchmark, which every part receives. */
 import { parseArgs } from 'node:util'
 import type { Bundled } from './bundle.ts'
 
@@ -6,26 +6,26 @@ export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'p
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {
-  /** Duration of each load. */
+  /** The duration of each load. */
   readonly seconds: number
   readonly rounds: number
   readonly connections: number
-  /** Active alerts in the part `active`. */
+  /** The number of active alerts in the `active` part. */
   readonly active: number
-  /** Alerts in the history that the part `reads` reads. 0 skips the part. */
+  /** The number of alerts in the history for the `reads` part. 0 skips the part. */
   readonly rows: number
   readonly only: readonly PartName[] | null
-  /** A Markdown file for the tables. */
+  /** The Markdown file to write the tables to. */
   readonly output: string | null
-  /** Whether the seeded history stays for the next run. */
+  /** Whether to keep the seeded history for the next run. */
   readonly keep: boolean
 }
 
 export type Bench = Options &
   Bundled & {
-    /** Path of the executable. */
+    /** The path of the executable. */
     readonly program: string
-    /** Removed after the benchmark. */
+    /** Deleted after the benchmark. */
     readonly directory: string
     /** Shows progress. */
     readonly tell: (line: string) => void
@@ -37,7 +37,7 @@ export const USAGE = `npm run bench -- [--quick] [--seconds 5] [--rounds 3] [--c
 --quick takes one round of one second and 10,000 active alerts. --only takes one part or several, separated by commas.
 The part reads and the server time of pages need --rows. The part prune runs if it is named, or with --rows 1000000 or more.`
 
-/** @throws TypeError for an unknown option, an unknown part or a wrong number */
+/** @throws TypeError if an option or part is unknown, or a number is invalid */
 export function readOptions(args: readonly string[]): Options {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean' } as const

@@ -1,4 +1,6 @@
-/** The pages: server time and size with 500 services and a long history, and what open pages cost the ingest. */
+/**
+ * Measures web pages: server time and size with 500 services and a long history, and the cost of open pages for ingest.
+ */
 import { Agent, type ClientRequest, get } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -11,12 +13,12 @@ import { forget, seededDatabase } from './seed.ts'
 import { type Server, startIncmon } from './servers.ts'
 
 const SERVICES = 500
-/** Services that are critical, and services that are degraded. */
+/** The number of critical services, and of degraded services. */
 const CRITICAL = 10
 const DEGRADED = 40
 const STORM = 440
 const TIMES = 30
-/** Targets: milliseconds, and kB of HTML. */
+/** Targets in milliseconds and kB of HTML. */
 const SERVER_MS = 50
 const PAGE_KB = 60
 const WALL_KB = 110
@@ -56,7 +58,7 @@ async function measurePages(bench: Bench): Promise<Table> {
   }
 }
 
-/** Sends one alert for each service, and a storm for the first. */
+/** Sends one alert for each service, and a storm for the first one. */
 async function fill({ url, token }: Server): Promise<void> {
   const services = Array.from({ length: SERVICES }, (_, index) => ({
     labels: {
@@ -88,7 +90,7 @@ function serviceName(index: number): string {
   return `svc-${String(index + 1).padStart(4, '0')}`
 }
 
-/** Returns the session cookie of a new session. */
+/** Creates a session and returns its cookie. */
 async function signIn({ url, token }: Server): Promise<string> {
   const response = await fetch(`${url}/sign-in`, {
     method: 'POST',
@@ -101,7 +103,10 @@ async function signIn({ url, token }: Server): Promise<string> {
   return cookie.slice(0, cookie.indexOf(';'))
 }
 
-/** Returns name, path and largest size in kB of each page. The list is not the default for so many services. The busiest incident is the one with the storm. */
+/**
+ * Returns the name, path and maximum size in kB of each page. With this many services, the list is not the default. The
+ * busiest incident is the one with the storm.
+ */
 async function pathsOf(ask: Get): Promise<readonly (readonly [string, string, number])[]> {
   const services = (await json(ask, '/api/services')) as { id: string; name: string }[]
   const service = services.find(({ name }) => name === serviceName(0))?.id
@@ -137,7 +142,7 @@ async function measure({ child }: Server, ask: Get, name: string, path: string, 
   ]
 }
 
-/** Compares the ingest with and without open streams in turns, so that both have the same machine. */
+/** Compares ingest with and without open streams in turn, under the same conditions. */
 async function measureStreams({ program, directory, rounds, seconds, connections, tell }: Bench): Promise<string> {
   const server = await startIncmon(program, `${directory}/streams.db`, {
     settings: ['--max-connections-per-address', String(2 * STREAMS)],
@@ -160,7 +165,7 @@ async function measureStreams({ program, directory, rounds, seconds, connections
   }
 }
 
-/** Opens event streams and resolves when all have received their headers. */
+/** Opens event streams. Resolves when all have received their headers. */
 function openStreams({ url, token }: Server, count: number): Promise<readonly ClientRequest[]> {
   const headers = { Authorization: `Bearer ${token}`, Accept: 'text/event-stream' }
   const open = () =>

@@ -1,4 +1,4 @@
-/** Shows where the write path's time goes: a CPU profile of the server under one load, by part and by function. */
+/** Shows where time is spent on the write path: a CPU profile of the server under one load, by part and by function. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -22,17 +22,17 @@ type Profile = {
     readonly callFrame: CallFrame
     readonly children?: readonly number[]
   }[]
-  /** Of the monotonic clock, in microseconds. */
+  /** From the monotonic clock, in microseconds. */
   readonly startTime: number
   readonly samples: readonly number[]
-  /** Microseconds since the sample before. */
+  /** Microseconds since the previous sample. */
   readonly timeDeltas: readonly number[]
 }
 
 const SHOWN = 20
 const MAX_NAME = 80
 
-/** The parts of the write path. The nearest caller in one of these files tells the part of a function. */
+/** The parts of the write path. A function belongs to the part of its nearest caller in one of these files. */
 const PARTS: readonly (readonly [part: string, files: RegExp])[] = [
   ['statements in SQLite', / src\/store\/sqlite\/open\.ts/],
   ['COMMIT', / src\/store\/sqlite\/commit\.ts/],
@@ -63,13 +63,13 @@ await warmUp(server)
 const began = Number(process.hrtime.bigint() / 1000n)
 const workedBefore = workedBy(server.child)
 const outcome = await post(server, load, { seconds: Number(values.seconds), connections: Number(values.connections) })
-// Samples also count the time in which other programs had the processor.
+// Samples also include time in which other programs had the CPU.
 const workedMs = workedBy(server.child) - workedBefore
 await server.child.stop()
 show(readProfile())
 
 function readProfile(): Profile {
-  // The main thread has the number 0.
+  // The main thread is number 0.
   const name = readdirSync(directory).find((one) => /\.0\.\d+\.cpuprofile$/.test(one))
   if (!name) throw new Error(`the server left no profile: ${server.child.said()}`)
   return JSON.parse(readFileSync(join(directory, name), 'utf8'))
@@ -96,7 +96,7 @@ function show(profile: Profile): void {
   process.stdout.write(`${table('part', parts)}\n${table('function', functions)}\n`)
 }
 
-/** Returns microseconds of the main thread during the load, by function and by part. */
+/** Returns the main thread's time under load in microseconds, by function and by part. */
 function selfTimes({ nodes, startTime, samples, timeDeltas }: Profile) {
   const nameOfFrame = namer()
   const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOfFrame(callFrame)]))
@@ -119,7 +119,7 @@ function selfTimes({ nodes, startTime, samples, timeDeltas }: Profile) {
   return { functions, parts }
 }
 
-/** `storePayload src/store/payloads.ts:18`, found through the bundle's source map. */
+/** Returns names such as `storePayload src/store/payloads.ts:18`, using the bundle's source map. */
 function namer(): (frame: CallFrame) => string {
   const map = new SourceMap(JSON.parse(readFileSync(`${program}.map`, 'utf8')))
   return ({ functionName, url, lineNumber, columnNumber }) => {

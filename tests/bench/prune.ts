@@ -1,4 +1,4 @@
-/** Pruning: how long requests wait while the server deletes nearly half of the events of a long history. */
+/** Measures pruning: how long requests wait while the server deletes almost half of a long history's events. */
 import { copyFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { ORGANIZATION, type Server, startIncmon } from './servers.ts'
 
 const LEAST_ROWS = 1_050_000
 const DAY = 86_400_000
-/** Of the 400 days of history so many are kept: a little more than half, so that nothing waits for a yes. */
+/** How many of the 400 days of history are kept: slightly more than half, so that pruning needs no confirmation. */
 const KEPT_DAYS = 210
 const PER_SECOND = 200
 const BEFORE = 4_000
@@ -48,7 +48,7 @@ type Found = {
   readonly sizes: readonly number[]
 }
 
-/** The server begins to prune some seconds after its start: what was measured before is the comparison. */
+/** The server starts pruning a few seconds after startup. Measurements before that are the baseline. */
 async function measure(bench: Bench, server: Server, db: Db): Promise<Found> {
   const spans = { calm: { webhooks: [] as number[], probes: [] as number[] }, pruning: emptySpan() }
   let current = spans.calm
@@ -87,14 +87,14 @@ function emptySpan() {
   return { webhooks: [] as number[], probes: [] as number[] }
 }
 
-/** Every organization was looked at, and the file shrinks no more. */
+/** Returns whether every organization has been processed and the file no longer shrinks. */
 async function isDone(db: Db, pages: number): Promise<boolean> {
   await sleep(3_000)
   const looked = db.all(db.sql.selectFrom('pruning').select('alerts_at')).filter(({ alerts_at }) => alerts_at > 0)
   return looked.length > 0 && pagesOf(db) >= pages && pages > 0 && Number(db.pragma('freelist_count')) < pages / 10
 }
 
-/** Calls so often, however long each takes: a late answer must not hide the next wait. */
+/** Calls at a fixed rate, no matter how long each call takes. Otherwise, a late response would hide the next delay. */
 async function every(ms: number, isOver: () => boolean, call: (index: number) => Promise<void>): Promise<void> {
   const began = performance.now()
   const calls: Promise<void>[] = []

@@ -1,4 +1,4 @@
-/** Reads of a long history, one after the other through real HTTP: every page as quick as the first. */
+/** Measures reads of a long history over HTTP, one at a time. Every page should be as fast as the first. */
 import { Agent } from 'node:http'
 import SQLite from 'better-sqlite3'
 import { askOf, type Get, instant, json, timesOf } from './asking.ts'
@@ -14,18 +14,17 @@ const TIMES = 100
 const LIMIT = 50
 const PAGES = [1, 1_000, 100_000]
 const HALF = `from=${instant(300)}&to=${instant(100)}`
-/** Milliseconds. */
 const PAGE_TARGET = 5
 const VIEW_TARGET = 10
 
-/** `serviceId`: of a page of alerts, whose floor is looked for; null for all services. */
+/** `serviceId` is set for pages of alerts that are compared with the floor; null means all services. */
 type Read = { readonly name: string; readonly path: string; readonly most?: number; readonly serviceId?: string | null }
 
 export async function benchReads(bench: Bench): Promise<Part[]> {
   if (bench.rows === 0) return []
   const database = seededDatabase(bench.rows, bench.tell)
   const server = await startIncmon(bench.program, database)
-  // What fires comes the way it always comes, so that the seed knows nothing of how it is kept.
+  // Firing alerts are sent in the usual way, so that the seed does not depend on how they are stored.
   if (isInstalled('wrk')) await warmUp(server)
   const agents = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 1 })) as [Agent, Agent]
   const [ask, beside] = agents.map((agent) => askOf(server, agent)) as [Get, Get]
@@ -64,7 +63,7 @@ async function serviceOf(ask: Get): Promise<string> {
   return services.find(({ name }) => name === 'svc-0001')?.id ?? ''
 }
 
-/** Pages from the first to the last of each list, the total alone, then the views. */
+/** Pages from the first to the last of each list, then the totals, then the views. */
 async function readsOf(ask: Get, service: string): Promise<Read[]> {
   const incidents = (await json(ask, '/api/incidents?limit=5')) as { data: { id: string }[] }
   const reads: Read[] = []
@@ -119,9 +118,9 @@ async function measure(
   return [...cells, (median(times) / least).toFixed(1)]
 }
 
-/** The least that a page of alerts can cost: its rows by a known cursor, read by hand, without HTTP. */
+/** The lower limit for a page of alerts: reading its rows from a known cursor, without HTTP. */
 type Floor = {
-  /** Returns milliseconds for the page that begins with that alert, of one service or of the organization. */
+  /** Returns the milliseconds for the page that starts with this alert, for one service or the whole organization. */
   readonly read: (serviceId: string | null, firstId: string) => number
   readonly close: () => void
 }

@@ -1,4 +1,4 @@
-/** What is compared with: a server of Hono, a token and a schema of Alertmanager's notification, and nothing else. */
+/** A baseline server: Hono with a token and a schema for Alertmanager's notifications, and nothing else. */
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -33,7 +33,7 @@ const notification = v.object({
 
 export type Notified = v.InferOutput<typeof alert>
 
-/** Serves until it is told to end. `take`: the ids of what became of the alerts. */
+/** Serves until it is told to stop. `take` returns the ids of the resulting events. */
 export function receive(name: string, take: (alerts: readonly Notified[]) => string[] | Promise<string[]>): void {
   const app = new Hono()
   app.post('/api/webhooks/metrics', async (c) => {

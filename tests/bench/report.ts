@@ -1,14 +1,14 @@
-/** What a bench found: figures with their spread, as tables for a terminal and in Markdown. */
+/** The results of a benchmark: figures with their spread, as tables for terminals and Markdown. */
 
 export type Table = {
   readonly title: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
-  /** What a reader must know of how it was measured. */
+  /** What the reader should know about the measurement. */
   readonly note?: string
 }
 
-/** A sentence, where a part could not run. */
+/** A string says why a part could not run. */
 export type Part = Table | string
 
 export function median(numbers: readonly number[]): number {
@@ -18,19 +18,19 @@ export function median(numbers: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** The number under which `share` of all are. */
+/** Returns the quantile: the number below which `share` of all numbers lie. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
 }
 
-/** `0.58 (0.51–0.60)`: median, least and most of the rounds. */
+/** Returns the median, minimum and maximum of the rounds: `0.58 (0.51–0.60)`. */
 export function spread(ratios: readonly number[]): string {
   const text = (number: number) => number.toFixed(2)
   return `${text(median(ratios))} (${text(Math.min(...ratios))}–${text(Math.max(...ratios))})`
 }
 
-/** `12 340`: three figures of a noisy machine count. */
+/** Rounds to three significant digits, such as `12 340`, because the machine is noisy. */
 export function rounded(number: number): string {
   const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, number))) - 2)
   return String(Math.round(number / step) * step).replace(/\B(?=(\d{3})+$)/g, ' ')
@@ -44,7 +44,7 @@ export function megabytes(number: number): string {
   return `${Math.round(number)} MB`
 }
 
-/** Whether a figure reaches its target, in a word; nothing where there is none. */
+/** Says in one word whether a figure meets its target; '' if it has none. */
 export function verdict(figure: number, target: { readonly least?: number; readonly most?: number }): string {
   const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = target
   const bound = target.least === undefined ? `≤ ${target.most}` : `≥ ${target.least}`

@@ -1,4 +1,4 @@
-/** The benchmark of the executable: measures the chosen parts, prints the tables, and writes them to a file if asked. */
+/** Benchmarks the executable: measures the selected parts, prints the tables, and optionally writes them to a file. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   prune: benchPrune,
   notify: benchNotify,
 }
-/** Parts that run without the load generator. The part pages measures less without it. */
+/** Parts that run without the load generator. The `pages` part measures less without it. */
 const WITHOUT_LOAD: readonly PartName[] = ['reads', 'pages', 'prune']
 const MILLION = 1_000_000
 

@@ -1,4 +1,4 @@
-/** Reads that look at much of history, and how long the server keeps others waiting for them. */
+/** Measures reads that scan much of the history, and how long the server makes other requests wait. */
 import { type Get, instant, timesOf } from './asking.ts'
 import { queuedBy, workedBy } from './children.ts'
 import type { Bench } from './options.ts'
@@ -6,10 +6,9 @@ import { median, milliseconds, quantile, verdict } from './report.ts'
 import type { Server } from './servers.ts'
 
 const LONG_TIMES = 5
-/** Milliseconds. */
 const STALL_TARGET = 20
 
-/** What looks at all of history, and how long the server kept somebody else waiting meanwhile. */
+/** Measures queries that scan the whole history, and how long other requests had to wait. */
 export async function measureSearches(
   asks: { readonly ask: Get; readonly beside: Get },
   server: Server,
@@ -53,8 +52,8 @@ function searchesOf(service: string): { readonly name: string; readonly path: st
 type Wait = { readonly answered: number; readonly worked: number }
 
 /**
- * How long each answer took, one after the other, and how long the server's thread worked until then, less what this
- * process stood in line meanwhile: the answer lay there already, and the server had gone on to something else.
+ * Measures each response time, one request at a time, and how long the server's thread worked until the response. Time
+ * that this process spent waiting for a CPU is subtracted, because by then the response had already arrived.
  */
 async function watch(ask: Get, child: Server['child'], isNeeded: () => boolean): Promise<Wait[]> {
   const waits: Wait[] = []

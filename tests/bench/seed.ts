@@ -1,4 +1,4 @@
-/** A database with a long history, made by `seed.sql` and kept for the next run where that is wanted. */
+/** Creates a database with a long history from `seed.sql`, and optionally keeps it for the next run. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,10 +11,13 @@ import { tokenFor } from './servers.ts'
 const SEED = fileURLToPath(new URL('seed.sql', import.meta.url))
 const MODEL = fileURLToPath(new URL('../../sql/', import.meta.url))
 const CHUNK = 100_000
-/** Where history ends: the seed needs no clock, and so no two seeds differ. */
+/** The end of the history. It is fixed, so every seed is identical. */
 export const SEEDED_NOW = Date.UTC(2026, 10, 1)
 
-/** The file of that many rows and this data model; made where it is missing, in about a minute for each million. */
+/**
+ * Returns the file with this many rows and the current data model. If missing, it is created, which takes about a
+ * minute per million rows.
+ */
 export function seededDatabase(rows: number, tell: (line: string) => void): string {
   const file = join(tmpdir(), `incmon-bench-${rows}-${modelHash()}.db`)
   if (existsSync(file)) return file
@@ -30,7 +33,7 @@ export function seededDatabase(rows: number, tell: (line: string) => void): stri
   return file
 }
 
-/** Removes the file and what SQLite and the server put beside it. */
+/** Deletes the file and everything that SQLite and the server created next to it. */
 export function forget(file: string): void {
   for (const end of ['', '-wal', '-shm', '.lock']) rmSync(file + end, { force: true })
 }
@@ -46,7 +49,8 @@ function fill(file: string, rows: number, tell: (line: string) => void): void {
         `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql <> ''`,
       )
       .all()
-    // Filled first and sorted then: an index of random services would cost more than all the rows.
+    // Indexes are built after the rows are inserted. Maintaining an index of random services would cost more than all
+    // the rows.
     for (const { name } of indexes) sqlite.exec(`DROP INDEX "${name}"`)
     for (const statement of statements()) insert(sqlite, statement, rows, tell)
     for (const { sql } of indexes) sqlite.exec(sql)
@@ -67,7 +71,7 @@ function insert(sqlite: SQLite.Database, text: string, rows: number, tell: (line
   const step = text.includes(':first') ? CHUNK : rows
   for (let first = 1; first <= rows; first += step) {
     const last = Math.min(rows, first + step - 1)
-    // As BigInt they are SQLite's integers; a number would come as a float.
+    // BigInt values become SQLite integers; numbers would become floats.
     const values = { rows, now: SEEDED_NOW, first, last }
     statement.run(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, BigInt(value)])))
     if (step === CHUNK) tell(`seeding ${table}: ${rounded(last)} of ${rounded(rows)}`)

@@ -1,4 +1,7 @@
-/** What is compared: incmon on a database of its own, the limit, the bare rows, and Debian's Alertmanager; all on loopback. */
+/**
+ * The servers to compare: incmon on its own database, limit, bare, and Debian's Alertmanager, all on the loopback
+ * interface.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -18,16 +21,16 @@ export type Server = {
   readonly token: string
 }
 
-/** The flags of Node that `npm start` gives and the executable bears. */
+/** The Node flags that `npm start` uses and that are built into the executable. */
 export const AS_BUILT = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1']
 export const ORGANIZATION = 'Acme'
-/** Every sync of the disk takes 5 ms longer, as in a cloud. */
+/** Every disk sync takes 5 ms longer, as in a cloud. */
 export const SLOW_DISK = [
   ...['strace', '-f', '--seccomp-bpf', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync'],
   ...['-e', 'inject=fsync,fdatasync:delay_enter=5000'],
 ]
 
-/** A token for all of the organization Acme; the database and the organization are made where they are missing. */
+/** Creates a token with all scopes for Acme. Creates the database and the organization if necessary. */
 export function tokenFor(database: string): string {
   const db = openStore(database)
   try {
@@ -42,8 +45,10 @@ export function tokenFor(database: string): string {
 }
 
 /**
- * @param program a bundle that Node runs (`.mjs`), or an executable
- * @param more.under a command that runs the program below itself; @param more.flags of Node; @param more.settings of incmon
+ * @param program a bundle for Node (`.mjs`) or an executable
+ * @param more.under a command that runs the program as its child;
+ * @param more.flags flags for Node;
+ * @param more.settings settings of incmon
  */
 export async function startIncmon(
   program: string,
@@ -70,7 +75,7 @@ export async function startLimit(program: string): Promise<Server> {
   return { name: 'limit', child, token: TOKEN, url: await child.says(/limit listens on (\S+)\n/) }
 }
 
-/** Whoever stores the same rows in a file of the same tables, and decides nothing. */
+/** Starts the server that stores the same rows without applying any rules. */
 export async function startBare(program: string, database: string): Promise<Server> {
   tokenFor(database)
   const child = start(process.execPath, [...AS_BUILT, program], { env: { TOKEN, DATABASE: database } })
@@ -79,7 +84,7 @@ export async function startBare(program: string, database: string): Promise<Serv
 
 const RECEIVER = `route: { receiver: 'null', group_by: [service] }\nreceivers: [{ name: 'null' }]\n`
 
-/** Alertmanager alone, without peers, with groups as the load has them and nobody to tell. */
+/** Starts a single Alertmanager with the same groups as the load and no receivers. */
 export async function startAlertmanager(directory: string): Promise<Server> {
   mkdirSync(directory, { recursive: true })
   const config = join(directory, 'alertmanager.yml')
@@ -103,7 +108,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** Resolves with the first answer that is good. */
+/** Resolves with the first successful response. */
 export async function answers(url: string, child: Child): Promise<void> {
   const until = performance.now() + 30_000
   for (;;) {

@@ -1,4 +1,4 @@
-/** Start-up: from exec to the first answer, on a database that exists. */
+/** Measures startup on an existing database, from exec to the first response. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryOf } from './children.ts'
@@ -8,7 +8,7 @@ import { median, megabytes, milliseconds, type Part, verdict } from './report.ts
 import { answers, type Server, startAlertmanager, startIncmon } from './servers.ts'
 
 const TIMES = 10
-/** Milliseconds to the first answer, megabytes in memory, megabytes of the file. */
+/** Limits: milliseconds to the first response, memory in megabytes, file size in megabytes. */
 const MOST = { time: 300, memory: 100, size: 120 } as const
 
 type Starts = { readonly name: string; readonly times: readonly number[]; readonly memory: number }

@@ -1,4 +1,7 @@
-/** A storm: six rounds of new critical alerts, 20 in a request over 200 services, while a person reads the lists. */
+/**
+ * Measures a storm: six rounds of new critical alerts, 20 per request over 200 services, while a client reads the
+ * lists.
+ */
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +19,7 @@ const BETWEEN_READS_MS = 20
 const LEAST_RATIO = 0.9
 const MAX_READ_MS = 60
 
-/** `reads`: times of each read during the round, in milliseconds. */
+/** `reads` contains the durations of each read during the round, in milliseconds. */
 type Round = { readonly outcome: Outcome; readonly reads: readonly (readonly number[])[] }
 
 export async function benchStorm(bench: Bench): Promise<Part[]> {
@@ -54,7 +57,7 @@ async function runRound(server: Server, bench: Bench): Promise<Round> {
   }
 }
 
-/** Reads the lists by turns over one connection until the round is over. */
+/** Reads the lists in turn over one connection until the round is over. */
 async function readLists(server: Server, isOver: () => boolean): Promise<number[][]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const ask = askOf(server, agent)

@@ -1,4 +1,4 @@
-/** The line that is shown for an answer: the detail of incmon, or the first words of another program's page. */
+/** The line shown for an error response: incmon's `detail`, or the first words of another program's page. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -37,7 +37,7 @@ test('only the beginning of a page with a million open tags is read', () => {
   assert.equal(detailOf('<script'.repeat(1_000_000)).length, 200)
 })
 
-/** A proxy that answers every request with its page. */
+/** Starts a proxy that responds to every request with its own page. */
 async function proxy(t: TestContext, status: number): Promise<string> {
   const server = createServer((_, response) => response.writeHead(status, { 'Content-Type': 'text/html' }).end(PAGE))
   server.listen(0, '127.0.0.1')

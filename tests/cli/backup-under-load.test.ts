@@ -1,4 +1,4 @@
-/** The promise of a backup: all that was acknowledged before it began is in it, however much comes in meanwhile. */
+/** A backup contains everything that was acknowledged before it started, even under load. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -27,7 +27,7 @@ test('a backup under load has all earlier acknowledged requests, and a restored 
   assert.deepEqual(await answersTo(second.url, token, events), await answersTo(first.url, token, events))
 })
 
-/** Sends one critical alert of a service; the id of its event. */
+/** Sends a critical alert for a service and returns its event id. */
 async function send(url: string, token: string, service: string, name: string): Promise<string> {
   const body = JSON.stringify(alertmanager([alert(name, { service })], { groupKey: `{}:{service="${service}"}` }))
   const headers = { Authorization: `Bearer ${token}` }
@@ -37,7 +37,7 @@ async function send(url: string, token: string, service: string, name: string): 
   return eventIds[0]
 }
 
-/** Where everything stands that came of a few alerts. */
+/** Returns the API paths of everything created by a few alerts. */
 async function pathsOfAFewAlerts(url: string, token: string): Promise<string[]> {
   const events: string[] = []
   for (const name of ['Down', 'Slow', 'Full']) events.push(await send(url, token, 'cart', name))
@@ -47,7 +47,7 @@ async function pathsOfAFewAlerts(url: string, token: string): Promise<string[]> 
   return [`/api/services/${id}`, ...lists, ...events.map((event) => `/api/events/${event}`)]
 }
 
-/** Four senders that go on until they are stopped, each with a service of its own; it has begun when it returns. */
+/** Starts four senders, each with its own service, that run until they are stopped. Returns when they have started. */
 async function startLoad(url: string, token: string) {
   const ids: string[] = []
   let isOver = false

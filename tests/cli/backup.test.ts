@@ -1,4 +1,4 @@
-/** incmon backup: beside a running server and without one, and everything that it refuses. */
+/** incmon backup: with and without a running server, and everything it rejects. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { incmon, refusal, shell } from '../helpers/cli.ts'
 import { makeEvent, makeOrganization } from '../helpers/factory.ts'
 import { smallDisk, temporaryDirectory } from '../helpers/store.ts'
 
-/** A directory with a database of about 5 MB. */
+/** Creates a directory with a database of about 5 MB. */
 function acme(t: TestContext): string {
   const cwd = temporaryDirectory(t)
   const db = openStore(join(cwd, 'incmon.db'))
@@ -21,7 +21,7 @@ function acme(t: TestContext): string {
   return cwd
 }
 
-/** What is there beside the database and its lock. */
+/** Lists the files other than the database and its lock. */
 function left(cwd: string): string[] {
   return readdirSync(cwd).filter((name) => !/^incmon\.db(\.lock)?$/.test(name))
 }

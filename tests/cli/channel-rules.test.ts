@@ -1,4 +1,4 @@
-/** Rules of channels on the command line. */
+/** Channel rules on the command line. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMinutes, parseRule } from '../../src/cli/channel-rules.ts'

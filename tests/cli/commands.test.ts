@@ -1,4 +1,4 @@
-/** Commands that work on a database: their output as text and as JSON. */
+/** The output of commands as text and JSON. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const BACKOFF = {
   count: 3,
 }
 
-/** A directory with a database of Acme alone, or of Acme and Basil. */
+/** Creates a directory with a database that contains Acme and, optionally, Basil. */
 function acme(t: TestContext, more: { basil?: boolean } = {}) {
   const cwd = temporaryDirectory(t)
   const db = openStore(join(cwd, 'incmon.db'))

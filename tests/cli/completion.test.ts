@@ -1,4 +1,4 @@
-/** incmon completion, in the shells themselves: what they offer, and what a TAB on a terminal types. */
+/** incmon completion in real shells: what they suggest, and what TAB inserts on a terminal. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -9,9 +9,8 @@ import { temporaryDirectory } from '../helpers/store.ts'
 
 const has = (shell: string) => spawnSync(shell, ['--version']).status === 0
 const SHELLS = ['bash', 'zsh', 'fish'].filter(has)
-/** A shell that has not ended by then waits for more, in milliseconds. */
+/** How long to wait for a shell, in milliseconds. */
 const LONGEST = 120_000
-/** The scripts, made once. */
 const scripts = new Map<string, Promise<string>>()
 const scriptOf = (shell: string) => {
   const made = scripts.get(shell) ?? incmon('/', ['completion', shell]).then(({ out }) => out)
@@ -19,7 +18,7 @@ const scriptOf = (shell: string) => {
   return made
 }
 
-/** A directory with the script of a shell and two files to complete. */
+/** Creates a directory with a shell's script and two files to complete. */
 async function place(t: TestContext, shell: string): Promise<string> {
   const cwd = temporaryDirectory(t)
   writeFileSync(join(cwd, 'completion'), await scriptOf(shell))
@@ -41,14 +40,14 @@ function run(cwd: string, command: string, args: readonly string[], input = ''):
   return stdout
 }
 
-/** What each shell offers for a line whose last word is begun; words are parted as readline parts them. */
+/** What each shell suggests for an incomplete line. Words are split as readline splits them. */
 const OFFERS: Readonly<Record<string, (cwd: string, line: string) => string[]>> = {
   bash: (cwd, line) => {
     const words = line.split(/ |(?<==)|(?==)/).map((word) => `'${word}'`)
     const ask = `source ./completion; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _incmon; printf '%s\\n' "\${COMPREPLY[@]}"`
     return run(cwd, 'bash', ['--norc', '-c', ask]).split('\n')
   },
-  // compadd is where everything that zsh would show goes through.
+  // zsh passes everything it would show to compadd.
   zsh: (cwd, line) => {
     const words = line.split(' ').map((word) => `'${word}'`)
     const ask = `compdef() { :; }; source ./completion
@@ -93,7 +92,7 @@ for (const shell of SHELLS) {
       test(`${line}<TAB> offers ${offered.join(', ') || 'nothing'}`, async (t) => {
         const cwd = await place(t, shell)
         const found = OFFERS[shell]?.(cwd, line) ?? []
-        // fish shows the whole word with its flag, and a directory as one.
+        // fish shows a completed option together with its value, and a directory as one word.
         const plain = found.map((one) => one.replace(/^--plan=/, '').replace(/\/$/, '')).filter((one) => one !== '')
         assert.deepEqual([...new Set(plain)].sort(), [...offered])
       })
@@ -101,7 +100,7 @@ for (const shell of SHELLS) {
   })
 }
 
-/** A terminal of its own, on which a person types. */
+/** Types keys on a pseudo-terminal and returns its output. */
 function typed(cwd: string, shell: string, keys: string): string {
   return run(cwd, 'script', ['-qec', shell, '/dev/null'], `${keys}exit\n`).replaceAll('\r', '')
 }

@@ -1,4 +1,6 @@
-/** incmon demo: the story is the same for the same seed, is told through the webhooks, and leaves nothing behind. */
+/**
+ * incmon demo: the same seed produces the same story, which is sent through the webhooks and leaves no files behind.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

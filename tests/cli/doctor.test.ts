@@ -1,4 +1,4 @@
-/** incmon doctor, the program itself: whatever it finds, it leaves everything as it is. */
+/** incmon doctor as a program: it never changes anything. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,12 +16,12 @@ import { DAY, makeOrganization, makeToken } from '../helpers/factory.ts'
 import { pruneOnce, temporaryDirectory } from '../helpers/store.ts'
 
 const NOBODY = 65_534
-/** A port that no system gives away by itself, and that nothing listens on. */
+/** A reserved port that nothing listens on. */
 const NOBODYS = '9'
 
 type Finding = { readonly check: string; readonly state: string; readonly text: string }
 
-/** A directory with the database of Acme, closed; a server over it changes no byte by itself. */
+/** Creates a directory with Acme's database, closed. A server would not change any byte of it on its own. */
 function acme(t: TestContext): { cwd: string; file: string } {
   const cwd = temporaryDirectory(t)
   const db = openStore(join(cwd, 'incmon.db'))
@@ -32,7 +32,7 @@ function acme(t: TestContext): { cwd: string; file: string } {
   return { cwd, file: db.file }
 }
 
-/** What doctor says of each check, after it was made sure that it changed no byte; the log's index is anybody's. */
+/** Returns doctor's finding for each check, after verifying that no byte has changed. The WAL index is exempt. */
 async function examine(cwd: string, env: Record<string, string> = {}, uid: number | null = null, ...args: string[]) {
   const before = bytesIn(cwd)
   const { code, out, err } = await asking(cwd, ['doctor', '--json', ...args], { env, uid })

@@ -1,4 +1,4 @@
-/** Dumps: entries in order of receipt, whatever the layout of the file, and errors for invalid entries. */
+/** Reading exports: entries are sorted by time of receipt in every file layout, and invalid entries are reported. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -78,7 +78,7 @@ function leaves(command: Command): Command[] {
   return children.flatMap((child) => (child.commands.length === 0 ? [child] : leaves(child)))
 }
 
-/** The command that the arguments lead to, as far as they lead. */
+/** Returns the command selected by the arguments. */
 function commandOf({ args }: Golden): Command {
   return args.reduce((at, arg) => at.commands.find((one) => one.name() === arg) ?? at, program)
 }

@@ -1,11 +1,14 @@
-/** Goldens: one file is one call of the program, with all that it must print; read, compared, written anew. */
+/**
+ * Golden files: each contains one call of the program and its expected output. They are read, compared and rewritten
+ * here.
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { MIGRATIONS } from '../../src/store/sqlite/schema/migrate.ts'
 import type { Outcome } from '../helpers/cli.ts'
 import type { Setup } from './setups.ts'
 
-/** `args` with their placeholders as they stand in the file. */
+/** `args` still contains the placeholders from the file. */
 export type Golden = {
   readonly name: string
   readonly file: string
@@ -22,9 +25,9 @@ export type Golden = {
 
 const FOLDER = new URL('goldens/', import.meta.url).pathname
 
-/** What differs from run to run, and the placeholder that stands for it; the setup's own names come first. */
+/** Patterns for output that varies between runs, with their placeholders. The setup's own names are replaced first. */
 const PLACEHOLDERS: readonly (readonly [what: RegExp, placeholder: string])[] = [
-  // So that a new migration changes no golden.
+  // So that a new migration does not change the golden files.
   [/^VERSION +NAME +APPLIED\n(?:\d+ .*\n)+/gm, 'VERSION  NAME  APPLIED\n{migrations}\n'],
   [/"\d{4}_[a-z_]+"(?:,"\d{4}_[a-z_]+")*/g, '"{migrations}"'],
   [/\b\d{4}_[a-z_]+(?:, \d{4}_[a-z_]+)*/g, '{migrations}'],
@@ -75,13 +78,13 @@ function parse(file: string): Golden {
   }
 }
 
-/** `--- stdout` and the lines below it. */
+/** Returns `--- stdout` followed by the lines. */
 function titled(section: string): [string, string] {
   const end = section.indexOf('\n')
   return [section.slice(4, end), section.slice(end + 1)]
 }
 
-/** `incmon org create 'Basil & Sons'` without its first word; a quoted word may hold blanks. */
+/** Splits `incmon org create 'Basil & Sons'` into words, without the first one. Quoted words can contain spaces. */
 function wordsOf(line: string): string[] {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
   return words.slice(1)
@@ -91,7 +94,7 @@ function fail(file: string, what: string): never {
   throw new Error(`${file}: ${what}: not understood; see golden.test.ts`)
 }
 
-/** Text with the setup's names in the place of their placeholders; `{{token}}` is the program's own. */
+/** Replaces placeholders with the setup's values. `{{token}}` is left for the program. */
 export function filled(text: string, { names = {} }: Setup): string {
   return Object.entries(names).reduce(
     (before, [name, value]) => before.replaceAll(new RegExp(`(?<!\\{)\\{${name}\\}(?!\\})`, 'g'), value),
@@ -99,7 +102,7 @@ export function filled(text: string, { names = {} }: Setup): string {
   )
 }
 
-/** An outcome with placeholders for what differs from run to run. */
+/** Replaces everything in an outcome that varies between runs with placeholders. */
 export function normalised({ out, err, code }: Outcome, { cwd, names = {} }: Setup, version: string) {
   const known = [...Object.entries(names), ['directory', cwd] as const]
   const plain = (text: string) => {
@@ -110,7 +113,7 @@ export function normalised({ out, err, code }: Outcome, { cwd, names = {} }: Set
   return { exit: code, out: plain(out), err: plain(err) }
 }
 
-/** Keeps what was asked, and puts what came in the place of what was expected. */
+/** Rewrites a golden file with the actual output. */
 export function rewrite({ file }: Golden, came: ReturnType<typeof normalised>): void {
   const asked = readFileSync(file, 'utf8').replace(/^--- (stdout|stderr)\n[\s\S]*?(?=^--- |(?![\s\S]))/gm, '')
   const kept = asked.replace(/^exit: .*\n/m, '').replace(/^(run: .*\n)/m, `$1exit: ${came.exit}\n`)

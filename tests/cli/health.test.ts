@@ -1,4 +1,4 @@
-/** incmon health: a server that is not ready, not yet ready, or another program. */
+/** incmon health with a server that is not ready, a server that becomes ready, and a different program. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../helpers/store.ts'
 
 const UNREADY = '{"title":"Service Unavailable","status":503,"detail":"the database accepts no writes (SQLITE_FULL)"}'
 
-/** A server that is not ready for so many requests, then is; counts them. */
+/** Starts a server that is not ready for the given number of requests, and counts them. */
 async function unreadyFor(t: TestContext, times: number, body = UNREADY) {
   const asked = { times: 0 }
   const server = createServer((_, response) => {

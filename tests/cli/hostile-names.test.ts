@@ -1,4 +1,4 @@
-/** Hostile names: whatever a sender or a person calls something, no command lets it steer the terminal. */
+/** Hostile names: no command lets a sender's or user's text control the terminal. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ import { incmon, type Outcome } from '../helpers/cli.ts'
 import { makeAlert, makeIncident, makeOrganization, makeService, makeSilence, makeToken } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-/** Red text, a bell, reversed text, a new title of the window, and a line of its own. */
+/** Red text, a bell, reversed text, a new window title, and an extra line. */
 const HOSTILE = 'x\u001b[31m\u0007\u202e\u009b2J\u001b]0;title\u0007\u2028\r\nFORGED'
 
-/** These last until they are stopped, or ask a running server again and again. */
+/** Commands that run until they are stopped or that poll a server. */
 const LASTING = /^(serve|demo|health)$/
 
 function assertHarmless({ out, err }: Outcome, isJson = false): void {
@@ -30,7 +30,7 @@ function leavesOf(command: Command, path: readonly string[] = []): { path: reado
   return command.commands.flatMap((child) => leavesOf(child, [...path, child.name()]))
 }
 
-/** A directory whose database has hostile names in every place that a command shows. */
+/** Creates a directory whose database has hostile names in every field that a command shows. */
 async function hostileDirectory(t: TestContext) {
   const cwd = temporaryDirectory(t)
   const db = openStore(join(cwd, 'incmon.db'))
@@ -51,7 +51,7 @@ async function hostileDirectory(t: TestContext) {
   return { cwd, incident, silence, service: service.id, other: other.id }
 }
 
-/** Commands that succeed on that database. */
+/** Commands that succeed on this database. */
 function successes({ incident, silence, service, other }: Awaited<ReturnType<typeof hostileDirectory>>): string[][] {
   return [
     ['org', 'list'],
@@ -82,7 +82,7 @@ test('the database of an organization with a hostile name is shown without harm'
   }
 })
 
-/** A second organization exists after the second command. */
+/** From the third command on, there are two organizations. */
 function orgOf([noun = '', verb = '']: readonly string[]): string[] {
   const takesOrg = /^(service (list|merge)|token (create|list)|silence list|explain|incident (list|export))$/
   return takesOrg.test(noun === 'explain' ? noun : `${noun} ${verb}`) ? ['--org', HOSTILE] : []

@@ -1,4 +1,6 @@
-/** incmon import: the record that a server would have made, however often and in whatever order it is imported. */
+/**
+ * incmon import: creates the same records as a server would have, in any order and no matter how often it is repeated.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +18,7 @@ import { temporaryDirectory } from '../helpers/store.ts'
 
 const DUMP = readFileSync(new URL('../fixtures/alertmanager-alerts.json', import.meta.url), 'utf8')
 
-/** A directory with Acme (Team) and Charlie (Pro), and an import of these lines for Acme. */
+/** Creates a directory with Acme (Team) and Charlie (Pro), and returns a function that imports lines into Acme. */
 function place(t: TestContext) {
   const cwd = temporaryDirectory(t)
   const db = openStore(join(cwd, 'incmon.db'))
@@ -36,7 +38,7 @@ function place(t: TestContext) {
 const lineOf = (source: string, minutes: number, payload: unknown) =>
   JSON.stringify({ source, receivedAt: new Date(NOON + minutes * MINUTE).toISOString(), payload })
 
-/** Trouble on a Saturday: an alert that fires at noon, is repeated, and resolved twenty minutes later. */
+/** Problems on a Saturday: an alert fires at noon, is repeated, and is resolved twenty minutes later. */
 function trouble(service: string): string[] {
   const at = (minutes: number) => NOON + minutes * MINUTE
   const firing = alert('HighErrorRate', { service }, { startsAt: at(0) })
@@ -49,7 +51,7 @@ function trouble(service: string): string[] {
   ]
 }
 
-/** All that an import may change: every table with what is in it, but for the names that are made by chance. */
+/** Returns the contents of every table, except for random ids. */
 function contentOf(db: Db): string {
   const rows = (['events', 'alerts', 'incidents', 'services', 'senders', 'rejections', 'timeline'] as const).map(
     (table) =>
@@ -179,7 +181,7 @@ suite('import', { concurrency: 4 }, () => {
   })
 })
 
-/** An import holds the lock before it reads its input. */
+/** An import acquires the lock before it reads its input. */
 async function whenServed(file: string): Promise<void> {
   await eventually(async () => isServed(file), Boolean)
 }

@@ -10,7 +10,7 @@ import { DAY, makeAlert, makeIncident, makeService, newUuid } from '../helpers/f
 import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-/** Acme's resolved incidents with these titles, a day apart; Basil on plan Free and Charlie have one each. */
+/** Creates resolved incidents with these titles for Acme, a day apart, and one each for Basil (Free) and Charlie. */
 async function resolved(t: TestContext, ...titles: string[]) {
   const world = makeWorld(t)
   const { acme, basil, charlie, db, clock, request } = world

@@ -1,4 +1,4 @@
-/** Why no answer came: each code of the system has its own remedy. */
+/** Connection errors: each error code has its own remedy. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { explainNoAnswer } from '../../src/cli/ask.ts'

@@ -1,4 +1,7 @@
-/** incmon prune: what would go, what goes, and what waits for a yes; beside a server, and killed in the middle. */
+/**
+ * incmon prune: what it lists, what it deletes, and when it asks for confirmation; also alongside a server, and when
+ * killed halfway.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +15,7 @@ import { DAY, makeEvent, makeOrganization, makeToken } from '../helpers/factory.
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-/** Acme with so many old events and so many of today, and Basil without any. */
+/** Creates Acme with these numbers of old and new events, and Basil without events. */
 function history(t: TestContext, old: number, young: number) {
   const cwd = temporaryDirectory(t)
   const db = openStore(join(cwd, 'incmon.db'))
@@ -32,7 +35,7 @@ function history(t: TestContext, old: number, young: number) {
   return { cwd, db, acme, events }
 }
 
-/** Nobody gets past the five hundredth event: whoever deletes it counts for hours. */
+/** Deleting the five hundredth event takes hours. */
 const ENDLESS = `CREATE TRIGGER endless BEFORE DELETE ON events WHEN old.id = 500 BEGIN
   WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 1e12) SELECT max(n) FROM counted;
 END`

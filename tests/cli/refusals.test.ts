@@ -1,4 +1,4 @@
-/** What the command line refuses: one line that says what to do, an exit code, and nothing touched. */
+/** Command line errors: one line that says what to do, an exit code, and no changes. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -93,7 +93,7 @@ for (const [args, line] of FAILURES) {
   })
 }
 
-/** Usage that only the server, or the application over the database, can refuse. */
+/** Incorrect usage that only the API can detect. */
 const BY_OPTION: readonly [args: readonly string[], line: RegExp][] = [
   [[...SLACK, '--url', 'ftp://x'], /^--url: the URL must begin with https/],
   [[...SLACK, '--url', 'nowhere'], /^--url: not a URL; write one such as https/],
@@ -229,7 +229,7 @@ function newer(file: string): void {
   db.close()
 }
 
-/** The header is ours, the tables behind it are noise. */
+/** A file with a valid header whose tables are random bytes. */
 function damaged(file: string): void {
   const db = openStore(file)
   migrate(db, 0)

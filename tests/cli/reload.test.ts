@@ -1,4 +1,4 @@
-/** SIGHUP and TLS, with the real program: what changes while it serves, and what stays after a fault. */
+/** SIGHUP and TLS with the real program: what changes while it is running, and what stays the same after an error. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { copyFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { asking, incmon, incmonServe } from '../helpers/cli.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-/** A server with its certificate in its directory; `signal` reloads and gives the line that says so. */
+/** Starts a server with a certificate in its directory. `signal` reloads and returns the log line that reports it. */
 async function serving(t: TestContext, config = '', days = 30) {
   const cwd = temporaryDirectory(t)
   const first = makeCertificate(t, 'first', days)

@@ -1,4 +1,4 @@
-/** incmon replay: what it sends, in which order and at which times, and what it refuses before it sends anything. */
+/** incmon replay: what it sends, in which order and when, and what it rejects before sending anything. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -25,7 +25,7 @@ function recording(t: TestContext, ...lines: unknown[]): string {
 
 type Seen = Pick<IncomingMessage, 'url' | 'headers'> & { body: string; at: number }
 
-/** A server that writes down what it is sent, and answers each with a status. */
+/** Starts a server that records requests and responds to all of them in the same way. */
 async function listener(t: TestContext, answer = { status: 200, body: '{"received":true,"eventIds":["x"]}' }) {
   const seen: Seen[] = []
   const server = createServer(async (request, response) => {
@@ -114,7 +114,7 @@ suite('replay', { concurrency: 4 }, () => {
     const [one, other] = [metrics('A', T), metrics('B', T + 120 * SECOND)]
     await replay(recording(t, one, other), '--url', url, '--token', 'x', '--speed', '60')
     const waited = (seen[1]?.at ?? 0) - (seen[0]?.at ?? 0)
-    // Two seconds; a busy machine may bring the first late, or the second.
+    // Two seconds. On a busy machine, either request can be late.
     assert.ok(waited > 100 && waited < 100 * SECOND, `${waited} ms`)
   })
 

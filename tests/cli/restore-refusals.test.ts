@@ -1,4 +1,4 @@
-/** incmon restore: what is refused, in one line, with the database left to the byte. */
+/** incmon restore: rejected backups, each with a one-line error and an unchanged database. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

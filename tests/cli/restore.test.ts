@@ -1,4 +1,4 @@
-/** incmon restore: a backup in the place of the database, and the old one kept. */
+/** incmon restore: replaces the database with a backup and keeps the old one. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { chownSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
@@ -147,7 +147,9 @@ test('the backup of an older incmon is restored as it is, and migrate brings it 
   assert.equal(modelOf(join(cwd, 'incmon.db')), MIGRATIONS.length)
 })
 
-/** The server makes an organization and is killed: what it wrote stands in the log alone. */
+/**
+ * Starts a server that creates an organization, and kills it, so that the change exists only in the write-ahead log.
+ */
 async function leaveALog(t: TestContext, cwd: string): Promise<void> {
   const { stop } = await incmonServe(t, cwd)
   await incmon(cwd, ['org', 'create', 'default'])

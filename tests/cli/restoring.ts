@@ -1,4 +1,4 @@
-/** What tests of restore begin with: a database, a backup of another, and a look at what is left of them. */
+/** Helpers for tests of restore. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -8,7 +8,7 @@ import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeEvent, makeOrganization } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-/** A database of these organizations, of about 5 MB, closed. */
+/** Creates a closed database of about 5 MB with these organizations. */
 export function make(file: string, ...organizations: readonly string[]): void {
   const db = openStore(file)
   migrate(db, 0)
@@ -16,7 +16,7 @@ export function make(file: string, ...organizations: readonly string[]): void {
   db.close()
 }
 
-/** A directory with a database of Acme now, and a backup of when it was Basil's. */
+/** Creates a directory with Acme's database and a backup of Basil's. */
 export function world(t: TestContext): string {
   const cwd = temporaryDirectory(t)
   make(join(cwd, 'incmon.db'), 'Acme')
@@ -24,7 +24,7 @@ export function world(t: TestContext): string {
   return cwd
 }
 
-/** The organizations in a database. */
+/** Returns the names of the organizations in a database. */
 export function namesIn(file: string): string[] {
   const db = openStore(file)
   try {
@@ -34,7 +34,7 @@ export function namesIn(file: string): string[] {
   }
 }
 
-/** What else lies in the directory. */
+/** Lists the other files in the directory. */
 export function left(cwd: string): string[] {
   return readdirSync(cwd).filter((name) => !/^(incmon|backup)\.db(\.lock|\.sock)?$/.test(name))
 }

@@ -1,4 +1,4 @@
-/** incmon serve, from the first line to the signal, and the commands that work beside it. */
+/** incmon serve, from its first output to its shutdown, and commands alongside it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ function list(url: string, token: string): Promise<Response> {
   return fetch(`${url}/api/services`, { headers: { Authorization: `Bearer ${token}` } })
 }
 
-/** Only root may run a program as another. */
+/** Only root can run a program as another user. */
 const ROOT = { skip: process.getuid?.() === 0 ? false : 'only root may give files away' }
 const OTHER = 65_534
 
@@ -196,7 +196,7 @@ suite('serve', { concurrency: 4 }, () => {
   })
 })
 
-/** Noise in the place of the page with which a table begins. */
+/** Overwrites a table's first page with random bytes. */
 function damagePageOf(file: string, table: string): void {
   const sqlite = new SQLite(file, { readonly: true })
   const page = sqlite.prepare<[string], number>('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(table)

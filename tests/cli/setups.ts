@@ -1,4 +1,4 @@
-/** Setups: the directories in which the goldens run, by the name that a golden gives. */
+/** The directories in which golden files run, by the name used in the golden file. */
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -22,22 +22,24 @@ import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { answering, startReceiver } from '../notify/receiver.ts'
 
-/** Where the command runs, and the names that stand for what differs each time: `{name}` in arguments and outputs. */
+/** The working directory, and the values of placeholders such as `{name}` in arguments and output. */
 export type Setup = { readonly cwd: string; readonly names?: Readonly<Record<string, string>> }
 
 export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise<Setup>>> = {
-  /** An empty directory. */
   nothing: (t) => ({ cwd: temporaryDirectory(t) }),
-  /** The organization Acme (Team) with two services and a token for reading, and nothing else. */
+  /** The organization Acme (Team) with two services and a token with the read scope. */
   acme,
-  /** Acme, Basil (Free) and Charlie (Pro), each with a token; Acme has a resolved incident with a postmortem, an open one, and a silence. */
+  /**
+   * Acme, Basil (Free) and Charlie (Pro), each with a token. Acme has a resolved incident with a postmortem, an open
+   * incident, and a silence.
+   */
   cast,
-  /** A running server of Acme: `{url}`, and `{token}` for all scopes. */
+  /** A running server for Acme: `{url}`, and `{token}` with all scopes. */
   server: async (t) => {
     const { url, token, db } = await startServer(t)
     return { cwd: dirname(db.file), names: { url, token } }
   },
-  /** Acme with a channel to a receiver on this machine that answers `thanks`. */
+  /** Acme with a channel whose receiver runs on this machine and responds `thanks`. */
   local: async (t) => {
     const { cwd, names } = acme(t)
     const { url } = await startReceiver(t, answering(200, 'thanks'))
@@ -46,17 +48,17 @@ export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise
     db.close()
     return { cwd, ...(names ? { names } : {}) }
   },
-  /** A file whose header is ours, and noise behind it. */
+  /** A database with a valid header followed by random bytes. */
   damaged: (t) => withFile(t, (file) => writeFileSync(file, readFileSync(file).fill(0x5a, 100))),
-  /** A file of an incmon that is newer than this one. */
+  /** A database of a newer version of incmon. */
   newer: (t) => withFile(t, (file) => change(file, 'PRAGMA user_version = 99')),
-  /** A file that no migration was applied to yet. */
+  /** A database without migrations. */
   older: (t) => {
     const cwd = temporaryDirectory(t)
     openStore(join(cwd, 'incmon.db')).close()
     return { cwd }
   },
-  /** A text where the database should be. */
+  /** A text file instead of a database. */
   text: (t) => {
     const cwd = temporaryDirectory(t)
     writeFileSync(join(cwd, 'incmon.db'), 'dear diary')

@@ -1,4 +1,6 @@
-/** One process writes: commands use the socket of a running server, otherwise they open the database themselves. */
+/**
+ * Only one process writes: commands use a running server's socket, or open the database themselves if there is none.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +22,7 @@ import { temporaryDirectory } from '../helpers/store.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A directory with a closed database of Acme, which has an open incident. */
+/** Creates a directory with Acme's database, closed, which contains an open incident. */
 function acme(t: TestContext, cwd = temporaryDirectory(t)) {
   const db = openStore(join(cwd, 'incmon.db'))
   migrate(db, 0)
@@ -30,7 +32,7 @@ function acme(t: TestContext, cwd = temporaryDirectory(t)) {
   return { cwd, file: db.file, socket: `${db.file}.sock`, id }
 }
 
-/** As `acme`, with the lock held as a server holds it, and something else than a server on the socket. */
+/** Like `acme`, but with the lock held as if by a server, and a different program listening on the socket. */
 async function locked(t: TestContext, server: Server) {
   const place = acme(t)
   t.after(holdLock(place.file))
@@ -40,7 +42,7 @@ async function locked(t: TestContext, server: Server) {
   return place
 }
 
-/** What a request over the socket is answered. */
+/** Sends a request over the socket. */
 async function ask(socketPath: string, path: string, method = 'GET') {
   const sent = request({ socketPath, path, method, headers: { host: 'localhost' } }).end()
   const [answer] = await once(sent, 'response')
@@ -317,7 +319,7 @@ test('another user cannot connect, and the message names the remedy', async (t) 
   assert.match(err, /run the command as the user who runs the server|check its owner and mode/)
 })
 
-/** A file system of its own with Acme's database, mounted so that nobody can write to it. */
+/** Mounts a file system with Acme's database read-only. */
 function readOnly(t: TestContext) {
   const mount = mkdtempSync(join(tmpdir(), 'incmon-ro-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', mount]).status === 0

@@ -1,4 +1,4 @@
-/** SIGTERM, with the real program under load: nothing acknowledged is lost, and nobody is cut off. */
+/** SIGTERM with the real program under load: nothing acknowledged is lost, and every response is completed. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
@@ -23,7 +23,7 @@ async function serving(t: TestContext, env: Record<string, string> = {}) {
 
 type Outcome = { readonly status: number | string; readonly eventId?: string; readonly connection?: string | undefined }
 
-/** One event; the status, or the code of the error that kept it from being answered. */
+/** Sends one event. Returns the status, or the code of the connection error. */
 function post(url: string, token: string, agent: Agent, name: string): Promise<Outcome> {
   return new Promise((resolve) => {
     const headers = { Authorization: `Bearer ${token}` }
@@ -45,7 +45,7 @@ function post(url: string, token: string, agent: Agent, name: string): Promise<O
   })
 }
 
-/** Posts one event after the other on a kept connection until nobody listens any more. */
+/** Sends events one after another on a kept-alive connection until the server stops listening. */
 async function sendUntilRefused(url: string, token: string, client: number, seen: Outcome[]): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (let number = 0; ; number += 1) {

@@ -1,4 +1,4 @@
-/** Test payloads: each is what its own webhook takes, at the present time. */
+/** Test payloads: each one is accepted by its webhook and has the current time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TEST_PAYLOADS } from '../../src/cli/test-payloads.ts'

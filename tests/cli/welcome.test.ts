@@ -1,4 +1,4 @@
-/** The first lines of a server: a token on a terminal, the command that creates one elsewhere. */
+/** A server's first lines of output: a token on a terminal; elsewhere, the command that creates one. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemDeps } from '../../src/deps.ts'

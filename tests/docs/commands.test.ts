@@ -1,4 +1,4 @@
-/** Every shell block of the documentation is executed, unless it needs another system. */
+/** Executes every shell block in the documentation, unless it requires another system. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { incmon, incmonServe, MAIN } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { PAGES, type Page, ROOT, shellBlocks } from './pages.ts'
 
-/** A block with a line that starts like this is not executed here, for the given reason. */
+/** Blocks with a line that starts like this are not executed here, for the given reason. */
 const ELSEWHERE = [
   [/^npm (ci|start|run build)\b/, 'it installs or builds; CI runs it'],
   [/^npm (test|run bench)\b/, 'it runs tests'],
@@ -22,7 +22,7 @@ const ELSEWHERE = [
   [/^incmon serve\b/, 'it does not end; every page here runs against a server'],
 ] as const
 
-/** The list that holds the record which a placeholder such as ALERT_ID stands for. */
+/** The API list that contains the record for a placeholder such as ALERT_ID. */
 const LISTS: Readonly<Record<string, string>> = {
   INCIDENT_ID: 'incidents',
   SERVICE_ID: 'services',
@@ -55,7 +55,7 @@ async function execute(t: TestContext, page: Page): Promise<void> {
   const cwd = temporaryDirectory(t)
   for (const name of ['examples', 'src', 'sql', 'tests', 'node_modules', 'node.sh', 'package.json', 'tsconfig.json'])
     symlinkSync(ROOT + name, join(cwd, name))
-  // Beside a server, only alerts of the last hour can be imported.
+  // While a server is running, only alerts from the last hour can be imported.
   const alerts = readFileSync(`${ROOT}tests/fixtures/alertmanager-alerts.json`, 'utf8')
   const now = new Date(systemClock()).toISOString()
   writeFileSync(join(cwd, 'alerts.json'), alerts.replace(/2026-03-14T[\d:.]+Z/g, now))
@@ -63,7 +63,7 @@ async function execute(t: TestContext, page: Page): Promise<void> {
   writeFileSync(join(cwd, 'incmon'), shim, { mode: 0o755 })
   const { url } = await incmonServe(t, cwd)
   const token = (await incmon(cwd, ['token', 'create', '--scopes', SCOPES])).out.trim()
-  // A reader of the README starts with an empty server.
+  // Readers of the README start with an empty server.
   if (page.path !== 'README.md') await fill(cwd, url, token)
   const env = { INCMON_PORT: new URL(url).port, INCMON_TOKEN: token }
   for (const block of shellBlocks(page).filter(isExecuted)) {
@@ -73,7 +73,7 @@ async function execute(t: TestContext, page: Page): Promise<void> {
   }
 }
 
-/** Stores two services, an incident and a token that no command here uses. */
+/** Creates two services, an incident, and a token that no command here uses. */
 async function fill(cwd: string, url: string, token: string): Promise<void> {
   const alerts = ['checkout', 'checkout-old'].map((service) => ({
     labels: { alertname: 'Down', namespace: 'shop', service, severity: 'critical' },
@@ -85,7 +85,7 @@ async function fill(cwd: string, url: string, token: string): Promise<void> {
   await incmon(cwd, ['token', 'create', '--name', 'unused'])
 }
 
-/** Replaces placeholders by the ID of the newest such record. */
+/** Replaces placeholders with the id of the newest such record. */
 async function filledIn(block: string, url: string, token: string): Promise<string> {
   let text = block
   for (const [placeholder, list] of Object.entries(LISTS)) {
@@ -100,11 +100,11 @@ async function filledIn(block: string, url: string, token: string): Promise<stri
   return text
 }
 
-/** Runs a block as one terminal would: variables and aliases stay for the next block. */
+/** Runs a block as if in one terminal: variables and aliases are kept for the next block. */
 async function bash(cwd: string, script: string, env: Record<string, string>) {
   const start = 'set -euo pipefail; shopt -s expand_aliases; if [ -e .state ]; then . ./.state; fi'
   const lines = [start, script, '{ export -p; alias -p; } > .state']
-  // curl ends with 0 after an error response, unless it is told otherwise.
+  // By default, curl exits with 0 after an error response.
   const fail = 'curl() { command curl -sS --fail-with-body "$@"; }'
   writeFileSync(join(cwd, 'block.sh'), [fail, ...lines, ''].join('\n'))
   const child = spawn('bash', ['block.sh'], {

@@ -1,4 +1,4 @@
-/** The numbers of inferred ends: the documentation, the shipped example and the code state the same ones. */
+/** The documentation, the Alertmanager example and the code agree on the limits for inferred ends. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

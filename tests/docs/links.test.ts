@@ -1,4 +1,4 @@
-/** Every link of the documentation leads somewhere, and every page can be reached from the README. */
+/** Every link in the documentation works, and every page can be reached from the README. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -72,7 +72,7 @@ test('the index of the rules names every concept, and where to start', () => {
   assert.deepEqual(rows.map((path) => path.split('/')[0]).sort(), folders.sort())
 })
 
-/** The links to files of the project; `path` counts from the root. */
+/** Returns the links to files in the project. `path` is relative to the root. */
 function linksOf(page: Page): Link[] {
   return [...withoutBlocks(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].map(
     ([, target = '', anchor = '']) => ({
@@ -90,7 +90,7 @@ function faultOf(from: Page, { path, anchor }: Link): string[] {
   return [`${from.path}: ${shown}${anchor && `#${anchor}`}`]
 }
 
-/** The anchors that GitHub gives to headings. */
+/** Returns the anchors that GitHub generates for headings. */
 function anchorsOf(page: Page): string[] {
   return [...withoutBlocks(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -1,4 +1,4 @@
-/** Reads the documentation for its tests: pages, links, commands. */
+/** Reads the documentation: pages, links and commands. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
@@ -7,10 +7,10 @@ import { systemClock } from '../../src/deps.ts'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A page by its path from the root of the project, for example `docs/api.md`. */
+/** A page with its path relative to the project's root, for example `docs/api.md`. */
 export type Page = { readonly path: string; readonly text: string }
 
-/** Every page that a person reads, the README first. */
+/** All pages of the documentation, the README first. */
 export const PAGES: readonly Page[] = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'src/domain/README.md']
   .concat(globSync('docs/**/*.md', { cwd: ROOT }).sort())
   .map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }))
@@ -22,7 +22,7 @@ export function pageAt(path: string): Page {
   return page
 }
 
-/** Returns the shell blocks of a page in order, without the indentation of a list item. */
+/** Returns the shell blocks of a page in order, without the indentation of list items. */
 export function shellBlocks({ text }: Page): string[] {
   return [...text.matchAll(/^( *)```sh\n([\s\S]*?)^\1```$/gm)].map(([, indent = '', block = '']) =>
     block
@@ -37,7 +37,7 @@ export function withoutBlocks({ text }: Page): string {
   return text.replace(/^( *)```[\s\S]*?^\1```$/gm, '')
 }
 
-/** Every command of the program without subcommands, by its full name, for example `token create`. */
+/** Every command without subcommands, by its full name, for example `token create`. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map(leaves(createProgram(systemClock), []))
 
 function leaves(command: Command, names: readonly string[]): [string, Command][] {

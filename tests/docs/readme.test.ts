@@ -1,4 +1,4 @@
-/** The README is short, and its picture is up to date and readable. */
+/** The README is short, and its diagram is up to date and readable. */
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
@@ -43,7 +43,7 @@ for (const [theme, colours] of Object.entries<Record<string, string>>(THEMES)) {
   }
 }
 
-/** The contrast ratio of WCAG 2. */
+/** Returns the contrast ratio as defined by WCAG 2. */
 function contrast(one: string, other: string): number {
   const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
   return (high + 0.05) / (low + 0.05)

@@ -1,4 +1,4 @@
-/** The documentation names every endpoint, command, option, setting and metric, and no other. */
+/** The documentation lists every endpoint, command, option, setting and metric, and no others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KEYS } from '../../src/config.ts'
@@ -102,7 +102,7 @@ test('the words of the severity table have that severity', () => {
   }
 })
 
-/** The calls of incmon in a script, one a line. */
+/** Returns the incmon commands in a script, one per line. */
 function commandsOf(script: string): string[] {
   const lines = script.replaceAll('\\\n', ' ').split(/\n|[|;]|&&/)
   return lines.flatMap(
@@ -110,7 +110,7 @@ function commandsOf(script: string): string[] {
   )
 }
 
-/** What a call names that the program does not know. */
+/** Returns the commands and options that do not exist. */
 function unknownIn(line: string): string[] {
   const [, ...words] = line.split(/\s+/)
   if (words[0]?.startsWith('--') || words[0] === 'COMMAND') return []

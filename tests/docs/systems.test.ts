@@ -1,4 +1,4 @@
-/** Executes the commands for systemd, Docker and Kubernetes in a directory that stands for a machine. */
+/** Executes the commands for systemd, Docker and Kubernetes in a directory that simulates a machine. */
 import assert from 'node:assert/strict'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,9 @@ import { incmon, incmonServe, MAIN, shell } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { COMMANDS, PAGES, pageAt, ROOT, shellBlocks } from './pages.ts'
 
-/** The blocks that another program executes, by their first line. tests/alertmanager.test.ts executes those of amtool. */
+/**
+ * Blocks executed by another program, by their first line. tests/alertmanager.test.ts executes those that use amtool.
+ */
 const SYSTEMD = 'sudo install dist/incmon /usr/local/bin/incmon'
 const RESTORE = 'sudo systemctl stop incmon'
 const DOCKER = 'npm ci && npm run build'
@@ -20,7 +22,7 @@ const dockerfile = readFileSync(`${ROOT}examples/Dockerfile`, 'utf8')
 const instruction = (name: string) =>
   new RegExp(`^${name} ?(.+)$`, 'm').exec(dockerfile)?.[1] ?? assert.fail(`no ${name} in the Dockerfile`)
 
-/** Returns the lines of the block of a page that begins with a line. */
+/** Returns the lines of the block that starts with the given line. */
 function blockOf(path: string, first: string): string[] {
   const found = shellBlocks(pageAt(path)).filter((block) => block.startsWith(first) && ELSEWHERE.test(block))
   assert.equal(found.length, 1, `${path}: ${first}`)
@@ -34,7 +36,7 @@ test('every block for another program is executed by a test', () => {
   assert.deepEqual(firsts.sort(), [SYSTEMD, RESTORE, DOCKER, KUBERNETES, ...AMTOOL].sort())
 })
 
-/** A service manager that knows only what incmon's unit needs: it starts the unit that was installed, and stops it. */
+/** A minimal service manager for incmon's unit: it starts and stops the installed unit. */
 const SYSTEMCTL = `
 unit=$(eval echo "$ROOT/etc/systemd/system/\\\${$#}.service")
 of() { sed -n "s#^$1=##p" "$unit" | sed "s#%S#$ROOT/var/lib#g; s#/usr/local/#$ROOT&#g"; }
@@ -55,14 +57,16 @@ esac`
 
 const PROGRAM = `exec '${process.execPath}' '${MAIN}' "$@"`
 
-/** Writes an executable shell script. */
 function writeScript(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `#!/bin/sh\n${text}\n`)
   chmodSync(path, 0o755)
 }
 
-/** Creates a machine with a checkout, sudo and systemctl. `run` runs lines in the checkout; paths lead into the machine. */
+/**
+ * Creates a machine with a checkout, sudo and systemctl. `run` executes lines in the checkout, with absolute paths
+ * mapped into the machine.
+ */
 function machine(t: TestContext) {
   const root = temporaryDirectory(t)
   const checkout = join(root, 'checkout')
@@ -90,17 +94,17 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended.
+    // The process has already exited.
   }
 }
 
-/** Returns the address in the last line of a log in which a server says where it listens. */
+/** Returns the server's URL from the last line of a log that contains one. */
 function addressIn(log: string): string {
   const found = [...log.matchAll(/incmon listens on (http\S+)/g)].at(-1)
   return found?.[1] ?? assert.fail(`no server listens: ${log}`)
 }
 
-/** Returns how a server answers a webhook with this token. */
+/** Returns the status with which a webhook responds to this token. */
 async function statusOf(url: string, token: string): Promise<number> {
   const headers = { Authorization: `Bearer ${token.trim()}` }
   const response = await fetch(`${url}/api/webhooks/metrics`, { method: 'POST', headers, body: '{"alerts":[]}' })

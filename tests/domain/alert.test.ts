@@ -1,4 +1,4 @@
-/** Alerts: whether one more signal repeats, reopens or ends an alert, or leaves it unchanged. */
+/** Alerts: whether another signal repeats, reopens or ends an alert, or changes nothing. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -19,7 +19,7 @@ import {
 
 const at = (minutes: number) => NOON + minutes * MINUTE
 
-/** What is held after more signals, each with the minute of its receipt. */
+/** Returns the alert after further signals, each with the minute of its receipt. */
 function after(held: Held, ...signals: readonly (readonly [Signal, number])[]): Held & { change: string } {
   return signals.reduce<Held & { change: string }>(
     (before, [signal, minute]) => absorb(before.alert, before.fingerprints, signal, at(minute)),

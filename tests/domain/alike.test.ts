@@ -1,4 +1,4 @@
-/** Alike alerts: a service with many of them is evaluated from a few, and the result is the same. */
+/** Similar alerts: evaluating a few of them gives the same result as evaluating all. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -87,7 +87,7 @@ const someAlert = fc
   .map((found) => one({ ...found, status: found.endsAt === null ? 'firing' : 'resolved' } as Partial<OnNode>))
 const someAlerts = fc.uniqueArray(someAlert, { maxLength: 30, selector: ({ uuid }) => uuid })
 
-/** What `evaluate` finds from these alerts, if all of them are candidates. */
+/** Returns what `evaluate` finds in these alerts if all of them are candidates. */
 function verdictOf(alerts: readonly OnNode[], candidates: readonly OnNode[], isOpen: boolean) {
   const explained = explainedByNodes(alerts, [{ node: 'worker-1', startsAt: NOON, endsAt: null }])
   const { critical, ...health } = healthOf(alerts, NOON)

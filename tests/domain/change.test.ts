@@ -1,4 +1,4 @@
-/** Changes: a pipeline out of its notifications, in whatever order they come, and rollouts out of scaling events. */
+/** Changes: a pipeline is built from its notifications in any order, and a rollout from scaling events. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'

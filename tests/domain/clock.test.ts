@@ -1,4 +1,4 @@
-/** The clock: what comes later is never stamped earlier, unless the clock was wrong. */
+/** The clock: later events never get earlier times, unless the clock was wrong. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -6,7 +6,7 @@ import { steadyClock } from '../../src/domain/clock.ts'
 
 const MINUTE = 60_000
 
-/** What is shown while the machine's clock shows these times, one after the other. */
+/** Returns the times shown while the machine's clock has these values in turn. */
 function shownOf(times: readonly number[]): number[] {
   const left = [...times]
   const clock = steadyClock(() => left.shift() ?? assert.fail('read too often'))

@@ -1,4 +1,4 @@
-/** Correlation: identity × time × kind, and nothing by time alone. */
+/** Correlation: identity × time × kind, and nothing by timing alone. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
@@ -9,7 +9,7 @@ import { job, MINUTE, NOON, pipeline, rollout } from '../helpers/changes.ts'
 const CART = { namespace: 'shop', name: 'cart' }
 const nearby = (more: Partial<Nearby> = {}): Nearby => ({ service: CART, images: [], rollouts: [], ...more })
 const at = (...minutes: number[]) => minutes.map((minute, index) => repeats(minute, minute, 1, `e${index}`))
-/** An event that counts repeats between two minutes. */
+/** Returns an event that counts repeats between two minutes. */
 const repeats = (from: number, to: number, count: number, eventId = 'e0') => {
   return { eventId, firstSeenAt: NOON + from * MINUTE, at: NOON + to * MINUTE, count }
 }

@@ -1,4 +1,4 @@
-/** Findings about an installation: each test changes one fact, and exactly one check reports it. */
+/** Findings about an installation: each test changes one fact, which exactly one check reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { diagnose } from '../../src/domain/doctor/diagnosis.ts'

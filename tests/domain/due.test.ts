@@ -1,4 +1,4 @@
-/** When the sweep has work next. */
+/** When the sweep next has work to do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nextDue } from '../../src/domain/decide/sweep.ts'

@@ -1,4 +1,4 @@
-/** Endings: recovery, rollout, missing repeats and expiry, and the time of the next check. */
+/** How alerts end: recovery, rollout, missed repeats and expiry, and the time of the next check. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -26,12 +26,12 @@ const SILENT = { repeatTimeout: null, metricsFiring: false, repeats: false }
 const QUIET = { repeatTimeout: null, metricsFiring: false, repeats: true }
 const ILL = { repeatTimeout: null, metricsFiring: true, repeats: true }
 
-/** The condition that these events show, received as they happen. */
+/** Returns the alert for a condition with these events, each received when it happened. */
 function seen(first: Signal, ...rest: readonly Signal[]): Alert {
   return rest.reduce((held, one) => absorb(held.alert, held.fingerprints, one, one.at), opened(first)).alert
 }
 
-/** How the alert stands at a minute past noon, after what was received. */
+/** Returns the alert's state at a minute past noon, after these events were received. */
 function end(alert: Alert, received: readonly ReceivedEvent[], minute: number, around = QUIET) {
   const { status, resolution, endsAt } = settle(withReceivedEvents(alert, received), around, at(minute)).alert
   return status === 'firing' ? null : [resolution, endsAt === null ? null : (endsAt - NOON) / MINUTE]

@@ -1,4 +1,4 @@
-/** Fingerprints: the same hash as Prometheus, checked against its definition. */
+/** Fingerprints: the same hash as in Prometheus, compared with its definition. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -52,7 +52,7 @@ test('A digest keeps the order and the bounds of its parts', () => {
   assert.equal(new Set([digest('a', 'b'), digest('b', 'a'), digest('ab'), digest('ab', ''), digest()]).size, 5)
 })
 
-/** FNV-1a 64 as it is defined, in BigInt. */
+/** FNV-1a 64 as defined, using BigInt. */
 function reference(parts: readonly string[]): string {
   let hash = 0xcbf29ce484222325n
   for (const part of parts) {

@@ -1,4 +1,4 @@
-/** The client behind proxies: only headers of trusted proxies count. */
+/** The client's address behind proxies: only headers from trusted proxies are used. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'

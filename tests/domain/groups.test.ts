@@ -1,4 +1,4 @@
-/** Groups of alike alerts: one row for a storm, and words for what varies. */
+/** Groups of similar alerts: a storm is one row, with a summary of what varies. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type GroupedAlert, groupAlerts, variesText } from '../../src/domain/alert/groups.ts'

@@ -1,4 +1,4 @@
-/** Health: what each alert costs, what it means beside the others, and when time alone changes it. */
+/** Health: the penalty of each alert, combinations of alerts, and changes over time. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -8,7 +8,10 @@ import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 const NEVER: Heartbeat = { heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null }
 const UNKNOWN = { longestGap: 0, gaps: 0 }
 
-/** After beats at these milliseconds past noon: the last beat, the usual pause, the wait until its silence is trouble. */
+/**
+ * Returns the state after heartbeats at these milliseconds past noon: the last one, the usual interval, and when
+ * silence becomes a problem.
+ */
 function after(pasts: readonly number[], receiver = UNKNOWN, before = NEVER) {
   const heart = pasts.reduce((held, past) => withHeartbeat(held, NOON + past, receiver), before)
   return [heart.heartbeatAt! - NOON, heart.heartbeatGap, heart.heartbeatDueAt! - heart.heartbeatAt!]

@@ -1,11 +1,11 @@
-/** The events of a sender by hour. */
+/** A sender's events per hour. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Hours, hoursUntil, NO_HOURS, withEvents } from '../../src/domain/event/heartbeat.ts'
 import { NOON } from '../helpers/factory.ts'
 
 const HOUR = 3_600_000
-/** The last hours as one text: the newest at the right. */
+/** Formats the last hours, with the newest on the right. */
 const shown = (hours: Hours, now = NOON) =>
   hoursUntil(hours, now)
     .join('')

@@ -1,4 +1,4 @@
-/** Idempotency keys: which request was seen before under a key. */
+/** Idempotency keys: which request was already received with a key. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { useOf, withAnswer, withoutAnswer } from '../../src/domain/idempotency.ts'

@@ -1,4 +1,4 @@
-/** What an event says about its image, and the projects that may have built it. */
+/** Images in events, and the projects that might have built them. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,4 +1,4 @@
-/** Merging incidents: what becomes of the one that goes on, and when a merge is refused. */
+/** Merging incidents: what happens to the remaining one, and when a merge is rejected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Mergeable, mergeOf, refuseMerge } from '../../src/domain/incident/merge.ts'

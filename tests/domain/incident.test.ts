@@ -1,4 +1,4 @@
-/** Incidents: which open, change and end automatically, and that no rule undoes the decision of a person. */
+/** Incidents: which ones open, change and end automatically. No rule overrides a person's decision. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -36,7 +36,7 @@ const pendingPod = (more: Partial<SituationAlert> = {}) =>
 const nodeDown = events({ name: 'NodeNotReady', failure: 'node' })
 const cordon = situationAlert({ uuid: 'cordon', source: 'cluster', name: 'NodeNotSchedulable', failure: 'node' })
 
-/** What is done at a minute past noon. */
+/** Returns the steps taken at a minute past noon. */
 function steps(alerts: readonly SituationAlert[], minute = 0, more: Partial<Situation> = {}): readonly string[] {
   return decide(situation(alerts, { now: at(minute), ...more })).steps.map((step) => step.do)
 }
@@ -132,7 +132,7 @@ describe('alerts join', () => {
 describe('an open incident', () => {
   const told = outage({ inIncident: true })
   const watched = incident({ status: 'monitoring' })
-  /** The steps on a healthy service, some minutes after its recovery at noon. */
+  /** Returns the steps for a healthy service, some minutes after it recovered at noon. */
   const healthy = (minute: number, current: CurrentIncident, more: Partial<Situation> = {}) =>
     steps([], minute, { healthySince: NOON, current, ...more })
   const DAY_LATER = 30 + 24 * 60

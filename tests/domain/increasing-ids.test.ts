@@ -1,4 +1,4 @@
-/** UUIDs never go backwards: not when the clock does, not within a millisecond, and not after a restart. */
+/** UUIDs never decrease, even if the clock goes backward, within a millisecond, or after a restart. */
 import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Instants: every notation of a time that senders and callers write, and what it means. */
+/** Times: every format that senders and callers use, and its meaning. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

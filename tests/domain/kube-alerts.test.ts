@@ -1,4 +1,6 @@
-/** Every alert of kube-prometheus with the labels its rule bears: the workload or node it is about, never the exporter. */
+/**
+ * Every alert of kube-prometheus with the labels from its rule belongs to its workload or node, never to the exporter.
+ */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -7,10 +9,10 @@ import { alertDraft, labelsOf, logicalLabels, rows } from './service-cases.ts'
 
 const table = rows('kube-alerts.tsv') as [string, string, string, string, string][]
 
-/** Labels of the scrape, as they are when a rule does not aggregate: kube-state-metrics bore the metric. */
+/** Labels from scraping kube-state-metrics, which are present if the rule does not aggregate. */
 const SCRAPE = 'endpoint=https-main instance=10.2.0.7:8443 job=kube-state-metrics service=kube-state-metrics'
 
-/** Alerts of the group kubernetes-apps that are about a workload come from kube-state-metrics. */
+/** Alerts in the kubernetes-apps group that are about a workload come from kube-state-metrics. */
 const OBJECTS = /^(deployment|statefulset|daemonset|job_name|horizontalpodautoscaler|poddisruptionbudget)=/
 
 function draft(alertname: string, severity: string, labels: string) {
@@ -40,7 +42,7 @@ describe('kube-state-metrics that restarts', () => {
     })
 })
 
-/** The logical labels of the draft, which may bear the exporter's job or address already. */
+/** Returns the draft's logical labels, which might already contain the exporter's job or address. */
 function withoutScrape(before: ReturnType<typeof draft>) {
   const { job: _job, instance: _instance, ...labels } = logicalLabels(before, attribute(before, []))
   return labels

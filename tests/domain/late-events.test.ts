@@ -1,4 +1,4 @@
-/** Late events: events received before an alert count as if they came after it. */
+/** Late events: an event received before its alert is treated as if it came after. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

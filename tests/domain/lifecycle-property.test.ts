@@ -1,4 +1,4 @@
-/** What holds for every order of arrival: the same things heard give the same alerts and the same health. */
+/** Properties that hold for any order of arrival: the same events produce the same alerts and the same health. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -28,7 +28,7 @@ import {
 const RUNS = { numRuns: 1000 }
 type Item = Signal | ReceivedEvent
 
-/** What people see of the alerts, whatever the order in which they were made. */
+/** Returns what people see of the alerts, independent of the order in which they were created. */
 function seenOf(alerts: readonly Alert[]) {
   return alerts
     .map(({ fingerprint, name, status, severity, startsAt, endsAt, resolution }) => ({
@@ -53,7 +53,7 @@ function assertSame(items: readonly Item[], others: readonly Item[], now: number
   assert.deepEqual(healthAt(other, now), healthAt(one, now))
 }
 
-/** Starts and ends of one fingerprint in turn, each some seconds after the last. */
+/** Generates alternating starts and ends of one fingerprint, a few seconds apart. */
 function turns(fingerprint: string, name: string, logicalKey: string): fc.Arbitrary<Signal[]> {
   const severity = fc.constantFrom('critical', 'error', 'warning', 'info')
   return fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), severity), { maxLength: 5 }).map((steps) => {
@@ -87,7 +87,7 @@ const sequences = fc.tuple(
   pipelines,
 )
 
-/** All sequences in one, their own orders kept: `picks` says whose turn it is. */
+/** Interleaves sequences while preserving the order within each. `picks` selects whose turn it is. */
 function interleaved<T>(lists: readonly (readonly T[])[], picks: readonly number[]): T[] {
   const rest = lists.map((list) => [...list])
   const out: T[] = []
@@ -98,7 +98,7 @@ function interleaved<T>(lists: readonly (readonly T[])[], picks: readonly number
   return out
 }
 
-/** Some of the items delivered once more, each some places after the first time. */
+/** Repeats some of the items a few positions after their first occurrence. */
 function duplicated<T>(items: readonly T[], copies: readonly (readonly [number, number])[]): T[] {
   const placed = items.map((item, index) => ({ item, place: index }))
   const more = copies.flatMap(([of, later]) => {
@@ -134,7 +134,7 @@ describe('different conditions of a service', () => {
     ))
 })
 
-/** Of each pod in turn trouble and recovery, every event at a second of its own. */
+/** For each pod, problems and recoveries alternate, each event at a different second. */
 const troubles = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 50 })), { maxLength: 9 })
 const recoveries: fc.Arbitrary<Item[]> = troubles.map((steps) => {
   let at = NOON

@@ -1,4 +1,4 @@
-/** The likely cause: the sentence about the best suspect. */
+/** The likely cause: the sentence about the top suspect. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

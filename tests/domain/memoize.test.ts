@@ -1,4 +1,4 @@
-/** A cached answer equals a new answer. */
+/** A cached result equals a fresh one. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -7,7 +7,7 @@ import { cacheByName, cacheLast } from '../../src/domain/memoize.ts'
 
 const shout = (name: string) => (name.length % 3 === 0 ? null : name.length % 3 === 1 ? undefined : name.toUpperCase())
 
-/** How often `find` is asked for these names, one after the other. */
+/** Returns how often `find` is called for this sequence of names. */
 function asked(...names: string[]): number {
   let times = 0
   const cached = cacheByName((name) => {

@@ -1,4 +1,4 @@
-/** Misspelled names of fields and parameters. */
+/** Misspelled field and parameter names. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { misspelled } from '../../src/domain/suggestion.ts'

@@ -1,4 +1,4 @@
-/** Names: which of several records with one name is found does not depend on the order of changes. */
+/** Names: which of several records with the same name is found does not depend on the order of changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createJournal, createNames } from '../../src/domain/state/collections.ts'

@@ -1,4 +1,4 @@
-/** Node trouble: the node accounts for what began with it on its pods, and for nothing else. */
+/** Node failures: a node explains problems that started on its pods at the same time, and nothing else. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type ConditionOnNode, explainedByNodes } from '../../src/domain/health/node-trouble.ts'

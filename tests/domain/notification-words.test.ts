@@ -1,4 +1,4 @@
-/** The words of messages, and the form that each kind of channel gives them. */
+/** The texts of messages, and their format in each kind of channel. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

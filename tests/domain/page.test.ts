@@ -1,4 +1,4 @@
-/** Pages: where they begin, how many there are, and how they refer to each other. */
+/** Pagination: offsets, page counts and links. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { offsetOf, pageLinks, totalPages } from '../../src/domain/pagination.ts'

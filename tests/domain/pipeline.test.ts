@@ -1,4 +1,4 @@
-/** Which jobs deploy, which branch counts, which failures are the CI's own. */
+/** Which jobs are deploys, which branches matter, and which failures are caused by the CI system. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

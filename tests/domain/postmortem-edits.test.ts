@@ -1,4 +1,4 @@
-/** Edits of postmortems: what people wrote, laid over every revision. */
+/** Edits of postmortems: what people wrote is applied to every revision. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

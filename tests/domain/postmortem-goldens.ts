@@ -1,4 +1,4 @@
-/** The golden scenarios of postmortems: facts, edits and the bytes expected of them; `UPDATE_GOLDEN=1` rewrites those. */
+/** Golden scenarios for postmortems: facts, edits and the expected output. `UPDATE_GOLDEN=1` rewrites the output. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import {
@@ -23,7 +23,7 @@ export const GOLDENS: readonly Golden[] = readdirSync(FOLDER)
     return { name, facts: read(`${name}.json`), edits: existsSync(edits) ? read(`${name}.edits.json`) : {} }
   })
 
-/** The scenario's facts by its name. */
+/** Returns the facts of the scenario with this name. */
 export function factsOf(name: string): PostmortemFacts {
   const golden = GOLDENS.find((one) => one.name === name)
   assert.ok(golden, `no scenario ${name}`)
@@ -38,7 +38,7 @@ export function markdownOf(golden: Golden): string {
   return markdown(documentOf(golden))
 }
 
-/** Compares with the stored bytes, or stores them. */
+/** Compares with the golden file or, with `UPDATE_GOLDEN=1`, rewrites it. */
 export function assertGolden(file: string, actual: string): void {
   const url = new URL(file, FOLDER)
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(url, actual)

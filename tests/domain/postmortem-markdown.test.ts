@@ -1,4 +1,4 @@
-/** The Markdown of postmortems: nothing of others acts in it. */
+/** The Markdown of postmortems: untrusted text is never interpreted as Markdown or HTML. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { link, plain, prose, safeAddress } from '../../src/domain/postmortem/escape.ts'
@@ -56,7 +56,7 @@ const HOSTILE = [
 
 const BASE = factsOf('late-and-reopened')
 
-/** The facts with `text` in every field that others fill. */
+/** Returns facts with `text` in every field that contains untrusted text. */
 function filled(text: string): PostmortemFacts {
   const incident = { ...BASE.incident, title: text, service: { ...BASE.incident.service, namespace: text, name: text } }
   const labels = { [text]: text }
@@ -103,7 +103,7 @@ function written(text: string): string {
   )
 }
 
-/** What acts: without what a backslash disarms, addresses and code spans of ours. */
+/** Returns the active Markdown, without escaped characters and our own URLs and code spans. */
 function active(text: string): string {
   return text
     .replace(/\(<https:\/\/x\.test\/[\w\-.~:/?#@!$&'()*+,;=%]*>\)/g, '(<>)')

@@ -1,4 +1,4 @@
-/** The numbers of postmortems: every time, duration and number of the Markdown is in the record or follows from it. */
+/** Numbers in postmortems: every time, duration and number in the Markdown comes from the record. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
@@ -16,7 +16,7 @@ for (const golden of GOLDENS) {
   })
 }
 
-/** The times, durations and numbers of the text that are not in the record and follow from nothing in it. */
+/** Returns the times, durations and numbers in the text that cannot be derived from the record. */
 function invented(golden: Golden, text: string): string[] {
   const { times, durations, numbers } = recorded(golden)
   const found: string[] = []
@@ -34,10 +34,13 @@ function invented(golden: Golden, text: string): string[] {
   return found
 }
 
-/** Numbers that are ours: the bounds of rules and of scales. */
+/** Numbers that belong to rules and scales. */
 const RULES = ['15', '30', '90', '100', '1']
 
-/** All that a reader may find: times; spans between two of them; numbers of the facts and of the edits; counts of records. */
+/**
+ * Returns everything that can be derived: times, the durations between them, numbers in the facts and edits, and
+ * counts.
+ */
 function recorded({ facts, edits }: Golden) {
   const values = leaves([facts, edits])
   const numeric = values.filter((value) => typeof value === 'number')
@@ -51,7 +54,7 @@ function recorded({ facts, edits }: Golden) {
   )
   const cut = facts.changes.flatMap(({ sha }) => sha?.slice(0, 8).match(/\d+/g) ?? [])
   return {
-    // Behind a whole time, another one of the same day stands without its date.
+    // After a full time, another time on the same day is shown without the date.
     times: new Set(instants.map(formatTime).flatMap((time) => [time.slice(0, 19), time.slice(11, 19)])),
     durations: new Set([...spans, ...lags].map(formatSeconds)),
     numbers: new Set([
@@ -68,7 +71,10 @@ function recorded({ facts, edits }: Golden) {
   }
 }
 
-/** Lengths of lists and how many of their items share a value, and those less the 2 or 8 that are named. */
+/**
+ * Returns the lengths of lists, the numbers of items with the same value, and those numbers minus the 2 or 8 that are
+ * listed.
+ */
 function counts(facts: PostmortemFacts): string[] {
   const lists: readonly object[][] = [
     facts.alerts,

@@ -1,4 +1,4 @@
-/** What a postmortem says about storms, fixes, authors and early resolutions. */
+/** What a postmortem says about storms, fixes, authors, and incidents resolved too early. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timelineOf } from '../../src/domain/incident/timeline.ts'
@@ -9,7 +9,7 @@ const IMAGE = factsOf('bad-image-tag')
 const MINUTE = 60_000
 type AlertFact = PostmortemFacts['alerts'][number]
 
-/** The facts with 440 alike alerts on 40 pods, each with its entries and a link to the bad pipeline. */
+/** Returns facts with 440 similar alerts on 40 pods, each with its entries and a link to the bad pipeline. */
 function storm(): PostmortemFacts {
   const [link] = IMAGE.correlations
   const base = IMAGE.incident.startedAt + 2 * MINUTE

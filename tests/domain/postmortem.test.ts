@@ -1,4 +1,4 @@
-/** Postmortems: the document out of the record, and the same bytes for the same facts. */
+/** Postmortems: the document is built from the record, and the same facts produce the same bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -31,7 +31,7 @@ for (const golden of GOLDENS) {
   })
 }
 
-/** Every `refs` in the document. */
+/** Returns every `refs` list in the document. */
 function refsIn(value: unknown): string[][] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => (key === 'refs' ? [inner as string[]] : refsIn(inner)))

@@ -1,6 +1,6 @@
-/** The cases of the reason tests: every reason of the table, and messages as real senders write them. */
+/** The cases for the reason tests: every reason in the table, and messages from real senders. */
 
-/** Reasons by severity, without a telling message, on a Pod. */
+/** Reasons by severity, for a Pod and without an informative message. */
 export const REASONS_BY_SEVERITY = {
   critical: `CrashLoopBackOff OOMKilled OOMKilling SystemOOM NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed
     EvictionThresholdMet BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded NetworkNotReady
@@ -20,7 +20,7 @@ export const REASONS_BY_SEVERITY = {
     SuccessfulAttachVolume ProvisioningSucceeded LeaderElection TriggeredScaleUp Issuing IssuingCertificate`,
 } as const
 
-/** Critical on a Node, a warning elsewhere. */
+/** Critical on a Node, a warning otherwise. */
 export const NODE_REASONS = [
   'NodeHasDiskPressure',
   'NodeHasInsufficientMemory',
@@ -69,7 +69,7 @@ export const MESSAGE_CASES = [
   ['NodeNotReady', 'Node w-3 status is now: NodeNotReady', 'NodeNotReady critical'],
 ] as const
 
-/** A message without a reason → group and severity. */
+/** Messages without a reason → group and severity. */
 export const REASONLESS_CASES = [
   ['Back-off restarting failed container', 'CrashLoopBackOff error'],
   ['Back-off pulling image "r/x:1"', 'ImagePullBackOff error'],
@@ -85,7 +85,7 @@ export const REASONLESS_CASES = [
   ['', 'Message info'],
 ] as const
 
-/** Reasons not in the table → severity. */
+/** Reasons that are not in the table → severity. */
 export const UNKNOWN_CASES = [
   ['FailedToCreateEndpoint', 'warning'],
   ['ErrorSyncing', 'warning'],
@@ -103,7 +103,7 @@ export const UNKNOWN_CASES = [
   ['constructor', 'info'],
 ] as const
 
-/** Reason, message and kind of an event → the conditions that it ends. */
+/** Reason, message and kind of an event → the conditions it ends. */
 export const END_CASES = [
   ['NodeReady', '', 'Node', 'NodeNotReady'],
   ['NodeHasNoDiskPressure', '', 'Node', 'NodeHasDiskPressure'],
@@ -122,7 +122,7 @@ export const END_CASES = [
   ['SawCompletedJob', 'Saw completed job: x-1, status: Complete', 'CronJob', 'DeadlineExceeded'],
 ] as const
 
-/** Events that end nothing. */
+/** Events that end no condition. */
 export const NO_END_CASES = [
   ['Started', 'Started container x', 'Pod'],
   ['Completed', '', 'Pod'],
@@ -133,7 +133,7 @@ export const NO_END_CASES = [
   ['__proto__', '', 'Pod'],
 ] as const
 
-/** Name of an alert → the failure that it reports. */
+/** Alert name → the failure it reports. */
 export const ALERT_CASES = [
   ['KubePodCrashLooping', 'crash'],
   ['Pod crash looping', 'crash'],

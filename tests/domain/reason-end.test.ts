@@ -1,4 +1,4 @@
-/** Reasons: what ends a condition, which alert agrees with it, and what a rollout says of itself. */
+/** Reasons: what ends a condition, which alerts agree with it, and what a rollout reports. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

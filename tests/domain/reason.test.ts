@@ -1,4 +1,4 @@
-/** Reasons: what Kubernetes events mean and how bad they are. */
+/** Reasons: the meaning and severity of Kubernetes events. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -217,7 +217,7 @@ describe('whatever is sent', () => {
     const hostile = ['-', 'A', 'Scaled up replica set ', COMBINED, 'Error: secret "', ' '].map((part) =>
       part.repeat(2 ** 20 / part.length),
     )
-    // Milliseconds where the work is linear, minutes where it is not.
+    // This takes milliseconds in linear time, and minutes otherwise.
     const begun = performance.now()
     for (const message of hostile) {
       judge('', { message })

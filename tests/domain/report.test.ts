@@ -1,4 +1,4 @@
-/** Reliability: what counts, what is undefined, and what recurs. */
+/** Reliability: which incidents are included, what is undefined, and what recurs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ const DAY = 1440 * MINUTE
 const CART = { uuid: 'c', namespace: 'shop', name: 'cart' }
 const SEARCH = { uuid: 's', namespace: 'shop', name: 'search' }
 
-/** Begun at `NOON`, opened after 2 minutes, acknowledged after 5, over after 30. */
+/** Returns an incident that started at `NOON`, opened after 2 minutes, was acknowledged after 5 and ended after 30. */
 function incident(more: Partial<ReportedIncident> = {}): ReportedIncident {
   return {
     uuid: 'i',

@@ -1,4 +1,4 @@
-/** What is due, what a kept incident reaches, and what is too much at once. */
+/** Retention: which records have expired, what a kept incident references, and when deletion needs confirmation. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'

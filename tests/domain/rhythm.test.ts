@@ -1,4 +1,6 @@
-/** Rhythms: which pauses between deliveries teach how long a silence means an end. */
+/**
+ * Delivery intervals: which pauses between deliveries are learned, and how long a silence must last to end an alert.
+ */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -14,7 +16,7 @@ import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const NONE = { longestGap: 0, gaps: 0 }
 
-/** The group after deliveries: members and milliseconds past noon of each. */
+/** Returns the group after deliveries, each with its members and its milliseconds past noon. */
 function after(...deliveries: readonly (readonly [string, number])[]): Group {
   const groups = deliveries.reduce<Group | null>(
     (group, [members, past]) => withDelivery(group, { members, at: NOON + past }).group,
@@ -23,7 +25,7 @@ function after(...deliveries: readonly (readonly [string, number])[]): Group {
   return groups!
 }
 
-/** A group with these pauses, one after the other. */
+/** Returns a group whose deliveries were this far apart. */
 function paused(gaps: readonly number[]): Group {
   const sum = (some: readonly number[]) => some.reduce((before, gap) => before + gap, 0)
   return after(['a', 0], ...gaps.map((_, index) => ['a', sum(gaps.slice(0, index + 1))] as const))
@@ -187,7 +189,7 @@ describe('the longest pause of a group', () => {
 
 describe('the longest pause of a receiver', () => {
   const DAY = 24 * HOUR
-  /** The receiver of a known group after so many repeats more. */
+  /** Returns the receiver of a known group after this many more repeats. */
   const repeated = (receiver: DeliveryInterval, known: Group, cadence: number, times: number) => {
     let [before, rhythm] = [known, receiver]
     for (let time = 0; time < times; time += 1) {

@@ -1,4 +1,4 @@
-/** Clocks of senders: which differences are a wrong clock, and which are a backlog, a late item or one node of many. */
+/** Sender clocks: which differences mean a wrong clock, and which a backlog, a late item or one node among many. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Clock, corrected, withReading } from '../../src/domain/event/clock.ts'
@@ -8,7 +8,10 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const NOON = Date.parse('2026-03-14T12:00:00Z')
 
-/** The offset in minutes after these readings: [difference, received at], both in minutes. */
+/**
+ * Returns the offset in minutes after these readings, which consist of a difference and a time of receipt, both in
+ * minutes.
+ */
 function offsetAfter(...readings: readonly (readonly [difference: number, minute: number])[]): number {
   const clock = readings.reduce<Clock | null>(
     (before, [difference, minute]) => withReading(before, difference * MINUTE, NOON + minute * MINUTE),

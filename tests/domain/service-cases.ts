@@ -1,4 +1,4 @@
-/** The golden tables of attribution, and the drafts that their rows describe. */
+/** The golden tables for attribution, and the drafts described by their rows. */
 
 import { readFileSync } from 'node:fs'
 import { logicalNames } from '../../src/domain/alert/logical-labels.ts'
@@ -21,7 +21,7 @@ export type Case<Draft> = {
   readonly expected: Expected
 }
 
-/** kind, namespace, name, node, known, then what is expected. */
+/** Columns: kind, namespace, name, node, known, expected result. */
 export function objectCases(): Case<ClusterDraft>[] {
   return rows('service-objects.tsv').map(([kind, ns, name, node, known, namespace, service, rule, creates]) => ({
     title: `${kind} ${ns}/${name} on ${node || 'no node'} with ${known || 'nothing known'}`,
@@ -32,7 +32,7 @@ export function objectCases(): Case<ClusterDraft>[] {
   }))
 }
 
-/** labels, known, then what is expected. */
+/** Columns: labels, known, expected result. */
 export function labelCases(): Case<AlertDraft>[] {
   return rows('service-labels.tsv').map(([labels, known, namespace, name, rule]) => ({
     title: `${labels || 'no labels'} with ${known || 'nothing known'}`,
@@ -43,7 +43,7 @@ export function labelCases(): Case<AlertDraft>[] {
   }))
 }
 
-/** path, default branch, ref, environment, known, images, then what is expected. */
+/** Columns: path, default branch, ref, environment, known, images, expected result. */
 export function projectCases(): Case<PipelineDraft>[] {
   return rows('service-projects.tsv').map(
     ([path, defaultBranch, ref, environment, known, images, namespace, name, rule, creates]) => ({
@@ -75,7 +75,7 @@ export function clusterDraft(object: Partial<KubernetesObject>, rest: Partial<Cl
   return { source: 'cluster', ...common, ...rest, object: full }
 }
 
-/** The labels of an alert's logical key, in its order. */
+/** Returns the labels in an alert's logical key, in the same order. */
 export function logicalLabels(draft: AlertDraft, attribution: Attribution): Labels {
   const names = logicalNames(draft, attribution)
   return Object.fromEntries(names.map((name) => [name, draft.labels[name]!]))
@@ -108,7 +108,7 @@ export function job(rest: Partial<Job>): Job {
   return { ...common, ...times, environment: null, ...rest }
 }
 
-/** `a=b c=d%20e` → { a: 'b', c: 'd e' }, without a prototype, as intake makes them. */
+/** Parses `a=b c=d%20e` to { a: 'b', c: 'd e' }, without a prototype, like intake does. */
 export function labelsOf(text: string): Labels {
   const labels: Record<string, string> = Object.create(null)
   for (const pair of text.split(' ').filter(Boolean)) {

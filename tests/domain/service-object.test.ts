@@ -1,4 +1,4 @@
-/** What owner references and labels say about an object's service; names alone are in service-objects.tsv. */
+/** How owner references and labels determine an object's service. service-objects.tsv covers names. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,4 +1,7 @@
-/** What holds of attribution for every input: it answers, generated names lead back, exporters don't matter. */
+/**
+ * Attribution of arbitrary input: it always returns, generated names lead back to their workload, and exporters are
+ * ignored.
+ */
 
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
@@ -40,7 +43,7 @@ const someLabels = fc
   .array(fc.tuple(someName, someValue), { maxLength: 12 })
   .map((pairs) => pairs.reduce((labels, [name, value]) => put(labels, name, value), Object.create(null)))
 
-/** `count` characters of those that Kubernetes uses. */
+/** Generates `count` of the characters that Kubernetes uses. */
 const from = (letters: string, min: number, max = min) =>
   fc.string({ unit: fc.constantFrom(...letters), minLength: min, maxLength: max })
 const RANDOM = 'bcdfghjklmnpqrstvwxz2456789'

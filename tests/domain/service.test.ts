@@ -1,4 +1,4 @@
-/** Which service an event belongs to. The tables are in service-*.tsv. */
+/** Which service an event belongs to. See the tables in service-*.tsv. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -13,7 +13,7 @@ import {
 } from '../../src/domain/service/service.ts'
 import * as cases from './service-cases.ts'
 
-/** Attribution as the write path does it: only the services that were asked for are known. */
+/** Determines the service like the write path does: only requested services are known. */
 function decide({ draft, known, images }: cases.Case<Draft>) {
   const asked = namesToFind(draft)
   const found = known.filter((name) => asked.some((it) => matchesName(it, name)))

@@ -1,4 +1,4 @@
-/** Severity: one vocabulary out of many. */
+/** Severity: the values of all senders are mapped to one scale. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Signals: what a draft is kept as, and which condition it shows or ends. */
+/** Signals: how a draft is stored, and which condition it reports or ends. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

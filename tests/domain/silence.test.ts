@@ -5,7 +5,9 @@ import { nextChangeOf, type Period, scheduleFault, statusOf } from '../../src/do
 
 const at = (text: string) => Date.parse(`2026-${text}Z`)
 const ONCE: Period = { startsAt: at('03-14T10:00'), endsAt: at('03-14T12:00'), schedule: null }
-/** Saturdays from 22:00 to 02:00 in Berlin. 14 March is a Saturday, and 29 March loses an hour at 02:00. */
+/**
+ * Saturdays from 22:00 to 02:00 in Berlin. 14 March is a Saturday, and on 29 March the clock skips an hour at 02:00.
+ */
 const WEEKLY: Period = {
   startsAt: at('03-10T00:00'),
   endsAt: at('03-30T00:00'),

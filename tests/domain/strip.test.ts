@@ -1,4 +1,4 @@
-/** The strip of a service, and the headline of all services. */
+/** A service's strip, and the headline for all services. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headlineOf } from '../../src/domain/health/headline.ts'

@@ -1,24 +1,24 @@
-/** Small incidents for the tests of suspects: services, alerts, events and deploys by the minute. */
+/** Small incidents for the tests of suspects: services, alerts, events and deploys at given minutes. */
 import type { Change } from '../../src/domain/correlation/change.ts'
 import type { Severity } from '../../src/domain/severity.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 
 const START = Date.parse('2026-03-14T02:00:00Z')
-/** Minutes after the start of the incident as a time. */
+/** Converts minutes after the start of the incident to a time. */
 export const at = (minutes: number) => START + minutes * 60_000
 
-/** The neighbourhood, whose incident it is. */
+/** The services related to the incident. */
 export const SERVICES = ['cart', 'pay', 'search', 'web'].map((name) => ({
   id: name,
   cluster: '',
   namespace: 'shop',
   name,
 }))
-/** Present in every incident, and at fault only if a test says so. */
+/** A service that is present in every incident but unrelated to it, unless a test says otherwise. */
 export const UNRELATED = { id: 'ledger', cluster: '', namespace: 'bank', name: 'ledger' }
 export const NODE = { id: 'n1', cluster: '', namespace: '', name: 'node/worker-1' }
 
-/** The facts around an incident of `of` that began at minute 0. */
+/** Returns facts about an incident of the service `of` that started at minute 0. */
 export function facts(given: Partial<Omit<SuspectFacts, 'incident'>> & { of?: string }): SuspectFacts {
   const { of = 'web', ...rest } = given
   return {
@@ -33,7 +33,7 @@ export function facts(given: Partial<Omit<SuspectFacts, 'incident'>> & { of?: st
   }
 }
 
-/** An alert that fires from a minute on. */
+/** Returns an alert that fires from this minute on. */
 export function alert(service: string, name: string, minutes: number, more: Partial<SuspectAlert> = {}): SuspectAlert {
   const id = `${service} ${name} ${minutes} ${Object.values(more.labels ?? {})}`
   const [startsAt, lastSeenAt] = [at(minutes), at(10)]
@@ -42,7 +42,7 @@ export function alert(service: string, name: string, minutes: number, more: Part
   return { id, service, name, startsAt, lastSeenAt, endsAt: null, resolution: null, inIncident, ...rest, ...more }
 }
 
-/** An event of a pod of the service. */
+/** Returns an event for a pod of the service. */
 export function event(service: string, name: string, minutes: number, more: Partial<SuspectEvent> = {}): SuspectEvent {
   const id = `${service} ${name} ${minutes} ${more.object ?? ''}`
   const object = `Pod/${service}-5d4f8c7b9-x2x4z`
@@ -50,7 +50,7 @@ export function event(service: string, name: string, minutes: number, more: Part
   return { id, service, name, object, text: name, alertId: null, kind: 'firing', ...times, ...more }
 }
 
-/** A successful deploy of one minute, unless `status` says otherwise. */
+/** Returns a one-minute deploy, successful unless `status` says otherwise. */
 export function deploy(service: string, minutes: number, status = 'success'): Change {
   const job = { id: '1', name: 'deploy', stage: 'deploy', status, allowFailure: false, failureReason: null }
   const [startsAt, endsAt] = [at(minutes), at(minutes + 1)]

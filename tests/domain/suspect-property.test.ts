@@ -1,4 +1,4 @@
-/** Suspects: what holds of every answer, whatever the facts, and how long it takes. */
+/** Suspects: properties that hold for all facts, and how long the ranking takes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** Suspects: who is blamed for what, in small incidents of our own; every one of them beside an unrelated service. */
+/** Suspects: how causes are ranked in small incidents. Each incident also contains an unrelated service. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rankSuspects, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'

@@ -1,4 +1,4 @@
-/** Foreign text on a terminal. */
+/** Untrusted text on a terminal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

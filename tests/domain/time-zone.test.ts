@@ -1,11 +1,11 @@
-/** Time zones: spans of the day across daylight saving time. */
+/** Time zones: daily time windows across daylight saving time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isTimeZone, localTimeOf, spansAround, WEEKDAYS } from '../../src/domain/time-zone.ts'
 
 const NIGHT = { from: '22:00', to: '06:00', timeZone: 'Europe/Berlin' }
 
-/** The span that begins on the local day of `at`, in ISO 8601. */
+/** Returns the window that starts on the local day of `at`, in ISO 8601. */
 function spanOf(at: string, span: typeof NIGHT): string[] {
   const [found] = spansAround(Date.parse(at), span, WEEKDAYS, 0)
   return found ? [found.startsAt, found.endsAt].map((time) => new Date(time).toISOString().slice(0, 16)) : []

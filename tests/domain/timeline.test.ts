@@ -1,4 +1,4 @@
-/** Timelines: order, repeats, and what of the record is told. */
+/** Timelines: order, repeats, and which records are included. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -24,7 +24,7 @@ function moment(minute: number, more: Partial<Moment> = {}): Moment {
   return { at, until: at, ...same, ...more }
 }
 
-/** `0-20 X: down ×3`: first and last minute, text and count. */
+/** Formats moments as `0-20 X: down ×3`: first and last minute, text and count. */
 function told(moments: readonly Moment[]): string[] {
   return collapse(moments).map(
     ({ at, until, text, count }) => `${(at - NOON) / MINUTE}-${(until - NOON) / MINUTE} ${text} ×${count}`,

@@ -1,4 +1,4 @@
-/** Which conditions keep a pod from serving, from when on, and when they are over. */
+/** Which conditions keep a pod from serving, when they start and when they end. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { NO_EVIDENCE, type Observation } from '../../src/domain/alert/evidence.ts'
@@ -10,7 +10,7 @@ import { condition, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const POD = 'cart-7d9f5b6c8-aaaaa'
 const AROUND = { repeats: true, planned: false, lag: 0 }
-/** Seen `from` to `to` seconds after noon, `count` times. */
+/** Observed from `from` to `to` seconds after noon, `count` times. */
 const seen = (from: number, to: number, count = 1): Observation => [
   NOON + to * SECOND,
   POD,

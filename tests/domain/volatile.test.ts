@@ -1,4 +1,4 @@
-/** Which labels stay when an exporter restarts. */
+/** Which labels stay the same when an exporter restarts. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,11 +1,11 @@
-/** Admission: how much may be pending before a request is refused. */
+/** Admission: how much can be pending before requests are rejected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withEngine } from '../../src/operations/deps.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 
-/** Submits requests of 500 alerts at once; the engine, and why some were refused. */
+/** Submits requests of 500 alerts each, all at once. Returns the engine and the reasons for rejections. */
 function crowd(flow: Flow, requests: number) {
   const { engine } = withEngine(flow.deps)
   const storm = flow.delivery('metrics', JSON.parse(alertGroup(500)))

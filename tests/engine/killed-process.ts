@@ -1,6 +1,6 @@
 /**
- * A process that stores one request in a real database and is killed by SIGKILL before it answers. It prints the live state
- * that it had. Arguments: the database file, `before the commit` or `after the commit`, the row id of the organization, the
+ * A process that stores a request in a real database and is killed with SIGKILL before it responds. It prints its live
+ * state. Arguments: the database file, `before the commit` or `after the commit`, the organization's row id, the
  * source, the body as JSON, and an Idempotency-Key or ''.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** A process that is killed between the commit and the answer: what a restart finds, and what the sender's retry changes. */
+/** A process killed between the commit and the response: what a restart finds, and what the sender's retry changes. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
@@ -27,7 +27,10 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   'a failed pipeline': { source: 'ci', body: pipeline('failed', 'shop/cart', { at: NOON }), key: 'pipeline 7' },
 }
 
-/** A database with one firing alert. `kill` sends it a request from a process that dies, and returns what that process knew. */
+/**
+ * Creates a database with one firing alert. `kill` sends it a request from a process that dies, and returns that
+ * process's state.
+ */
 async function start(t: TestContext) {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([down('shop')]))

@@ -1,11 +1,11 @@
-/** When the queue decides, syncs and answers. */
+/** When the queue decides, syncs and responds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Batch, Input } from '../../src/engine/batch.ts'
 import { createQueue } from '../../src/engine/queue.ts'
 
-/** A queue that writes down what it does; `effects` of a batch are its inputs, and each sync waits for `release`. */
+/** Creates a queue that records what it does. The effects of a batch are its inputs. Each sync waits for `release`. */
 function makeQueue(decided: (count: number) => void = () => {}) {
   const steps: string[] = []
   const syncs: { readonly done: () => void; readonly fail: (error: Error) => void }[] = []

@@ -1,4 +1,4 @@
-/** How much work a silence is that begins, ends or is created while many alerts fire. */
+/** How much work the engine does when a silence is created, starts or ends while many alerts are firing. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { splitServices } from '../../src/domain/decide/evaluate.ts'
@@ -31,7 +31,7 @@ async function start(t: TestContext) {
       alert(name, { deployment: `s${n}`, team: 'shop', severity: 'warning', ...more }, { startsAt: NOON })
     return send('metrics', alertmanager(Array.from({ length: services }, one)), { as })
   }
-  /** Creates a silence while each call of the decision takes a second. Returns the number of calls. */
+  /** Creates a silence in a decision whose calls each take a second. Returns the number of calls. */
   const silence = async (text: string, more: Partial<WantedSilence> = {}, as: Made = acme) => {
     let calls = 0
     await deps.engine.run(as.key, (ctx, now) => {

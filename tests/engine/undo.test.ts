@@ -1,4 +1,4 @@
-/** What fails leaves no trace: the live state is the one before, and the one that a restart loads. */
+/** Failures leave no trace: the live state is the same as before, and the same as after a restart. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { OrganizationState } from '../../src/domain/state/state.ts'
@@ -15,7 +15,7 @@ const INDEXES = ['servicesByName', 'alertsOfService', 'alertsOfGroup', 'incident
 
 type Keyed<Found> = { readonly keys: () => Iterable<unknown>; readonly get: (key: never) => Found }
 
-/** The live state as a value. */
+/** Returns a copy of the live state. */
 function snapshot(state: OrganizationState) {
   const tableOf = ({ keys, get }: Keyed<unknown>) =>
     [...keys()].map((key) => [key, lasting(get(key as never))] as const).toSorted(byText)
@@ -28,7 +28,7 @@ function snapshot(state: OrganizationState) {
   }
 }
 
-/** Without what is loaded only when a decision asks for it, and when to look again, which a repeat does not move. */
+/** Omits what is loaded only on demand, and the time of the next check, which a repeat does not change. */
 function lasting(value: unknown): unknown {
   if (!(value instanceof Object)) return value
   const { changeAt: _, endingEventAt: __, hasOnlyCi: ___, dueAt: ____, ...rest } = value as Record<string, unknown>
@@ -39,7 +39,7 @@ function byText([a]: readonly [unknown, unknown], [b]: readonly [unknown, unknow
   return String(a) < String(b) ? -1 : 1
 }
 
-/** A flow with something of everything, and a disk that is full while `disk.isFull`. */
+/** Creates a flow with every kind of record, on a disk that is full while `disk.isFull` is set. */
 async function start(t: TestContext) {
   const disk = { isFull: false }
   const failing = (db: Db): Db => ({

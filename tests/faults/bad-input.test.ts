@@ -1,4 +1,4 @@
-/** Bad input through real sockets: bombs, broken protocols and slow senders cost nobody else anything. */
+/** Bad input over real sockets: bombs, broken protocols and slow senders do not affect anyone else. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -12,7 +12,7 @@ import { makeDatabase, startServer } from './server.ts'
 const METRICS = '/api/webhooks/metrics'
 const MEBIBYTE = 1_048_576
 const SLOW = 500
-/** The head of a request must be there after ten seconds; that is looked at every second. */
+/** A request's headers must arrive within ten seconds, which the server checks every second. */
 const HEAD_WITHIN = 12_000
 
 async function served(t: TestContext) {
@@ -23,7 +23,7 @@ async function served(t: TestContext) {
   return { ...server, ...generator, token, port: Number(new URL(server.url).port) }
 }
 
-/** What the server answers to these bytes until it closes the connection, or says nothing for a second. */
+/** Returns the server's response to these bytes, up to when it closes the connection or is silent for a second. */
 async function answerTo(port: number, bytes: string, waits = 1_000): Promise<string> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   let text = ''
@@ -63,7 +63,7 @@ const COMPRESSED = /^HTTP\/1\.1 400[\s\S]*the body is compressed/
 const REFUSED = /^HTTP\/1\.1 4(00|15)/
 const JSON_IN = 'Content-Type: application/json\r\nContent-Encoding:'
 
-/** What is compressed is refused for that, and is not read. */
+/** Compressed bodies are rejected without being read. */
 const ENCODED: readonly (readonly [what: string, headers: string, body: Buffer, answer: RegExp])[] = [
   ['gzip that grows from 1 MB to 1 GB', `${JSON_IN} gzip`, gzipSync(Buffer.alloc(1024 * MEBIBYTE)), COMPRESSED],
   ['brotli', `${JSON_IN} br`, brotliCompressSync(Buffer.from('{}')), COMPRESSED],
@@ -77,7 +77,7 @@ const ENCODED: readonly (readonly [what: string, headers: string, body: Buffer, 
 suite('bad input', { concurrency: 1 }, () => {
   test('no bomb takes long, or much memory, or ends the server', async (t) => {
     const { post, pid, url } = await served(t)
-    // Memory that any load takes, such as that for new objects, is not taken by a bomb.
+    // Warms up, so that memory that any load would use is not attributed to a bomb.
     for (let number = 0; number < 2_000; number += 1)
       await post(METRICS, JSON.stringify(alertmanager([alert(`Warm${number}`, labelled(40))])))
     let [slowest, largest] = [0, 0]
@@ -88,7 +88,7 @@ suite('bad input', { concurrency: 1 }, () => {
       const [began, before] = [performance.now(), memoryOf(pid).now]
       const reply = await post(METRICS, body)
       const ms = Math.round(performance.now() - began)
-      // A server that closes a connection before the whole body was sent may be seen as that alone.
+      // If the server closes the connection before the whole body is sent, the client might see only that.
       if (reply) assert.ok(statuses.includes(reply.status), `${what}: ${reply.status} ${reply.text.slice(0, 200)}`)
       judge(ms <= 250, `${what}: ${ms} ms`)
       const more = memoryOf(pid).highest - before

@@ -1,4 +1,4 @@
-/** Secrets that senders and callers reveal by accident are found nowhere afterwards: no file, no log, no answer. */
+/** Secrets that senders and callers reveal by accident never appear in files, logs or responses. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { figure } from './generator.ts'
 import { request } from './load.ts'
 import { makeDatabase, PROGRAM_LINE, startServer } from './server.ts'
 
-// Put together here, so that no scanner takes the tests for a leak.
+// Assembled here so that secret scanners do not report the tests.
 const SECRETS = [
   `gl${'pat'}-${'x1Y2'.repeat(5)}`,
   `AK${'IA'}${'Q7'.repeat(8)}`,
@@ -25,7 +25,7 @@ const [GITLAB = '', AWS = '', JWT = '', PASSWORD = '', GITHUB = ''] = SECRETS
 const PATHS = ['alerts', 'events', 'services', 'incidents', 'correlations', 'rejections', 'sources', 'tokens'].map(
   (list) => `/api/${list}`,
 )
-/** Paths that are refused or find nothing. */
+/** Paths that are rejected or not found. */
 const ERRORS = [`/${GITLAB}`, `/api/${GITLAB}`, `/api/alerts?from=${JWT}`, `/api/alerts?q=${PASSWORD}`]
 const PAGES = ['/', '/alerts', '/incidents', '/sources', '/sign-in', '/nowhere']
 const COMMANDS = [
@@ -38,7 +38,7 @@ const COMMANDS = [
   ['config'],
 ]
 
-/** What the senders of each kind reveal, and a body that is no payload. */
+/** Payloads of each kind that contain secrets, and an invalid body. */
 function payloads() {
   const told = `clone https://bot:${PASSWORD}@git.example/x with ${GITLAB}, key ${AWS}, jwt ${JWT}, ${GITHUB}`
   const labels = { deployment: 'shop', severity: 'critical', password: PASSWORD }
@@ -51,7 +51,7 @@ function payloads() {
   ] as const
 }
 
-/** The token of an organization, and a session of a person with it. */
+/** Creates a token for an organization and a session signed in with it. Returns the session. */
 function signedIn(file: string, token: string): string {
   const db = openStore(file)
   try {
@@ -86,11 +86,11 @@ test('planted secrets are in no file, no line of the log, no answer, no page and
   const records = ids.flatMap((id) => ['alerts', 'events', 'services', 'incidents'].map((list) => `/api/${list}/${id}`))
   const answers = await ask(records, bearer)
   const cookie = { Cookie: `incmon_session_${new URL(server.url).port}=${session}`, Accept: 'text/html' }
-  // The bundle of the tests has no pages; the executable has.
+  // The executable contains the web pages; the test bundle does not.
   const paths = process.env.INCMON ? [...PAGES, ...records.map((path) => path.slice(4))] : []
   const pages = await ask(paths, cookie)
   assert.ok(paths.length === 0 || pages.some((page) => page.includes('Down')))
-  // An error may repeat what this caller sent, but not to others: only the log and the files count.
+  // An error can echo what its own caller sent, so only the log and the files are searched.
   await ask(ERRORS, bearer)
   const backup = join(directory, 'backup.db')
   const outputs = [['backup', backup], ...COMMANDS].map((words) => {

@@ -1,4 +1,4 @@
-/** A disk that fails: what could not be stored is refused in plain words, and what was acknowledged stays. */
+/** A failing disk: what could not be stored is rejected with a clear message, and what was acknowledged is kept. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ suite('disk errors', { skip: lacksStrace(), concurrency: 2 }, () => {
     assert.ok(refused.some(({ body }) => /^the disk failed, [^\n]+: send it again$/.test(body.detail)))
     assert.equal(await disk.ended, 1)
     assert.match(disk.said(), /"level":"fatal".*-wal cannot be synced.*EIO/)
-    // Answers of the batch before may be written after the failure: that batch was synced.
+    // Responses to the previous batch can be written after the failure, because that batch was synced.
     assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
   })
 
@@ -58,7 +58,7 @@ suite('disk errors', { skip: lacksStrace(), concurrency: 2 }, () => {
   })
 })
 
-/** A server on a disk on which calls fail as `fault` says, and what is to be known of it afterwards. */
+/** Starts a server on a disk whose calls fail as `fault` describes, and returns functions to examine it afterwards. */
 async function failingDisk(t: TestContext, fault: string) {
   const directory = temporaryDirectory(t)
   const { file, token } = makeDatabase(directory)
@@ -86,7 +86,7 @@ async function failingDisk(t: TestContext, fault: string) {
   }
 }
 
-/** What was acknowledged, and what was refused; whoever gets no answer at all has been promised nothing. */
+/** Returns the acknowledged and the rejected requests. A request without a response was promised nothing. */
 async function sendMany(target: Target) {
   const stored: string[] = []
   const refused: Answer[] = []

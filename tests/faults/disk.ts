@@ -1,23 +1,26 @@
-/** A disk that loses its power: it keeps what was synced, and of the rest whatever it likes. */
+/** Simulates a disk that loses power: synced data is kept; the rest may or may not survive. */
 import type { File, Step } from './trace.ts'
 
 type Change = Extract<Step, { kind: 'write' | 'truncate' }>
 type Content = { bytes: Buffer; size: number }
 type Stored = {
   readonly durable: Content
-  /** Written and not yet synced, in order. */
+  /** Writes that are not yet synced, in order. */
   pending: readonly Change[]
 }
 
 export type Disk = {
   readonly take: (step: Step) => void
-  /** The files after a power cut now; `survives` says of each write that was not synced whether it got through. */
+  /**
+   * Returns the files as they are after a power cut. `survives` decides for each unsynced write whether it reached the
+   * disk.
+   */
   readonly afterPowerCut: (survives: (index: number) => boolean) => Readonly<Record<File, Buffer>>
 }
 
 /**
- * After a sync that failed, what it was to write is lost: the operating system takes it for written.
- * @param db the database before the first step; there is no log yet
+ * After a failed sync, the data is lost because the operating system considers it written.
+ * @param db the database before the first step, without a log
  */
 export function createDisk(db: Buffer): Disk {
   const files: Record<File, Stored> = { db: stored(db), wal: stored(Buffer.alloc(0)) }

@@ -1,4 +1,6 @@
-/** Effects happen once: however often a request is sent, by however many at a time, and whatever is killed in between. */
+/**
+ * Effects happen once, no matter how often a request is sent, how many clients send it, or when the server is killed.
+ */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -77,7 +79,7 @@ suite('effects', { concurrency: 2 }, () => {
   })
 })
 
-/** Opens an incident of a new service by hand. */
+/** Opens an incident manually for a new service. */
 async function openIncident(target: Target): Promise<Target & { readonly id: string }> {
   await deliver(target, 1)
   const [{ id: serviceId }] = (await request(target, 'GET', '/api/services')).body
@@ -85,7 +87,7 @@ async function openIncident(target: Target): Promise<Target & { readonly id: str
   return { ...target, id: body.id }
 }
 
-/** How many each organization has, in the order in which the organizations were created. */
+/** Returns the number of postmortems per organization, in order of creation. */
 function postmortems(file: string): string {
   const db = openStore(file)
   try {

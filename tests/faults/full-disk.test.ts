@@ -1,4 +1,4 @@
-/** A disk that fills up and is freed again, under a running server. */
+/** A disk that fills up and is freed again while the server is running. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -72,14 +72,14 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   })
 }
 
-/** A disk of its own, or null where this user may not mount one. */
+/** Mounts a separate disk. Returns null if this user is not allowed to. */
 function mountDisk(t: TestContext): string | null {
   const disk = join(temporaryDirectory(t), 'disk')
   mkdirSync(disk)
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'incmon-test', disk]).status === 0 ? disk : null
 }
 
-/** Fills a disk to its last byte; makes room again. */
+/** Fills a disk completely. Returns a function that frees the space again. */
 function fill(disk: string): () => void {
   const ballast = join(disk, 'ballast')
   for (const size of [65_536, 4_096, 1]) {

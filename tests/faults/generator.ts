@@ -1,4 +1,4 @@
-/** A load generator over kept connections: how many answers of each status came, and how long they took. */
+/** A load generator with kept-alive connections that counts responses by status and measures latencies. */
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,21 +12,21 @@ export type Reply = {
 }
 export type Tally = {
   readonly statuses: Map<number, number>
-  /** Milliseconds of each answer of 200. */
+  /** The duration of each 200 response in milliseconds. */
   readonly times: number[]
-  /** Connections that ended without an answer. */
+  /** The number of connections that ended without a response. */
   broken: number
 }
 
 export type Generator = {
   readonly tally: Tally
   readonly post: (path: string, body: string | Buffer, more?: Readonly<Record<string, string>>) => Promise<Reply | null>
-  /** Starts so many requests a second, whether or not the server keeps up; resolves once all are answered. */
+  /** Sends this many requests per second, whether or not the server keeps up. Resolves when all are answered. */
   readonly atRate: (perSecond: number, seconds: number, send: (number: number) => Promise<unknown>) => Promise<void>
   readonly close: () => void
 }
 
-/** @param address the address of this machine that the connections come from */
+/** @param address the local address to connect from */
 export function createGenerator({ url, token }: Target, connections: number, address = '127.0.0.1'): Generator {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const tally: Tally = { statuses: new Map(), times: [], broken: 0 }
@@ -68,25 +68,25 @@ export function createGenerator({ url, token }: Target, connections: number, add
   return { tally, post, atRate, close: () => agent.destroy() }
 }
 
-/** The time that this share of the answers took at most, in milliseconds. */
+/** Returns the quantile of the response times: the maximum time for this share of them, in milliseconds. */
 export function quantile(times: readonly number[], share: number): number {
   const sorted = times.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-/** Resident memory of a process in MB: now, and at its highest. */
+/** Returns the current and peak resident memory of a process in MB. */
 export function memoryOf(pid: number): { readonly now: number; readonly highest: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const field = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1000)
   return { now: field('VmRSS'), highest: field('VmHWM') }
 }
 
-/** Lets the highest memory of a process begin again at what it has now. */
+/** Resets the peak memory of a process to its current memory. */
 export function resetHighest(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
-/** What the open descriptors of a process point to: a path, or `socket:[…]`. */
+/** Returns the targets of a process's open file descriptors: a path, or `socket:[…]`. */
 export function descriptorsOf(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
     try {
@@ -98,12 +98,12 @@ export function descriptorsOf(pid: number): string[] {
   })
 }
 
-/** Says for the table what was measured for this of the forty, with separated thousands. */
+/** Reports a measurement for a row of the table, with thousands separators. */
 export function figure(t: { diagnostic: (text: string) => void }, number: number, text: string): void {
   t.diagnostic(`figure ${number}: ${text.replace(/\b\d{4,}\b/g, (digits) => Number(digits).toLocaleString('en-GB'))}`)
 }
 
-/** A server that waited for a processor for a larger share of the time says nothing about itself. */
+/** If the server spends a larger share of the time waiting for a CPU, its timings are not meaningful. */
 const MAX_QUEUED = 0.15
 const SAMPLE_MS = 20
 
@@ -126,7 +126,7 @@ export function judging(t: { diagnostic: (text: string) => void }, number: numbe
   }
 }
 
-/** Watches how long a process waits for a processor, in milliseconds, until it ends or the returned function is called. */
+/** Measures how long a process waits for a CPU, in milliseconds, until it ends or the returned function is called. */
 function watchQueue(pid: number): () => { readonly total: number; readonly longest: number } {
   const first = queuedBy({ pid })
   let [last, longest] = [first, 0]

@@ -1,4 +1,4 @@
-/** A long history: senders, readers, pages, backups, scans and pruning at once, and nobody waits for the others. */
+/** A long history: senders, readers, pages, backups, scans and pruning at the same time do not block each other. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ import { sized } from './size.ts'
 
 const ALERTS = sized(1_050_000, 250_000)
 const DAY = 86_400_000
-/** Of 400 days: a little more than half of the events, so that the pruning waits for no confirmation. */
+/** Of 400 days: slightly more than half of the events, so that pruning needs no confirmation. */
 const KEPT_DAYS = 204
 const WEBHOOKS = 200
 const READS = 50
@@ -32,7 +32,7 @@ const STREAMS = 100
 const MIXED_SECONDS = sized(300, 30)
 const SCAN_SECONDS = sized(60, 10)
 const LOG_LIMIT = 64 * 1_048_576
-/** Lists on their first page, and a path that only waits for the event loop. */
+/** The first page of each list, and a path that only depends on the event loop. */
 const LISTS = ['/api/alerts?limit=50', '/api/services', '/api/incidents?limit=50', '/healthz']
 const DEEP = ['page=20000&limit=50', 'page=1000000000']
 const WRONG = ['limit=1000000000', 'limit=0', 'limit=-1', 'limit=1.5', 'limit=x', 'from=2026-02-01&to=2026-01-01']
@@ -40,7 +40,7 @@ const WRONG = ['limit=1000000000', 'limit=0', 'limit=-1', 'limit=1.5', 'limit=x'
 type After = { after: (work: () => void | Promise<void>) => void }
 type Served = Awaited<ReturnType<typeof served>>
 
-/** A server on the file, and who sends to it and reads from it. */
+/** Starts a server on the file, with clients that send to it and read from it. */
 async function served(t: After, file: string) {
   const token = tokenFor(file)
   const server: Server = await startServer(t, file, [], ['--max-connections-per-address', '4000'], 1_800_000)
@@ -53,7 +53,7 @@ async function served(t: After, file: string) {
     const reply = await post('/api/webhooks/metrics', JSON.stringify(alertmanager([alert('Mixed', labels)])))
     if (reply) stored.push(...acknowledged({ status: reply.status, body: JSON.parse(reply.text) }))
   }
-  /** Milliseconds until the whole answer is there. */
+  /** Returns the milliseconds until the complete response has arrived. */
   const timeOf = async (path: string, status = 200) => {
     const began = performance.now()
     const response = await fetch(server.url + path, { headers })
@@ -61,7 +61,7 @@ async function served(t: After, file: string) {
     assert.equal(response.status, status, path)
     return performance.now() - began
   }
-  /** The longest stall of the event loop since the last call. */
+  /** Returns the longest stall of the event loop since the last call. */
   const stall = async () => {
     const text = await (await fetch(`${server.url}/metrics`, { headers })).text()
     return Math.round(1000 * Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(text)?.[1]))
@@ -71,7 +71,7 @@ async function served(t: After, file: string) {
 
 const p99 = (times: readonly number[]) => Math.round(quantile(times, 0.99))
 
-/** Sends webhooks until the work is over; its result, and the 99th percentile of the webhooks meanwhile. */
+/** Sends webhooks until the work is done. Returns its result and the webhooks' 99th percentile. */
 async function meanwhile<Result>({ send, tally }: Served, perSecond: number, work: () => Promise<Result>) {
   tally.times.length = 0
   let isOver = false
@@ -96,7 +96,7 @@ async function program(...words: string[]): Promise<number> {
   return Math.round(performance.now() - began)
 }
 
-/** Opens a stream, and counts what arrives until it is closed. */
+/** Opens a stream and counts what arrives until it is closed. */
 async function follow({ url, headers }: Served, closing: AbortSignal): Promise<() => number> {
   const { status, body } = await fetch(`${url}/api/stream`, { headers, signal: closing })
   assert.equal(status, 200)
@@ -108,7 +108,7 @@ async function follow({ url, headers }: Served, closing: AbortSignal): Promise<(
   return () => chunks
 }
 
-/** The acknowledged events that a file does not have. */
+/** Returns the acknowledged events that are missing from a file. */
 function lostOf(file: string, acknowledged: readonly string[]): string[] {
   const db = openStore(file)
   try {
@@ -219,7 +219,7 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     await server.ended
     const pruned = join(temporaryDirectory(t), 'incmon.db')
     copyFileSync(file, pruned)
-    // Otherwise the copy would still be on its way to the disk, and delay every sync of the server.
+    // Otherwise, the copy would still be on its way to the disk and delay the server's syncs.
     const copy = openSync(pruned, 'r+')
     fsyncSync(copy)
     closeSync(copy)

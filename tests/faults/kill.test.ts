@@ -1,4 +1,7 @@
-/** kill -9 under load, again and again: nothing acknowledged is lost, and whoever retries until it is taken is stored once. */
+/**
+ * Repeated kill -9 under load: nothing acknowledged is lost, and a request that is retried until it succeeds is stored
+ * once.
+ */
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { test } from 'node:test'
@@ -41,7 +44,7 @@ test('kill -9 under 16 clients that retry', async (t) => {
   judge((slowest ?? 0) <= 1_000, words)
 
   await t.test('every acknowledged event is there after every kill, and the file is whole', () => {
-    // Node takes gigabytes to explain the difference between nothing and a long list.
+    // Node takes gigabytes of memory to describe the difference between an empty and a long list.
     assert.deepEqual(lost.slice(0, 9), [])
   })
 
@@ -53,7 +56,10 @@ test('kill -9 under 16 clients that retry', async (t) => {
   })
 })
 
-/** Clients that send one delivery after another, each until it is acknowledged; every other one bears an Idempotency-Key. */
+/**
+ * Starts clients that send one delivery after another, retrying each until it is acknowledged. Every other client uses
+ * an Idempotency-Key.
+ */
 function startClients(token: string) {
   const [stored, progress] = [new Set<string>(), new EventEmitter()]
   const target: { -readonly [Name in keyof Target]: Target[Name] } = { url: '', token }
@@ -95,7 +101,7 @@ function startClients(token: string) {
   }
 }
 
-/** All alerts, and those of acknowledged events. */
+/** Returns the number of all alerts and of those from acknowledged events. */
 function countAlerts(file: string, stored: ReadonlySet<string>) {
   const db = openStore(file)
   try {

@@ -1,4 +1,4 @@
-/** Load: what is accepted is stored and answered in time, and what cannot be accepted is refused in order. */
+/** Load: accepted requests are stored and answered in time, and everything else is rejected properly. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -9,15 +9,15 @@ import { fromClients } from './load.ts'
 import { makeDatabase, startServer } from './server.ts'
 import { sized } from './size.ts'
 
-/** More than may wait for the disk at a time. */
+/** More than can wait for the disk at the same time. */
 const CROWD = 2_600
-/** Alerts that fire again and again during the overload. */
+/** The number of alerts that fire repeatedly during the overload. */
 const FLEET = 40_000
 const OVERLOAD_SECONDS = sized(30, 10)
 const METRICS = '/api/webhooks/metrics'
-/** Of a machine with two cores on which the generator runs too. */
+/** For a machine with two cores that also runs the load generator. */
 const [SUSTAINED, SUSTAINED_SECONDS] = [1_500, sized(60, 15)]
-/** Alerts a second. */
+/** Alerts per second. */
 const STORM = 5_000
 const STORM_SECONDS = sized(30, 5)
 
@@ -38,7 +38,10 @@ async function served(t: TestContext, connections: number) {
   return { ...server, ...generator, alerts }
 }
 
-/** More connections than can be served at a time. Sends 40 alerts of the fleet, and collects how requests were refused. */
+/**
+ * Opens more connections than can be served at the same time. Sends 40 of the repeated alerts per request, and collects
+ * the rejections.
+ */
 async function overloaded(t: TestContext) {
   const server = await served(t, CROWD)
   const refusals = new Set<string>()
@@ -137,7 +140,7 @@ suite('load', { concurrency: 1 }, () => {
     await fromClients(160, 160, () => post(METRICS, body))
     const { highest } = memoryOf(pid)
     figure(t, 21, `160 bodies of ${Math.round(body.length / 1e6)} MB: ${highest} MB`)
-    // Whoever is refused may still be sending, and find the connection closed.
+    // A rejected client might still be sending and find the connection closed.
     assert.deepEqual([[...tally.statuses.keys()].sort(), alerts()], [[200, 503], 17_000])
     assert.ok(highest <= 512, `${highest} MB`)
   })

@@ -1,4 +1,4 @@
-/** What is sent to a server that is about to fail: deliveries of all four webhooks, and incidents by hand. */
+/** What is sent to a server that is about to fail: deliveries to all four webhooks, and manual incidents. */
 import { alert, alertmanager, type Body, crashLoop, grafana, pipeline } from '../helpers/senders.ts'
 
 export type Target = { readonly url: string; readonly token: string }
@@ -9,7 +9,7 @@ export type Answer = {
   readonly body: any
 }
 
-/** The delivery of that number: each makes one event and one alert that no other makes. */
+/** Returns the delivery with this number. Each creates an event and an alert of its own. */
 export function delivery(number: number): { readonly path: string; readonly body: Body } {
   const [name, labels] = [`Slow${number}`, { deployment: `shop-${number % 7}`, severity: 'warning' }]
   switch (number % 4) {
@@ -24,13 +24,13 @@ export function delivery(number: number): { readonly path: string; readonly body
   }
 }
 
-/** Sends the delivery of that number. Rejects where no answer came. */
+/** Sends the delivery with this number. Rejects if there is no response. */
 export function deliver(target: Target, number: number, headers: Record<string, string> = {}): Promise<Answer> {
   const { path, body } = delivery(number)
   return request(target, 'POST', path, body, headers)
 }
 
-/** The events of an answer that is a promise. */
+/** Returns the ids of the events that a response acknowledges. */
 export function acknowledged({ status, body }: Pick<Answer, 'status' | 'body'>): string[] {
   if (status !== 200) return []
   return body.eventIds ?? [body.eventId]
@@ -51,7 +51,9 @@ export async function request(
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-/** Opens an incident by hand, moves it and resolves it; the answers, the last of them a refusal where there was one. */
+/**
+ * Opens an incident manually, updates it and resolves it. Returns the responses; if one is an error, it is the last.
+ */
 export async function handleIncident(target: Target, serviceId: string): Promise<Answer[]> {
   const opened = await request(target, 'POST', '/api/incidents', { title: 'Slow', serviceId, severity: 'warning' })
   const answers = [opened]
@@ -62,7 +64,7 @@ export async function handleIncident(target: Target, serviceId: string): Promise
   return answers
 }
 
-/** Does the work of each number from `first` on, `clients` at a time. */
+/** Processes the numbers from `first` on, `clients` at a time. */
 export async function fromClients(
   clients: number,
   count: number,

@@ -1,4 +1,4 @@
-/** Another program takes files away under a running server: nothing is acknowledged after it that a restart does not find. */
+/** Another program deletes files of a running server: no event acknowledged after that is missing after a restart. */
 import assert from 'node:assert/strict'
 import { linkSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** kill -9 while a long migration runs: the file has the old data model or the new one, with every row, and the next run succeeds. */
+/**
+ * kill -9 during a long migration: the file has either the old or the new data model, with every row, and the next
+ * attempt succeeds.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +20,7 @@ const ROWS = 100_000
 const KILLS = 20
 const PROGRAM = new URL('migrating.ts', import.meta.url).pathname
 
-/** A database of the newest data model with many rows; the program migrates it to one that is newer still. */
+/** Creates a database with many rows and the latest data model, which the program migrates to an even newer one. */
 function makeFile(directory: string): string {
   const { file } = makeDatabase(directory)
   const db = openStore(file)

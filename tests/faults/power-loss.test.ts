@@ -1,4 +1,6 @@
-/** A 200 means that the event is on disk, synced: recorded from a real server, replayed on a disk that loses its power. */
+/**
+ * A 200 means that the event is synced to disk: a real server is recorded, then replayed on a disk that loses power.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -64,7 +66,7 @@ async function loadOfAllKinds(target: Target, file: string): Promise<void> {
   await fromClients(CLIENTS, AT_ONCE, (number) => deliver(target, number), IN_TURN)
 }
 
-/** Once the log is worth copying, waits until it is copied, so that the next write begins it anew. */
+/** If the log is due for a checkpoint, waits until it is done, so that the next write restarts the log. */
 async function untilCopied(file: string): Promise<void> {
   const db = openStore(file)
   const look = async () => db.checkpoint('NOOP')
@@ -88,8 +90,8 @@ async function record(t: TestContext, load: (target: Target, file: string) => Pr
 }
 
 /**
- * Cuts the power after every third answer, every hundredth step, and whatever is done to the database itself. Of what
- * was not synced then nothing gets through, or all, or every other write.
+ * Cuts the power after every third response, every hundredth step, and each change of the database file itself. Of the
+ * unsynced writes, either none, all, or every other one survive.
  */
 function cutPower(t: TestContext, { db, steps }: Recording) {
   const file = join(temporaryDirectory(t), 'incmon.db')

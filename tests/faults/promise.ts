@@ -1,4 +1,4 @@
-/** What answers promise, and whether a database keeps it. */
+/** What responses promise, and whether a database keeps it. */
 import { writeFileSync } from 'node:fs'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
@@ -7,7 +7,7 @@ import type { File, Step } from './trace.ts'
 
 const STATUSES = ['open', 'identified', 'resolved']
 
-/** Ids of events and, for an incident, `id status`: that it has come at least so far. */
+/** Returns event ids and, for an incident, `id status`, which means that it has reached at least this status. */
 export function promisesOf(step: Step): string[] {
   if (step.kind !== 'answer' || typeof step.body !== 'object' || step.body === null) return []
   const { status, body } = step
@@ -16,7 +16,7 @@ export function promisesOf(step: Step): string[] {
   return isIncident && status < 300 ? [`${body.id} ${body.status}`] : []
 }
 
-/** How many events were acknowledged, and those whose row no sync of the log had put on the disk before. */
+/** Returns the number of acknowledged events, and those whose row had not been synced by then. */
 export function findUnsynced(steps: readonly Step[]): { readonly checked: number; readonly unsynced: string[] } {
   const written: Buffer[] = []
   const covered = new Map<string, number>()
@@ -43,14 +43,14 @@ function isEvent(promise: string): boolean {
   return !promise.includes(' ')
 }
 
-/** Opens the files as a server would after a power cut; the promises that it does not keep, or what is damaged. */
+/** Opens the files like a server after a power cut. Returns the broken promises or the damage. */
 export function findLost(file: string, files: Readonly<Record<File, Buffer>>, promised: Iterable<string>): string[] {
   writeFileSync(file, files.db)
   writeFileSync(`${file}-wal`, files.wal)
   return missing(file, promised)
 }
 
-/** The promises that the database does not keep, or what is damaged in it; none where all is well. */
+/** Returns the promises that the database does not keep, or its damage; empty if all is well. */
 export function missing(file: string, promised: Iterable<string>): string[] {
   const db = openStore(file)
   try {
@@ -61,7 +61,7 @@ export function missing(file: string, promised: Iterable<string>): string[] {
     )
     for (const { id, uuid, status } of db.all(incidents)) {
       const reached = STATUSES.slice(0, STATUSES.indexOf(status) + 1)
-      // Resolved is what was promised only together with its postmortem.
+      // A resolved incident must have its postmortem.
       for (const one of reached)
         if (one !== 'resolved' || documented.has(id)) found.add(`${uuidFromBytes(uuid)} ${one}`)
     }
@@ -69,7 +69,7 @@ export function missing(file: string, promised: Iterable<string>): string[] {
     const lost = [...promised].filter((promise) => !found.has(promise))
     return damage === 'ok' ? lost : [damage, ...lost]
   } finally {
-    // What is only looked at need not be synced when it is closed.
+    // A file that is only inspected does not have to be synced.
     db.pragma('synchronous = OFF')
     db.close()
   }

@@ -1,4 +1,4 @@
-/** A real server process on a database of its own, at times below strace; gone after the test, however it goes. */
+/** A real server process with its own database, optionally under strace. It is always stopped after the test. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -15,17 +15,17 @@ import { AS_BUILT } from '../bench/servers.ts'
 import { eventually } from '../helpers/server.ts'
 import { pruneOnce } from '../helpers/store.ts'
 
-/** Bundled once a run, with its threads. */
+/** Bundled once per run, with its worker threads. */
 const PROGRAM = mkdtempSync(join(tmpdir(), 'incmon-program-'))
 const { main: MAIN } = await bundle(PROGRAM)
-// Another user runs it too.
+// Another user must be able to run it.
 chmodSync(PROGRAM, 0o755)
 process.once('exit', () => rmSync(PROGRAM, { recursive: true, force: true }))
-/** The executable that INCMON names, or the bundle with Node. */
+/** The executable in INCMON, or the bundle run by Node. */
 export const PROGRAM_LINE = process.env.INCMON ? [process.env.INCMON] : [process.execPath, ...AS_BUILT, MAIN]
-/** Milliseconds; below strace on a busy machine everything takes long. */
+/** In milliseconds. Under strace, everything takes long on a busy machine. */
 const LONGEST = 240_000
-/** Below it the server stays our own child, and only the calls that are asked for cost time. */
+/** With -D, the server stays our child. With --seccomp-bpf, only the traced calls are slowed down. */
 const STRACE = ['strace', '-D', '-f', '--seccomp-bpf', '-qq']
 
 export type Server = {
@@ -33,35 +33,35 @@ export type Server = {
   readonly pid: number
   readonly signal: (signal: NodeJS.Signals) => void
   readonly said: () => string
-  /** What it writes to its log reaches us on another way than its answers, at times behind them. */
+  /** Log output arrives on a different channel than responses, sometimes later. */
   readonly untilSaid: (words: RegExp) => Promise<unknown>
-  /** The exit code, null after a signal; resolves once all that was traced is written. */
+  /** The exit code, or null after a signal. Resolves after the whole trace is written. */
   readonly ended: Promise<number | null>
   readonly kill: () => Promise<void>
 }
 
 type After = { after: (work: () => void | Promise<void>) => void }
 
-/** Why tests below strace are skipped; false where it works. */
+/** Returns why tests with strace are skipped, or false if they are not. */
 export function lacksStrace(): string | false {
   const { status } = spawnSync('strace', ['-o', '/dev/null', '-D', 'true'])
   return status === 0 ? false : 'strace is not installed or may not trace: apt-get install strace'
 }
 
-/** Records into `file` what reaches the disk and what is answered, with all bytes. */
+/** Records disk writes and responses in `file`, with all bytes. */
 export function tracing(file: string, more: readonly string[] = []): string[] {
   const calls = 'trace=pwrite64,ftruncate,fsync,fdatasync,write,writev'
   return [...STRACE, '-yy', '-xx', '-s', '8192', '-o', file, '-e', calls, ...more]
 }
 
-/** Lets calls fail, or only seem to succeed: `fdatasync:error=EIO:when=3` is the third of each thread. */
+/** Makes calls fail, or only appear to succeed: `fdatasync:error=EIO:when=3` is the third call in each thread. */
 export function injecting(...faults: readonly string[]): string[] {
   return faults.flatMap((fault) => ['-e', `inject=${fault}`])
 }
 
 /**
- * Makes the database of the organization Acme on plan Pro; its path, and a token with all scopes. It is pruned, so
- * that faults are met by what a test does.
+ * Creates a database with Acme on the Pro plan. Returns its path and a token with all scopes. It has been pruned, so
+ * that faults affect only what the test does.
  */
 export function makeDatabase(directory: string): { readonly file: string; readonly token: string } {
   const file = join(directory, 'incmon.db')
@@ -76,14 +76,16 @@ export function makeDatabase(directory: string): { readonly file: string; readon
   }
 }
 
-/** Adds an organization and returns a token of it for everything but administration. */
+/** Adds an organization and returns a token with all scopes except admin. */
 export function addOrganization(db: Db, name: string, plan: Plan): string {
   const deps = systemDeps(db)
   const { rowId: organizationId } = createOrganization(deps, { name, plan })
   return createToken(deps, { organizationId, name: 'faults', scopes: ['ingest', 'read', 'write'] }).token
 }
 
-/** Starts it on a free port of loopback; `under` is a command that runs the server below itself. */
+/**
+ * Starts the server on a free port of the loopback interface. `under` is a command that runs the server as its child.
+ */
 export async function startServer(
   t: After,
   file: string,

@@ -1,21 +1,21 @@
-/** The size of the proofs: whole, or short for every commit. */
+/** The size of the proofs: full, or short for every commit. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-/** Returns the size for `npm run test:faults`, for that with `--short`, or for `npm test`. */
+/** Returns the size to use: for `npm run test:faults`, the same with `--short`, or `npm test`. */
 export function sized(whole: number, short: number, alone = whole): number {
   if (process.env.FAULTS === undefined) return alone
   return process.env.FAULTS === 'short' ? short : whole
 }
 
 const AUTOGROUP = '/proc/self/autogroup'
-/** As the highest for root. Others may not raise their priority, and go on without. */
+/** The priority, if this is run as root. Other users are not allowed to raise it and continue without. */
 const HIGH = -15
 
 /**
- * Gives this process, and those that it starts, the processor before others. Linux may schedule by sessions, in which a
- * priority only counts among its own processes, so that of the session is raised too.
+ * Gives this process and its children priority over others. Linux might schedule by session, where a priority only
+ * applies within its session, so the session's priority is raised as well.
  * @returns a function that restores both
  */
 export function takePriority(): () => void {

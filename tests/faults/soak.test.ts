@@ -1,6 +1,6 @@
 /**
- * Load, backups, pruning and readers that come and go: memory, descriptors and the log stay bounded, and nothing is lost.
- * `npm run test:soak` does so for two hours, SOAK_MINUTES for another time.
+ * Load, backups, pruning and changing readers: memory, descriptors and the log stay bounded, and nothing is lost. `npm
+ * run test:soak` runs for two hours, or for SOAK_MINUTES.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -19,14 +19,14 @@ import { sized } from './size.ts'
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? sized(3, 1))
 const PER_SECOND = 200
-/** Of a soak of hours, each takes the ten minutes between two backups. */
+/** In a soak of several hours, each step takes the ten minutes between two backups. */
 const STEPS = Math.max(10, MINUTES / 10)
 const STREAMS = 50
 const LOG_LIMIT = 64 * 1_048_576
-/** In the first minutes a thread may start, which opens seven files. */
+/** In the first minutes, a thread might start, which opens seven files. */
 const MAX_LEAKED = MINUTES >= 10 ? 5 : 12
 
-/** Runs a command of the program beside the server. */
+/** Runs a command alongside the server. */
 async function run(...words: string[]): Promise<void> {
   const [command = '', ...args] = [...PROGRAM_LINE, ...words]
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -38,7 +38,7 @@ async function run(...words: string[]): Promise<void> {
   assert.equal(code, 0, `${words.join(' ')}: ${said}`)
 }
 
-/** Opens streams, and leaves them after the first words. */
+/** Opens streams and closes them after the first event. */
 async function churn(url: string, token: string): Promise<void> {
   const closing = new AbortController()
   const open = () =>
@@ -64,7 +64,7 @@ test(`${MINUTES} minutes of load, backups, pruning and streams`, { timeout: (MIN
   t.after(() => clearInterval(sampler))
   const look = async () => {
     logs.push(statSync(`${file}-wal`).size)
-    // Otherwise the number would depend on the connections of the moment.
+    // Otherwise, the number would depend on the currently open connections.
     close()
     let before = 0
     const isSteady = (count: number) => {
@@ -77,13 +77,13 @@ test(`${MINUTES} minutes of load, backups, pruning and streams`, { timeout: (MIN
   for (let step = 0; step < STEPS; step += 1) {
     const backup = run('backup', join(directory, 'copy.db'), '--force', '--database', file)
     const sending = atRate(PER_SECOND, (MINUTES * 60) / STEPS, async (number) => {
-      // A thousand alerts that fire again and again, and now and then a new one.
+      // A thousand alerts that fire repeatedly, and an occasional new one.
       const instance = number % 20 === 0 ? `new-${step}-${number}` : `i${number % 1_000}`
       const body = alertmanager([alert('Soak', { deployment: `shop-${number % 40}`, instance, severity: 'warning' })])
       const reply = await post('/api/webhooks/metrics', JSON.stringify(body))
       for (const id of reply ? acknowledged({ status: reply.status, body: JSON.parse(reply.text) }) : []) stored.add(id)
     })
-    // All at once, so that a failure is told when it happens.
+    // All at once, so that a failure is reported when it happens.
     await Promise.all([backup, churn(server.url, token), sending])
     await run('prune', '--yes', '--database', file)
     await look()
@@ -113,7 +113,7 @@ function medianOf(samples: readonly (readonly [number, number])[]): number {
   )
 }
 
-/** The slope of the line that fits the samples best, per unit of their first number. */
+/** Returns the slope of the best-fitting line, per unit of the first number. */
 function slopeOf(samples: readonly (readonly [number, number])[]): number {
   const mean = (index: 0 | 1) => samples.reduce((sum, sample) => sum + sample[index], 0) / samples.length
   const [x, y] = [mean(0), mean(1)]

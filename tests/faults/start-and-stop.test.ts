@@ -1,4 +1,4 @@
-/** Starting on what cannot be served, and stopping under load. */
+/** Starting with an unusable database, and stopping under load. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,11 +13,11 @@ import { missing } from './promise.ts'
 import { makeDatabase, PROGRAM_LINE, startServer } from './server.ts'
 
 const NOBODY = 65_534
-/** Event streams that are open when a server is stopped. */
+/** The number of event streams that are open when the server is stopped. */
 const STREAMS = 100
 const isRoot = process.getuid?.() === 0
 
-/** Starts a server that refuses; its exit code, its words and how long it took. */
+/** Starts a server that refuses to start. Returns its exit code, its output and its duration. */
 async function refused(file: string, uid?: number) {
   const [command = '', ...args] = [...PROGRAM_LINE, 'serve', '--port', '0', '--database', file]
   const began = performance.now()
@@ -38,7 +38,7 @@ function change(file: string, sql: string): void {
 
 type Case = {
   readonly what: string
-  /** Where the database is not where it was made. */
+  /** The path to open, if it differs from where the database was created. */
   readonly at?: (file: string) => string
   readonly spoil?: (file: string) => void
   readonly line: RegExp

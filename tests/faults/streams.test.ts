@@ -1,4 +1,7 @@
-/** Event streams: a thousand are told at once, whoever reconnects misses nothing, and whoever never reads costs nothing. */
+/**
+ * Event streams: a thousand are notified quickly, a client that reconnects misses nothing, and a client that never
+ * reads costs nothing.
+ */
 import assert from 'node:assert/strict'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
@@ -13,11 +16,11 @@ import { makeDatabase, startServer } from './server.ts'
 const STREAMS = 1_000
 const STALLED = 10
 const RECONNECTS = 40
-/** The bytes that the system keeps for a Unix socket. Until they are full, the server cannot see that nobody reads. */
+/** The size of a Unix socket's buffers. Until they are full, the server cannot notice that nobody is reading. */
 const SOCKET_BYTES = 212_992
-/** Milliseconds after which each storm is a delivery of its own. */
+/** The interval in milliseconds at which storms end up in separate deliveries. */
 const COLLECTED = 550
-/** Milliseconds after which a client that never reads counts as not disconnected. */
+/** The time in milliseconds after which a client that never reads should have been disconnected. */
 const MAX_STALLED = 60_000
 const METRICS = '/api/webhooks/metrics'
 
@@ -49,7 +52,7 @@ async function served(t: TestContext) {
     const reply = await post(METRICS, JSON.stringify(alertmanager([alert(`Streamed${number}`, { service: 'cart' })])))
     assert.equal(reply?.status, 200)
   }
-  /** New alerts of as many services, which are as many notices as one delivery may have. */
+  /** Sends new alerts for as many services, which is the maximum number of notices in one delivery. */
   const storm = async () => {
     const alerts = Array.from({ length: 45 }, (_, index) => {
       number += 1
@@ -124,7 +127,7 @@ test('streams that nobody reads are cut off soon, and little is kept for them', 
   const [before, judge, reader] = [memoryOf(pid).now, judging(t, 26, pid), await open()]
   const own = sockets()
   for (let opened = 0; opened < STALLED; opened += 1) {
-    // The system keeps megabytes for a TCP connection of this machine, but only 200 kB for a Unix socket.
+    // The operating system buffers megabytes for a local TCP connection, but only 200 kB for a Unix socket.
     const socket = connect(`${file}.sock`).pause()
     t.after(() => void socket.on('error', () => {}).destroy())
     socket.write('GET /api/stream HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -134,7 +137,7 @@ test('streams that nobody reads are cut off soon, and little is kept for them', 
     (count) => count >= own + STALLED,
   )
   let fullAt = Number.NaN
-  // A client that never reads does not see that its connection was closed.
+  // A client that never reads does not notice that its connection was closed.
   while (sockets() > own && !(performance.now() - fullAt > MAX_STALLED)) {
     await storm()
     await pause(COLLECTED)
@@ -148,14 +151,14 @@ test('streams that nobody reads are cut off soon, and little is kept for them', 
   judge(seconds <= 30, words)
 })
 
-/** How often a stream was told of each alert. */
+/** Returns how often a stream received a notice about each alert. */
 function noticesIn(text: string): Map<string, number> {
   const counts = new Map<string, number>()
   for (const [id] of text.matchAll(/(?<=event: alert\ndata: ).*/g)) counts.set(id, (counts.get(id) ?? 0) + 1)
   return counts
 }
 
-/** The last id of a stream. */
+/** Returns the last id in a stream. */
 function idIn(text: string): string | undefined {
   return text.match(/(?<=^id: ).*$/gm)?.at(-1)
 }

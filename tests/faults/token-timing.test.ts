@@ -1,4 +1,4 @@
-/** The look-up of a token takes the same time whether or not a wrong one begins like a right one. */
+/** Looking up an invalid token takes the same time whether or not it starts like a valid one. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -10,18 +10,22 @@ import { createGenerator, figure, quantile } from './generator.ts'
 import { makeDatabase, startServer } from './server.ts'
 import { sized } from './size.ts'
 
-/** Look-ups of a wrong token of each kind, and how often they are compared: other programs disturb some comparisons. */
+/** The number of lookups per kind of invalid token, and of comparisons. Other programs disturb some of them. */
 const TIMED = 20_000
 const COMPARISONS = 7
-/** Requests of each kind, and how many of them from one address, which may send 100 wrong tokens without a delay. */
+/**
+ * The number of requests per kind, and of those from one address, which can send 100 invalid tokens without a delay.
+ */
 const OVER_HTTP = sized(20_000, 4_000)
 const PER_ADDRESS = 40
-/** Wrong tokens of each kind. The look-up of one token takes its own time, which few tokens would not average out. */
+/**
+ * The number of invalid tokens per kind. Each token has its own lookup time, which a few tokens would not average out.
+ */
 const TOKENS = 20_000
-/** Beyond it two means differ by more than chance. */
+/** Above this, the difference between two means is not due to chance. */
 const MAX_T = 4.5
 
-/** Returns wrong tokens with this beginning. */
+/** Returns invalid tokens with this prefix. */
 function wrongTokens(beginning: string): string[] {
   return Array.from({ length: TOKENS }, (_, number) =>
     Buffer.from(beginning + number.toString(36).padStart(4, 'A')).toString('latin1'),
@@ -30,7 +34,7 @@ function wrongTokens(beginning: string): string[] {
 
 /** Welch's t of the times of wrong tokens that begin like the right one, and of those that do not, in pairs. */
 function compare(token: string, lookUp: (token: string) => unknown): number {
-  // Of the same characters: a pattern takes longer for letters of changing case than for one letter.
+  // Uses the same characters, because a pattern takes longer for mixed case than for a repeated letter.
   const reversed = token.slice(0, 7) + [...token.slice(7, -4)].reverse().join('')
   const wrong = [wrongTokens(token.slice(0, -4)), wrongTokens(reversed)] as const
   const times: [number[], number[]] = [[], []]
@@ -50,26 +54,26 @@ function inRandomOrder(): readonly (0 | 1)[] {
   return Math.random() < 0.5 ? [0, 1] : [1, 0]
 }
 
-/** Welch's t. */
+/** Returns Welch's t. */
 function scoreOf(times: readonly [readonly number[], readonly number[]]): number {
   const [a, b] = [momentsOf(times[0]), momentsOf(times[1])]
   return (a.mean - b.mean) / Math.sqrt(a.variance / times[0].length + b.variance / times[1].length)
 }
 
-/** The median of the comparisons. */
+/** Returns the median of several comparisons. */
 function medianScore(token: string, lookUp: (token: string) => unknown): number {
   const scores = Array.from({ length: COMPARISONS }, () => compare(token, lookUp))
   return Math.abs(quantile(scores, 0.5))
 }
 
-/** Without the slowest tenth, which the machine is to blame for. */
+/** Drops the slowest tenth, which is caused by the machine. */
 function momentsOf(all: readonly number[]) {
   const times = all.toSorted((a, b) => a - b).slice(0, Math.ceil(all.length * 0.9))
   const mean = times.reduce((sum, time) => sum + time, 0) / times.length
   return { mean, variance: times.reduce((sum, time) => sum + (time - mean) ** 2, 0) / (times.length - 1) }
 }
 
-/** What nobody should do: compares until the first character that differs. */
+/** The insecure alternative: compares up to the first different character. */
 function isEqual(one: string, other: string): boolean {
   for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false
   return one.length === other.length
@@ -92,17 +96,17 @@ test('a wrong token that begins like a right one takes no other time than any ot
   assert.ok(control >= MAX_T, `the control has t = ${control}`)
 })
 
-/** One request with this token; milliseconds. */
+/** Sends one request with this token and returns its duration in milliseconds. */
 type Ask = (token: string) => Promise<number>
 
-/** Sends wrong tokens over kept connections, from so many addresses that no response is delayed. */
+/** Sends invalid tokens over kept-alive connections, from so many addresses that no response is delayed. */
 async function compareOverHttp(token: string, askFrom: (address: string) => Ask): Promise<number> {
   const reversed = token.slice(0, 7) + [...token.slice(7, -4)].reverse().join('')
   const wrong = [wrongTokens(token.slice(0, -4)), wrongTokens(reversed)] as const
   const times: [number[], number[]] = [[], []]
   for (let round = 0; round < OVER_HTTP; ) {
     const ask = askFrom(`127.0.${1 + ((round / PER_ADDRESS) >> 7)}.${1 + ((round / PER_ADDRESS) & 127)}`)
-    // The first one opens the connection.
+    // The first request opens the connection.
     await ask('none')
     for (const last = round + PER_ADDRESS; round < last; round += 1)
       for (const kind of inRandomOrder()) times[kind].push(await ask(wrong[kind][round % TOKENS] ?? ''))

@@ -1,15 +1,15 @@
-/** What a traced server did to its database and told its callers, in the order in which it happened. */
+/** What a traced server did to its database and sent to its callers, in chronological order. */
 import { readFileSync } from 'node:fs'
 
 export type File = 'db' | 'wal'
 export type Step =
   | { readonly kind: 'write'; readonly file: File; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly file: File; readonly size: number }
-  /** A sync covers what was written before it began. */
+  /** A sync covers everything that was written before it started. */
   | { readonly kind: 'sync-begins'; readonly file: File; readonly thread: string }
   | { readonly kind: 'sync-ends'; readonly file: File; readonly thread: string; readonly outcome: Outcome }
   | { readonly kind: 'answer'; readonly status: number; readonly body: unknown }
-/** `faked`: strace said that it succeeded, and the disk heard nothing of it. */
+/** `faked` means that strace reported success without the disk doing anything. */
 type Outcome = 'synced' | 'failed' | 'faked'
 
 type Call = {
@@ -17,15 +17,15 @@ type Call = {
   readonly thread: string
   readonly target: File | 'socket'
   readonly bytes: Buffer
-  /** What stands behind the bytes, or behind the file: length, offset. */
+  /** The numbers after the bytes or the file: length and offset. */
   readonly numbers: readonly number[]
 }
 
-/** Characters; they stand at the end of a line that may hold a page of data. */
+/** The maximum length of a result. It is at the end of a line that might contain a page of data. */
 const MAX_RESULT = 100
 const UNFINISHED = ' <unfinished ...>'
 
-/** Reads what `tracing` recorded of the server on the database `file`. */
+/** Parses the recording made by `tracing` of the server with the database `file`. */
 export function readTrace(trace: string, file: string): Step[] {
   const steps: Step[] = []
   const open = new Map<string, Call>()
@@ -69,7 +69,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(text.replaceAll('\\x', ''), 'hex')
 }
 
-/** An answer counts from the moment at which the server begins to give it. */
+/** A response is considered sent when the server starts to write it. */
 function answersOf({ bytes }: Call): Step[] {
   const text = bytes.toString()
   const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? []
@@ -77,7 +77,7 @@ function answersOf({ bytes }: Call): Step[] {
   return status ? [{ kind: 'answer', status: Number(status), body: jsonOf(body) }] : []
 }
 
-/** Null where it is none or was cut off: only long lists are. */
+/** Returns null if the text is not JSON or was truncated. Only long lists are truncated. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -86,10 +86,10 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** @throws Error where the result is no number: a call misread would prove nothing */
+/** @throws Error if the result is not a number: a misread call would prove nothing */
 function endOf({ name, thread, target, bytes, numbers }: Call, result: string): Step[] {
   if (target === 'socket') return []
-  // The server was killed inside it.
+  // The server was killed during the call.
   if (result === '?') return []
   if (!/^-?\d+\b/.test(result)) throw new Error(`${name} ended with what is no result: ${result}`)
   const failed = result.startsWith('-1')

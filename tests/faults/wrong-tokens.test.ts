@@ -1,4 +1,4 @@
-/** Wrong tokens over the network: refused at once, and many of one address slow nobody but that address. */
+/** Invalid tokens over the network are rejected immediately, and many from one address slow down only that address. */
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import { MALFORMED } from '../helpers/malformed-tokens.ts'
@@ -11,9 +11,9 @@ import { makeDatabase, startServer } from './server.ts'
 const METRICS = '/api/webhooks/metrics'
 const BODY = JSON.stringify(alertmanager([alert('Slow', { severity: 'warning' })]))
 const WRONG = 1_000
-/** Good webhooks a second, and for how many seconds before the wrong tokens come. */
+/** The rate of valid webhooks per second, and for how many seconds they are sent before the invalid tokens. */
 const [PER_SECOND, SECONDS] = [200, 8]
-/** Every address of 127.0.0.0/8 is this machine, and each is another caller. */
+/** Every address in 127.0.0.0/8 is local, and each is treated as a separate client. */
 const [SENDER, ATTACKER, OTHER] = ['127.0.0.1', '127.0.0.66', '127.0.0.99']
 
 async function served(t: TestContext) {
@@ -73,7 +73,7 @@ suite('wrong tokens', { concurrency: 1 }, () => {
     const words = `p99 of good tokens ${before.toFixed(1)} ms before and ${during.toFixed(1)} ms during ${WRONG} wrong ones in ${seconds.toFixed(0)} s, ${elsewhere.toFixed(0)} ms for another address`
     figure(t, 36, words)
     assert.deepEqual([[...attacker.tally.statuses], [...good.tally.statuses.keys()]], [[[401, WRONG]], [200]])
-    // 100 are free, and 100 at a time wait for a second.
+    // 100 attempts are free, and 100 connections then wait a second for each response.
     assert.ok(seconds >= 8 && reply?.status === 401, words)
     judge(during <= 1.2 * before + 1 && elsewhere <= 100, words)
   })

@@ -1,4 +1,7 @@
-/** What people do, as the API does it: each change is decided by the engine and is on disk when it resolves. */
+/**
+ * Actions of people, performed like the API does: the engine decides each change, and it is on disk when the promise
+ * resolves.
+ */
 import * as alerts from '../../src/domain/decide/alerts.ts'
 import * as incidents from '../../src/domain/decide/incident-changes.ts'
 import * as services from '../../src/domain/decide/services.ts'
@@ -8,7 +11,7 @@ import type { Deps } from '../../src/operations/deps.ts'
 
 type Act<Args extends unknown[], Outcome> = (ctx: Context, ...args: [...Args, now: number]) => Outcome
 
-/** The same with an engine in place of its context; the time is the engine's. */
+/** Wraps an action so that it takes an engine instead of a context. The time is the engine's. */
 function byEngine<Args extends unknown[], Outcome>(act: Act<Args, Outcome>) {
   return ({ engine }: Pick<Deps, 'engine'>, organizationId: number, ...args: Args): Promise<Outcome> =>
     engine.run(organizationId, (ctx, now) => act(ctx, ...args, now))

@@ -1,5 +1,5 @@
 /**
- * The whole HTTP application over a real file, with three organizations: Acme (Team), Basil (Free) and the outsider
+ * The whole HTTP application on a real file, with three organizations: Acme (Team), Basil (Free) and the outsider
  * Charlie (Pro).
  */
 import type { TestContext } from 'node:test'
@@ -23,14 +23,14 @@ export type Answer = {
   readonly body: any
 }
 export type Sent = {
-  /** `Authorization: Bearer`, or `X-Ci-Token` at the ci webhook. */
+  /** Sent as `Authorization: Bearer`, or as `X-Ci-Token` to the ci webhook. */
   readonly token?: string
-  /** Sent as JSON. Text and bytes are sent unchanged. */
+  /** Sent as JSON. Strings and bytes are sent unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Everything that a test needs; the clock stands at noon until it is moved. */
+/** Creates everything a test needs. The clock shows noon until it is moved. */
 export function makeWorld(
   t: TestContext,
   engineOf: (deps: Deps) => Deps['engine'] = ({ engine }) => engine,
@@ -61,7 +61,7 @@ export function makeWorld(
   const [acme, basil, charlie] = [member('Acme', 'Team'), member('Basil', 'Free'), member('Charlie', 'Pro')]
   let rows = rowsMade()
   const request = async (method: string, path: string, sent: Sent = {}): Promise<Answer> => {
-    // Rows that a test has inserted are not in the live state yet.
+    // The live state does not yet contain rows inserted by the test.
     if (rowsMade() !== rows) await own.engine.reload()
     rows = rowsMade()
     const response = await app.request(path, { method, ...init(path, sent) })
@@ -88,7 +88,7 @@ export function readerOf(db: Db): Reader {
 function init(path: string, { token, body, headers }: Sent): RequestInit {
   const carrier = path.startsWith('/api/webhooks/ci') ? 'X-Ci-Token' : 'Authorization'
   const carried = carrier === 'Authorization' ? `Bearer ${token}` : String(token)
-  // Sent as bytes, so that fetch adds no Content-Type.
+  // Sent as bytes, so that fetch does not add a Content-Type.
   const bytes =
     body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
   return {

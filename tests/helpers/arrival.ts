@@ -1,12 +1,12 @@
-/** Changes the order in which deliveries arrive, as a network may. The same seed gives the same order. */
+/** Changes the order in which deliveries arrive, like a network can. The same seed gives the same order. */
 import type { Delivery } from './deliveries.ts'
 
-/** Shuffled deliveries are received one after the other within this many minutes of the last one's time. */
+/** Shuffled deliveries are received within this many minutes of the last delivery's time. */
 const RECEIVED_WITHIN = 3
 
 /**
- * The deliveries in another order. Without any that must come on time, all are received shortly after the last one was
- * sent; else the others come at any time between when they were sent and the last one's time.
+ * Returns the deliveries in a different order. If none of them has to arrive on time, all are received shortly after
+ * the last one was sent. Otherwise, the others arrive at any time between when they were sent and the last one's time.
  */
 export function received(all: readonly Delivery[], seed: number): Delivery[] {
   const random = randomFrom(seed)
@@ -21,7 +21,7 @@ export function received(all: readonly Delivery[], seed: number): Delivery[] {
   return order.map((one, index) => ({ ...one, at: last + ((index + 1) * RECEIVED_WITHIN) / order.length }))
 }
 
-/** The places that a queue's deliveries have got, filled in the order in which they were sent. */
+/** Fills the positions assigned to each queue's deliveries in the order in which they were sent. */
 function inQueues(order: readonly Delivery[], sent: readonly Delivery[]): Delivery[] {
   const queues = new Map<string, Delivery[]>()
   for (const one of sent) if (one.queue) queues.set(one.queue, [...(queues.get(one.queue) ?? []), one])

@@ -1,13 +1,13 @@
 /** A real browser that records console messages and requests. */
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-/** Disables the requests that the browser sends by itself, so that only requests of the page are recorded. */
+/** Disables the browser's own background requests, so that only the page's requests are recorded. */
 const FLAGS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
-/** For the start of the browser and for each wait. */
+/** For starting the browser and for each wait. */
 const TIMEOUT_MS = 120_000
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
@@ -15,7 +15,7 @@ export type Screen = {
   readonly width: number
   readonly height: number
   readonly scheme: 'light' | 'dark'
-  /** False for a browser without scripts. */
+  /** If false, scripts are disabled. */
   readonly javaScript?: boolean
 }
 export type Visit = {
@@ -31,7 +31,7 @@ export async function startBrowser(t: Cleaner) {
   return { visit: (url: string, screen: Screen) => visit(browser, url, screen) }
 }
 
-/** Opens a page. `complaints` are console messages, script errors and failed requests. */
+/** Opens a page. `complaints` contains console messages, script errors and failed requests. */
 async function visit(
   browser: Browser,
   url: string,

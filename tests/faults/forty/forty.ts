@@ -1,4 +1,4 @@
-/** The forty proofs of the promise: what each is measured against, which tests prove it, and how it was seen to fail. */
+/** The forty proofs of the promise: their limits, the tests that prove them, and how each was seen to fail. */
 
 import { INPUT_AND_ACCESS } from './of-input.ts'
 import { LOAD_AND_HISTORY } from './of-load.ts'

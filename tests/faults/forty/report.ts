@@ -1,4 +1,4 @@
-/** What the tests of the forty said: which passed, and what they measured. */
+/** The results of the proofs: which tests passed and what they measured. */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 import type { Proof, Row } from './row.ts'
@@ -10,10 +10,10 @@ export type Said = {
   readonly busy: Map<number, string>
 }
 
-/** Characters of what a failed test says. */
+/** The maximum length of a failed test's message, in characters. */
 const MAX_REASON = 2_000
 
-/** A line for each test and each figure; `REPORTER` writes it, `readReport` reads it. */
+/** Writes one line per test and figure. `REPORTER` is its path; `readReport` reads its output. */
 export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const { type, data } of events) {
     if (type === 'test:pass' || type === 'test:fail') {
@@ -40,7 +40,7 @@ export function readReport(text: string): Said {
   return said
 }
 
-/** Whether all tests of a row passed, and there was at least one for each of its proofs. */
+/** Returns whether all tests of a row passed, and whether each of its proofs has at least one test. */
 export function resultOf(row: Row, { outcomes, busy }: Said): 'met' | 'FAILED' | 'no test ran' | 'machine busy' {
   const found = row.proofs.map((proof) => outcomes.filter((outcome) => isOf(outcome, proof)))
   if (found.flat().some(({ state }) => state === 'failed')) return 'FAILED'
@@ -48,7 +48,7 @@ export function resultOf(row: Row, { outcomes, busy }: Said): 'met' | 'FAILED' |
   return busy.has(row.number) ? 'machine busy' : 'met'
 }
 
-/** Returns how many of the row's tests passed. */
+/** Returns the number of the row's tests that passed. */
 export function passedOf({ proofs }: Row, { outcomes }: Said): number {
   return outcomes.filter((one) => one.state === 'passed' && proofs.some((proof) => isOf(one, proof))).length
 }

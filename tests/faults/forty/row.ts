@@ -12,7 +12,6 @@ export type Row = {
   readonly control: string
 }
 
-/** Returns a row. */
 export function row(number: number, title: string, limit: string, proofs: readonly Proof[], control: string): Row {
   return { number, title, limit, proofs, control }
 }

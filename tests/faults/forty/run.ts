@@ -13,12 +13,11 @@ import { passedOf, REPORTER, readReport, resultOf, type Said } from './report.ts
 
 const isMarkdown = process.argv.includes('--markdown')
 const isShort = process.argv.includes('--short')
-/** Those that measure time have the machine for themselves. */
+/** Files that measure time run one at a time. */
 const MEASURING = /^tests\/faults\/(load|history|bad-input|streams|soak|wrong-tokens)\.test\.ts$/
-/** Starts after kills too, if there is a minute for them. */
+/** The restarts after kills are also measured, unless the run is short. */
 const isMeasuring = (file: string) => MEASURING.test(file) || (!isShort && file === 'tests/faults/kill.test.ts')
 const DOCUMENT = 'docs/promise.md'
-/** In milliseconds. */
 const MAX_TEST = 900_000
 
 const files = [...new Set(FORTY.flatMap(({ proofs }) => proofs.map(({ file }) => file)))]
@@ -50,7 +49,7 @@ async function run(group: readonly string[]): Promise<string> {
   return text
 }
 
-/** Returns the numbers of those that are not met. */
+/** Prints the table. Returns the numbers of the proofs that are not met. */
 function print(said: Said): number[] {
   const rows = FORTY.toSorted((a, b) => a.number - b.number).map((row) => {
     const figure = said.figures.get(row.number)?.join('; ') ?? `${passedOf(row, said)} tests`
@@ -65,7 +64,7 @@ function print(said: Said): number[] {
   return FORTY.filter((row) => !['met', 'machine busy'].includes(resultOf(row, said))).map(({ number }) => number)
 }
 
-/** Replaces the table in docs/promise.md, and the sentence that says how it was made. */
+/** Updates the table in docs/promise.md, and the sentence that says how it was measured. */
 function quote(rows: readonly (readonly string[])[]): void {
   const day = new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })
   const [cores, form] = [availableParallelism(), isShort ? 'short' : 'whole']
