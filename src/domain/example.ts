@@ -1,2 +1,2 @@
-/** The cluster of all example data, which makes it easy to tell apart from real data and to remove. */
+/** The cluster of all example data. It makes example data easy to tell apart from real data, and easy to remove. */
 export const EXAMPLE_CLUSTER = 'incmon-example'

@@ -1,5 +1,3 @@
-/** Organizations, their plans and their settings. */
-
 export const PLANS = ['Free', 'Team', 'Pro'] as const
 export type Plan = (typeof PLANS)[number]
 

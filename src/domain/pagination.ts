@@ -1,5 +1,3 @@
-/** Pagination of lists. */
-
 /** The default and maximum page size. */
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 500

@@ -73,9 +73,9 @@ export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): bool
 export type IncidentReferences = {
   readonly from: number
   readonly to: number
-  /** Needs scalings and pipelines from this time on, to recognize new ones. */
+  /** Scalings and pipelines are needed from this time on, to recognize new ones. */
   readonly changesFrom: number
-  /** Needs alerts of the entire organization from this time on, for suspects. */
+  /** Alerts of the entire organization are needed from this time on, to rank suspects. */
   readonly troublesFrom: number
   readonly scalingsFrom: number
   readonly alertsFrom: number

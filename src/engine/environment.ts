@@ -2,7 +2,7 @@
 import type { Environment, IdTable } from '../domain/state/context.ts'
 
 export type EngineEnvironment = Environment & {
-  /** Loads the highest row ids on the first call. */
+  /** Loads the highest row ids unless they are already loaded. */
   readonly loadRowIds: (last: () => Promise<Record<IdTable, number>>) => Promise<void>
   /** Returns a function that restores the current row ids and clears the draft cache. */
   readonly mark: () => () => void

@@ -1,5 +1,3 @@
-/** Parses notifications from Grafana's unified alerting. */
-
 import type { Intake } from '../domain/event/event.ts'
 import { readNotification } from './alertmanager.ts'
 

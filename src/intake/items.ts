@@ -1,4 +1,3 @@
-/** Parses the items of a request one by one. */
 import { IncmonError } from '../domain/error.ts'
 import type { Draft, Intake } from '../domain/event/event.ts'
 import { type Fields, fieldsOf, unusable, type Warn } from './fields.ts'

@@ -1,5 +1,3 @@
-/** Parses notifications from Prometheus Alertmanager. */
-
 import type { Intake } from '../domain/event/event.ts'
 import { readNotification } from './alertmanager.ts'
 

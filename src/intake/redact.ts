@@ -41,7 +41,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     /(?<![\w.-])(?:gl(?:pat|dt|rt|cbt|ptt|ft|soat)-|gh[oprsu]_|github_pat_|xox[abeprs]-|[sr]k_(?:live|test)_|sk-ant-|hv[sbr]\.|AIza|A[KS]IA|do[opr]_v1_|npm_|hf_|eyJ)(?=[\w.-]*\d)[\w.-]{4,}(?=(?:\u2026|\.{3})?$)/g,
     REDACTED,
   ],
-  // A digit or a capital letter tells tokens from metric names such as incmon_http_request_duration_seconds.
+  // A digit or a capital letter distinguishes a token from metric names such as incmon_http_request_duration_seconds.
   [/(?<![\w-])incmon_(?=[a-z_]*[A-Z0-9-])[\w-]{16,}/g, REDACTED],
   [/(?<![A-Za-z0-9])gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|oas|wt)-[\w.-]{16,}/g, REDACTED],
   [/(?<![A-Za-z0-9])(?:GR1348941[\w-]{16,}|gh[oprsu]_\w{20,}|github_pat_\w{20,}|xox[abeprs]-[\w-]{10,})/g, REDACTED],

@@ -49,7 +49,6 @@ export type Store = {
   readonly read: Read
   /** Runs an operation from src/operations, for example `run(revokeToken, organizationId, id)`. */
   readonly run: <Of extends Operation>(operation: Of, ...args: ArgumentsOf<Of>) => Promise<Awaited<ReturnType<Of>>>
-  /** The path of the database file. */
   readonly file: string
 }
 

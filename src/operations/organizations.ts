@@ -1,4 +1,3 @@
-/** Creates and updates organizations. */
 import { IncmonError } from '../domain/error.ts'
 import type { Plan, Settings } from '../domain/organization.ts'
 import {

@@ -1,4 +1,3 @@
-/** Browser sessions and setup links. */
 import { type Plan, withDefaults } from '../domain/organization.ts'
 import { SETUP_SCOPES } from '../domain/session/session.ts'
 import type { Scope } from '../domain/token.ts'

@@ -1,4 +1,3 @@
-/** Counts the alerts that a new silence would match, now and in the past. */
 import { sql } from 'kysely'
 import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
 import type { Db } from './sqlite/open.ts'

@@ -12,7 +12,8 @@ import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 export type CountedSilence = LiveSilence & { readonly matching: number }
 
 /**
- * Lists one page of silences, newest first. If `expired` is true, lists only expired silences, otherwise only the rest.
+ * Lists one page of silences, newest first: the expired silences if `expired` is true, otherwise the active and pending
+ * ones.
  */
 export function listSilences(
   db: Db,

@@ -97,10 +97,10 @@ export function open(signal: Signal, receivedAt: number): Alert {
 
 /**
  * Returns whether a signal belongs to an existing alert. If not, the signal may open another alert.
- * An end always belongs to the alert. A firing signal belongs to a resolved alert if it is from at most 10 minutes
- * after the end, or was received at most 10 minutes after the end was. An inferred end is only a guess, so any signal
- * except a Kubernetes event reopens the alert. After a manual resolution, signals of a problem that began before it
- * still belong to the alert.
+ * An end always belongs to the alert. A firing signal belongs to a resolved alert if it came within 10 minutes of the
+ * end, judging by the sender's times or by the times of receipt. An inferred end is only a guess, so any signal except
+ * a Kubernetes event reopens the alert. After a manual resolution, signals of a problem that began before it still
+ * belong to the alert.
  */
 export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
@@ -141,7 +141,7 @@ export function absorb(
     endedAt: null,
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
-    // A sender that counts occurrences may combine several into one event, or send the same one again.
+    // A sender that counts occurrences may combine several of them in one event, or resend an event.
     occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     receivedAt: Math.max(alert.receivedAt, receivedAt),

@@ -13,9 +13,9 @@ export const DEFAULT_HEARTBEAT_TIMEOUT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
 export const MISSED_REPEATS = 3
 /**
- * A shorter interval moves the longest interval this fraction of the way down. After a day-long outage, the estimate is
- * back to normal within a few dozen repeats. If every ninth interval is long, the estimate stays above a third of that
- * interval; below a third, alerts would end between two repeats.
+ * When an interval is shorter than the longest one, the longest one drops by this fraction of the difference. After a
+ * day-long outage, it is back to normal within a few dozen repeats. If every ninth interval is long, the result stays
+ * above a third of that interval. Below a third, alerts would end between two repeats.
  */
 const FADING = 1 / 8
 
@@ -27,10 +27,10 @@ export type DeliveryInterval = { readonly longestGap: number; readonly gaps: num
 
 export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
 
-/** A group after another delivery. `gap`: the new interval, or null if it does not count. */
+/** A group after another delivery. `gap`: the new interval; null if it must be ignored. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
 
-/** Returns a group after another delivery. A changed group is sent immediately, so that interval does not count. */
+/** Returns a group after another delivery. A changed group is sent immediately, so that interval is ignored. */
 export function withDelivery(
   group: Group | null,
   delivery: { readonly members: string; readonly at: number },
@@ -43,7 +43,7 @@ export function withDelivery(
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }
 
-/** Adds an interval to a group. Once enough intervals are known, shorter ones slowly lower the longest. */
+/** Adds an interval to a group. Once enough intervals are known, shorter intervals gradually reduce the longest one. */
 function withFadingGap(interval: DeliveryInterval, gap: number | null): DeliveryInterval {
   const { longestGap, gaps } = interval
   if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(interval, gap)
@@ -79,9 +79,9 @@ export function usualInterval({ longestGap, gaps }: DeliveryInterval): number | 
 }
 
 /**
- * Returns after how many ms without a repeat an alert is considered ended: three delivery intervals, but at least five
- * minutes. Uses the group's interval, or the receiver's if the group's is unknown. If both are unknown, returns
- * `unknown`.
+ * Returns the repeat timeout in ms: an alert without a repeat for this long is considered ended. The timeout is three
+ * delivery intervals, but at least five minutes. Uses the group's interval, or the receiver's if the group's is
+ * unknown. If both are unknown, returns `unknown`.
  */
 export function repeatTimeoutOf(
   group: DeliveryInterval | null,

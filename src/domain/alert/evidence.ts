@@ -1,6 +1,6 @@
 /** The observations of a Kubernetes condition. Duplicates and the order of arrival do not matter. */
 
-/** The observations from which repeats and the end of a Kubernetes condition are determined. */
+/** The observations used to detect repeats and the end of a Kubernetes condition. */
 export type Evidence = {
   /** When the condition was observed, and on which object. */
   readonly seen: readonly Observation[]

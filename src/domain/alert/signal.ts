@@ -161,7 +161,7 @@ function objectOf(labels: Labels): string {
   return labels.pod ? `Pod/${labels.pod}` : ''
 }
 
-/** Returns whether a signal of an unknown condition opens an alert. A successful pipeline does not. */
+/** Returns whether a signal opens an alert if its condition has none. A successful pipeline does not. */
 export function makesAlert(signal: Signal): boolean {
   return signal.source !== 'ci' || signal.status === 'firing'
 }

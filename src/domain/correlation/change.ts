@@ -125,8 +125,8 @@ const DAY = 24 * 3_600_000
 const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
- * Returns whether `one` is newer. A final status is newer than any other. If both or neither are final, the later
- * status is newer, because a retry ends later.
+ * Returns whether `one` is newer. A final status is newer than any other. If both or neither are final, compares their
+ * times, because a retry ends later.
  */
 function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)

@@ -8,7 +8,7 @@ const DEPLOY_WORDS = new Set([
   ...['production', 'prod', 'promote', 'canary', 'argocd'],
 ])
 
-/** Words which indicate that a job only checks, builds or documents a deploy. */
+/** Words that indicate that a job only checks, builds or documents a deploy. */
 const HARMLESS_WORDS = new Set([
   ...['lint', 'test', 'tests', 'check', 'validate', 'verify', 'template', 'dry', 'dryrun', 'diff', 'plan', 'scan'],
   ...['build', 'compile', 'package', 'notes', 'docs', 'doc', 'changelog', 'prepare', 'stop', 'undeploy'],

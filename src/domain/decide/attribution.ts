@@ -135,7 +135,7 @@ function realCluster(cluster: string): string {
   return cluster === EXAMPLE_CLUSTER ? '' : cluster
 }
 
-/** Returns the services that pulled an image built by the project. `project`: the path in lower case. */
+/** Returns the services that pulled an image of the project. `project`: the path in lower case. */
 function servicesOfProject(state: OrganizationState, project: string): LiveService[] {
   return servicesIn(state, state.projects.get(project))
 }

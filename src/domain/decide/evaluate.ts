@@ -114,7 +114,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
 }
 
 /**
- * Returns when the last condition of a service ended, at most `now`, or null while a condition is firing. Recovery
+ * Returns when the last condition of a service ended, capped at `now`; null while a condition is firing. Recovery
  * counts from this time, even while ended conditions still lower the score.
  */
 function recoveredAt(service: LiveService, conditions: readonly Condition[], now: number): number | null {

@@ -60,7 +60,7 @@ export function updateService(
     if (!aliases) addAlias(ctx, after, { kind: 'workload', value: `${service.namespace}/${service.name}` })
   }
   if (aliases) setAliases(ctx, requireService(ctx, id), aliases)
-  // The silences that match the service may change with its name.
+  // After a rename, different silences may match the service.
   evaluate(ctx, service.rowId, now)
 }
 
@@ -106,7 +106,8 @@ export function moveAll(
 }
 
 /**
- * Returns the incidents to merge. All incidents of one service join the oldest incident, if that belongs to the other.
+ * Returns the incidents to merge. The oldest open incident of the two services remains, and all open incidents of the
+ * other service join it.
  */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
   const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))

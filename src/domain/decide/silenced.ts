@@ -37,7 +37,7 @@ function isUncompared({ state }: Context, serviceId: number, key: string): (live
   return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
 }
 
-/** Loads all labels that evaluating these services requires, in one go. @throws MissingFact if any are not loaded */
+/** Requests all labels needed to evaluate these services at once. @throws MissingFact if any are not loaded */
 export function requireLabels(ctx: Context, serviceIds: readonly number[], now: number): void {
   const { state } = ctx
   const needed = serviceIds.filter((serviceId) => {

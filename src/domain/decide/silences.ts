@@ -1,4 +1,4 @@
-/** Silences: created, changed and ended by users, and started and ended by time. */
+/** Silences: created, changed and ended by users, and started and ended on schedule. */
 import { IncmonError } from '../error.ts'
 import { formatInstant } from '../instant.ts'
 import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'

@@ -6,7 +6,7 @@ import { diagnoseDatabaseFile } from './database-file.ts'
 import { type DoctorFacts, type Finding, fail, ok } from './facts.ts'
 import { diagnoseServer } from './server.ts'
 
-/** Returns all findings, in the order in which they are best read. */
+/** Returns all findings, in the order in which an operator would check them. */
 export function diagnose(facts: DoctorFacts): Finding[] {
   return [
     ...diagnoseConfiguration(facts),

@@ -94,7 +94,10 @@ function lift(judged: ReasonJudgement, type: 'Normal' | 'Warning' | null): Reaso
   return { ...judged, severity: 'warning', failure: 'other', rule: 'type Warning' }
 }
 
-/** Returns whether an error is critical: it has a count of 5, affects 2 pods, or has 3 events within 10 minutes. */
+/**
+ * Returns whether an error is critical: it was counted at least 5 times, affects at least 2 pods, or has at least 3
+ * events within 10 minutes.
+ */
 export function isRepeated(seen: { count: number; pods: number; inTenMinutes: number }): boolean {
   return seen.count >= 5 || seen.pods >= 2 || seen.inTenMinutes >= 3
 }

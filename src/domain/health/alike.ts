@@ -11,9 +11,9 @@ import type { ConditionOnNode } from './node-trouble.ts'
 type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'>
 
 /**
- * Returns the alerts that can affect the health, its causes or the first cause. Keeps only the earliest firing alert in
- * each class, and only the earliest 100 of many names with the same effect. Keeps all ended alerts, all alerts from
- * Kubernetes events, and all alerts on `nodes`, the nodes with problems. Preserves the order.
+ * Returns the alerts that can affect the health, its causes or the first cause. Of each class of firing alerts, keeps
+ * only the earliest. Of many names with the same effect, keeps only the earliest 100. Keeps all ended alerts, all
+ * alerts from Kubernetes events, and all alerts on `nodes`, the nodes with problems. Preserves the order.
  */
 export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: ReadonlySet<string>): readonly One[] {
   const times = turningPoints(alerts)

@@ -53,7 +53,7 @@ function shortened(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name
 }
 
-/** Formats as `3 are degraded, 12 are healthy.` Leaves out states without any service. */
+/** Returns text such as `3 are degraded, 12 are healthy.` Leaves out states without any service. */
 function restOf(counts: HeadlineFacts['counts'], states: readonly ServiceState[]): string {
   const parts = states.flatMap((state) =>
     counts[state] === 0 ? [] : [`${formatCount(counts[state])} ${counts[state] === 1 ? 'is' : 'are'} ${state}`],

@@ -2,23 +2,23 @@
 import type { ChangeFact } from '../postmortem/facts.ts'
 import { formatPeriod, formatTime, joinNames, quoted } from '../postmortem/words.ts'
 
-/** Formats as `pipeline shop/cart#31` or `rollout shop/cart@5d4f8c7b9`. */
+/** Returns a name such as `pipeline shop/cart#31` or `rollout shop/cart@5d4f8c7b9`. */
 export function changeName({ kind, ref }: Pick<ChangeFact, 'kind' | 'ref'>): string {
   return `${kind} ${ref}`
 }
 
-/** Formats as `pipeline shop/cart#31 on main (3f2a9c1d)`. A rollout has only its name. */
+/** Returns text such as `pipeline shop/cart#31 on main (3f2a9c1d)`, or just the name for a rollout. */
 export function changePlace(change: ChangeFact): string {
   const { branch, sha } = change
   return `${changeName(change)}${branch === null ? '' : ` on ${branch}`}${sha === null ? '' : ` (${sha.slice(0, 8)})`}`
 }
 
-/** Formats the outcome of a pipeline, such as `deploy failed`. For a rollout: `a new pod template`. */
+/** Returns the outcome of a pipeline, such as `deploy failed`. For a rollout: `a new pod template`. */
 export function outcomeText({ kind, outcome }: ChangeFact): string {
   return kind === 'rollout' ? 'a new pod template' : (outcome ?? 'outcome unknown')
 }
 
-/** Formats as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */
+/** Returns text such as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */
 export function changeText(change: ChangeFact): string {
   return `${changePlace(change)}: ${outcomeText(change)}`
 }

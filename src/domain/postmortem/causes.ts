@@ -75,7 +75,7 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   return { text: `The most likely trigger is ${name}, which began ${lag}. ${judged}.`, refs: best.sentence.refs }
 }
 
-/** Formats as `Its score as a suspect is 0.97 (very likely)`. */
+/** Returns text such as `Its score as a suspect is 0.97 (very likely)`. */
 function scoreText({ score, reasons }: SuspectFact): string {
   return `Its score as a suspect is ${formatScore(score)} (${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })})`
 }
@@ -88,7 +88,7 @@ function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): nu
   return secondsBetween(startsAt, firstSymptom(alerts)?.startsAt ?? incident.startedAt)
 }
 
-/** Formats as `7 min before the first symptom`. `seconds`: from the change to the condition. */
+/** Returns text such as `7 min before the first symptom`. `seconds`: from the change to the condition. */
 function lagText(seconds: number, what: string): string {
   if (seconds === 0) return `together with ${what}`
   return `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'after' : 'before'} ${what}`
@@ -145,7 +145,8 @@ function unlinkedContribution(
 }
 
 /**
- * Formats as `OOMKilled began 7 min after its start, GatewayLatencyHigh 10 min after its start`. Lists each group once.
+ * Returns text such as `OOMKilled began 7 min after its start, GatewayLatencyHigh 10 min after its start`. Lists each
+ * group once.
  */
 function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | undefined): string {
   const firsts = [...Map.groupBy(alerts, ({ ref }) => ref).values()].flatMap(([first]) => first ?? [])

@@ -26,7 +26,7 @@ export type PostmortemFacts = {
   readonly lowestScore: number | null
   /** Alerts with the same service, source and name in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
-  /** The number of webhook items that the organization had rejected during the incident. */
+  /** The number of the organization's webhook items that were rejected during the incident. */
   readonly rejectedEvidence: number
   /** The number of this revision: 1 for the first resolution. */
   readonly revision: number

@@ -41,7 +41,9 @@ export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)
 }
 
-/** Returns whether the change is a rollout or deploy between the start and the resolution, whether or not it helped. */
+/**
+ * Returns whether the change is a rollout or deploy from the time when the incident was open, whether or not it helped.
+ */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
   return within && (kind === 'rollout' || outcome === 'deployed')

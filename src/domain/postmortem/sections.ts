@@ -125,7 +125,7 @@ function impactSentences(
   ]
 }
 
-/** Formats as `1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. */
+/** Returns text such as `1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. */
 function alertsText(alerts: readonly GroupedFact[]): string {
   if (alerts.length === 0) return 'none in the record'
   const counts = SEVERITIES.flatMap((severity) => {

@@ -65,13 +65,13 @@ type Choice = { readonly label: string; readonly value: string; readonly reads: 
 /** The label that was chosen, and whether it identifies the target or the exporter. */
 type Decision = { readonly choice: Choice; readonly target: Target; readonly says: 'label' | 'exporter label' }
 
-/** Returns the service that the labels refer to, or null. `known`: which of the services in `labelNames` exist. */
+/** Returns the service that the labels refer to, or null. `known`: the existing services among `labelNames`. */
 export function attributeLabels(labels: Labels, known: readonly Name[]): Attribution | null {
   const decision = decide(labels)
   return decision && read(decision, known)
 }
 
-/** Returns the services whose existence `attributeLabels` needs to know. */
+/** Returns the names that `attributeLabels` needs to look up. */
 export function labelNames(labels: Labels): Name[] {
   const decision = decide(labels)
   const kind = decision && generated(decision.choice.reads)

@@ -45,8 +45,8 @@ const RULES: readonly Rule[] = [
 ]
 
 /**
- * Returns the service of an object, or null if the object has no name. `known`: which of the services in `objectNames`
- * exist.
+ * Returns the service of an object, or null if the object has no name. `known`: the existing services among
+ * `objectNames`.
  */
 export function attributeObject(object: KubernetesObject, known: readonly Name[]): Attribution | null {
   const named = { ...object, name: object.name.trim(), namespace: object.namespace.trim() }
@@ -58,7 +58,7 @@ export function attributeObject(object: KubernetesObject, known: readonly Name[]
   return null
 }
 
-/** Returns the services whose existence `attributeObject` needs to know. */
+/** Returns the names that `attributeObject` needs to look up. */
 export function objectNames(object: KubernetesObject): Name[] {
   const kind = generatedKind(object)
   if (!kind) return []

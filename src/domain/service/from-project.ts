@@ -44,9 +44,10 @@ const RULES: readonly { readonly rule: string; readonly find: (subject: Subject)
 ]
 
 /**
- * Returns the service for a CI draft, or null if it has no project. `known`: which of the services in `projectNames`
- * exist. `images`: the services that pulled an image of this project. If several services differ only by environment,
- * production wins. If they differ in any other way, none is chosen, because a wrong link is worse than none.
+ * Returns the service for a CI draft, or null if it has no project. `known`: the existing services among
+ * `projectNames`. `images`: the services that pulled an image of this project. If several services differ only by
+ * environment, production wins. If they differ in any other way, none is chosen, because a wrong link is worse than
+ * none.
  */
 export function attributeCi(draft: CiDraft, known: readonly Name[], images: readonly Name[]): Attribution | null {
   const subject = subjectOf(draft.project?.path, jobsOf(draft), known, images)
@@ -159,7 +160,7 @@ function production(name: Name): boolean {
     .some((word) => PRODUCTION.has(word))
 }
 
-/** Returns the shortest name that passes the earliest possible test. */
+/** Returns the shortest of the names that pass the first test that any name passes. */
 function best(
   names: readonly Name[],
   subject: Subject,

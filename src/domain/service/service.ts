@@ -28,9 +28,9 @@ export const UNATTRIBUTED = 'unattributed'
 const MAX_NAME = 253
 
 /**
- * Returns the services whose existence the rules need to know, without duplicates. The caller passes the existing ones
- * to `attribute`. The namespace `*` means any namespace, and `*` at the end of a name means any name with this prefix;
- * see `matchesName`.
+ * Returns the names that the rules need to look up, without duplicates. The caller passes the existing services among
+ * them to `attribute`. The namespace `*` means any namespace, and `*` at the end of a name means any name with this
+ * prefix; see `matchesName`.
  */
 export function namesToFind(draft: Draft): Name[] {
   const names = namesOf(draft)
@@ -46,8 +46,8 @@ export function matchesName(asked: Name, service: Name): boolean {
 
 /**
  * Returns the service of a draft by the first rule that matches, or `unattributed` for heartbeats, tests, and drafts
- * that no rule matches. `known`: which of the services in `namesToFind` exist. `images`: for CI, the services that
- * pulled an image of the project (see `imageProjects`).
+ * that no rule matches. `known`: the existing services among `namesToFind`. `images`: for CI, the services that pulled
+ * an image of the project (see `imageProjects`).
  */
 export function attribute(draft: Draft, known: readonly Name[], images: readonly Name[] = []): Attribution {
   const found = find(draft, known, images)

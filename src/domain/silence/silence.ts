@@ -54,7 +54,6 @@ function spansOf({ weekday, ...span }: Schedule, at: number) {
   return spansAround(at, span, [weekday], AROUND_DAYS)
 }
 
-/** A silence with compiled matchers. */
 export type CompiledSilence = Period & {
   readonly rowId: number
   readonly matches: (alert: MatchedAlert) => boolean

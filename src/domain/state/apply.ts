@@ -94,7 +94,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
   }
 }
 
-/** Clears the list of unsaved records once a batch has been saved. */
+/** Clears the unsaved records once a batch has been saved. */
 export function settleBatch(state: OrganizationState): void {
   state.unsavedEndings.clear()
   state.unsavedLabels.clear()
@@ -152,8 +152,8 @@ export function evict(state: OrganizationState, now: number): void {
     if ((state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY) state.pipelines.delete(ref)
   }
   for (const { silence } of [...state.silences.values()]) {
-    // An alert that ended while silenced may still be evaluated half an hour later. Its end may also be pending if the
-    // server was stopped.
+    // An alert that ended while silenced is still evaluated for up to half an hour. Its end may also be pending because
+    // the server was stopped.
     if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
   }
   for (const incident of [...state.incidents.values()]) {

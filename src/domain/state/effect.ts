@@ -173,7 +173,7 @@ export type TimelineEntry = {
   readonly ref: string | null
 }
 
-/** Which links between changes and conditions of a service to recompute. */
+/** The links to recompute between the changes and conditions of a service. */
 export type LinksDue = {
   readonly service: LiveService
   readonly of: /** A condition observed from `firstSeenAt` to `at`. */

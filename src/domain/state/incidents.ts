@@ -1,4 +1,3 @@
-/** Live incidents and their indexes. */
 import type { LiveIncident } from './live.ts'
 import type { OrganizationState } from './state.ts'
 

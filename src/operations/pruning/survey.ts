@@ -48,9 +48,7 @@ export function countDue({ db, organizationId, cutoffs }: Pass, table: AgingTabl
   )
 }
 
-/**
- * Returns whether more than half of the rows have expired. Stops counting once there are twice as many as expired ones.
- */
+/** Returns whether more than half of the rows have expired. Stops counting at twice the number of expired rows. */
 export function* isMoreThanHalf(pass: Pass, table: AgingTable, due: number): Generator<Progress, boolean> {
   return isTooMuch({ due, total: yield* countAll(pass, table, 2 * due) })
 }

@@ -38,7 +38,7 @@ function firstAlertText(alerts: readonly SuspectAlert[], title: string): string 
   return summary === '' || title.includes(summary) ? '' : `First alert: ${summary.slice(0, 200).toWellFormed()}.`
 }
 
-/** Formats as ` (failed), started 3 min earlier.` The message has already said when the problem began. */
+/** Returns text such as ` (failed), started 3 min earlier.` The message has already said when the problem began. */
 function afterText(after: string, outcome: string | null): string {
   const failed = outcome?.includes('failed') ? ' (failed)' : ''
   const earlier = after.replace(' before the first alert', ' earlier')

@@ -142,7 +142,8 @@ function alertsIn(
     .where('starts_at', '<=', to)
     .where('starts_at', '>=', from - DAY)
     .orderBy('starts_at', 'desc')
-  // The unary pluses keep SQLite from scanning all alerts that started before the period, or all of the organization's.
+  // The unary pluses keep SQLite from scanning all alerts that started before the period, or all alerts of the
+  // organization.
   const early = rows().where(sql`+starts_at`, '<', from - DAY)
   const settled = early
     .where(own(''))

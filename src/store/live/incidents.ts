@@ -1,4 +1,3 @@
-/** Loads incidents for the live state. */
 import type { InferResult } from 'kysely'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'

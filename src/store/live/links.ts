@@ -50,7 +50,7 @@ export type LinkHistory = {
   readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
   /** Stores a link. Returns whether it is new. */
   readonly store: (of: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }) => boolean
-  /** Deletes a link unless a user has rated it. */
+  /** Deletes a link unless it has a user's verdict. */
   readonly drop: (key: LinkKey) => void
 }
 

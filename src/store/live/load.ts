@@ -1,4 +1,3 @@
-/** Loads an organization's live state from the database. */
 import { sql as raw } from 'kysely'
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
 import { putSilence } from '../../domain/state/apply.ts'

@@ -1,4 +1,3 @@
-/** Saves a batch's events and their payloads. */
 import type { StoredEvent } from '../../domain/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'

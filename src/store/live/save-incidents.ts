@@ -17,7 +17,10 @@ export function saveIncidents(db: Db, incidents: readonly SavedChange<LiveIncide
   }
 }
 
-/** Returns whether any column changed that new alerts leave alone. Updating those columns also writes four indexes. */
+/**
+ * Returns whether anything except the alert count and the lowest score changed. Updating other columns also writes four
+ * indexes.
+ */
 function isLife(before: LiveIncident, after: LiveIncident): boolean {
   return (Object.keys(after) as (keyof LiveIncident)[]).some(
     (name) => name !== 'alertCount' && name !== 'lowestScore' && before[name] !== after[name],

@@ -1,4 +1,3 @@
-/** Saves a batch's senders and groups. */
 import type { LiveGroup, LiveSender } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'

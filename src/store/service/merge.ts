@@ -1,4 +1,3 @@
-/** Merges two services. */
 import type { Db } from '../sqlite/open.ts'
 
 /** Moves all records from `from` to `into` and deletes `from`. Must be called in a transaction. */

@@ -40,7 +40,7 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   let opened: { readonly handle: number; readonly inode: number; readonly index: number | null } | null = null
   let size = 0
   let lost: Error | null = null
-  // On a compressing file system, a complete log can occupy fewer blocks than its size suggests.
+  // A file system that compresses files can store a complete log in fewer blocks than its size suggests.
   let isCompressed = false
 
   const open = () => {
@@ -123,7 +123,7 @@ function isOpenTwice(ino: number, dev: number): boolean {
       const entry = fstatSync(Number(name))
       if (entry.ino === ino && entry.dev === dev) found += 1
     } catch {
-      // This descriptor has been closed since, like the one used to list the directory.
+      // The descriptor was closed in the meantime, for example the one used to list the directory.
     }
   }
   return found !== 1

@@ -48,7 +48,7 @@ export function contentOf(copy: string): {
   }
 }
 
-/** Formats as `row 7 of alerts refers to a row of services that does not exist`. */
+/** Returns text such as `row 7 of alerts refers to a row of services that does not exist`. */
 export function describeReference({ table, rowid, parent }: BrokenReference): string {
   const row = rowid === null ? 'a row' : `row ${rowid}`
   return `${row} of ${table} refers to a row of ${parent} that does not exist`
