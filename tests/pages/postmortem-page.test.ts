@@ -34,7 +34,8 @@ test('the document has every section, its figures, and the evidence of its sente
   )
   for (const part of ['Summary', 'Impact', 'Timeline', 'Root cause', 'Figures', 'Lessons', 'Action items', 'Evidence'])
     assert.match(html, new RegExp(`<h2 id="[a-z-]+">${part}</h2>`))
-  assert.match(html, /6 of 6 parts are not written yet/)
+  assert.match(html, /6 of 6 parts are not written yet: <a href="#summary">addition<\/a>, .*<a href="#lucky">/)
+  assert.match(html, /<a href="#root-cause">Root cause<span class="quiet"> to write<\/span>/)
   assert.match(html, /<a href="#e1">E1<\/a>.*<li id="e1">/s)
 })
 
@@ -55,6 +56,20 @@ for (const [name, field] of [
     assert.equal(field(await document()), null)
   })
 }
+
+test('the first line counts the action items that are not done, and those without an owner', async (t) => {
+  const { browser, path, request, id, token } = await mendedCart(t)
+  const actions = [
+    { id: 'a', text: 'Grow the disk' },
+    { id: 'b', text: 'Write an alert', owner: 'Ada' },
+    { id: 'c', text: 'Write a runbook', state: 'done' },
+  ]
+  await request('PATCH', `/api/incidents/${id}/postmortem`, { token, body: { actions } })
+  assert.match(
+    (await browser.get(path)).html,
+    /<a href="#action-items">2 action items<\/a> are not done; nobody owns 1\./,
+  )
+})
 
 test('a final postmortem has no field, and takes words only as a draft again', async (t) => {
   const { browser, path, send, document } = await mendedCart(t)

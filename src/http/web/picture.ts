@@ -152,7 +152,18 @@ function ticksOf(times: readonly number[]): readonly number[] {
 
 function personBar({ at, text, actor }: PictureFacts['people'][number], index: number): LaneBar {
   const common = { id: `person:${index}`, lane: 'people', startsAt: at, endsAt: at, href: null, events: [] } as const
-  return { ...common, level: 'person', shape: 'diamond', label: actor, title: `${actor}: ${text}` }
+  return {
+    ...common,
+    level: 'person',
+    shape: 'diamond',
+    label: `${actor}: ${actionWord(text)}`,
+    title: `${actor}: ${text}`,
+  }
+}
+
+/** Returns a short name of an action: `investigating`, `resolved`, or `note`. */
+function actionWord(text: string): string {
+  return /^changed to (\w+)/.exec(text)?.[1] ?? 'note'
 }
 
 function changeId(kind: Change['kind'], ref: string): string {

@@ -1,5 +1,7 @@
 /** The postmortem page, for reading, editing and printing. */
 import type { FC } from 'hono/jsx'
+import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
+import { countOf } from '../../../domain/postmortem/words.ts'
 import {
   formatDuration,
   formatExactClock,
@@ -12,12 +14,14 @@ import { Action } from '../kit/form.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
 import { EditableText, type Numbers, Sentences } from './parts.tsx'
 import { Actions, Change, Evidence, Figure, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'
-import type { PostmortemView } from './view.ts'
+import type { PartName, PostmortemView } from './view.ts'
 
 const WIDTHS = { wide: 520, narrow: 280 }
+
 export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   const { incident, document } = view
   const numbers: Numbers = new Map(document.evidence.records.map(({ ref }, index) => [ref, index + 1]))
+  const left = new Set(unwritten(document).map(({ section }) => section))
   return (
     <>
       <ul class="crumbs no-print">
@@ -33,7 +37,10 @@ export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
       <div class="document">
         <nav class="contents no-print" aria-label="Sections">
           {SECTIONS.map((name) => (
-            <a href={`#${slug(name)}`}>{name}</a>
+            <a href={`#${slug(name)}`}>
+              {name}
+              {left.has(name) ? <span class="quiet"> to write</span> : null}
+            </a>
           ))}
         </nav>
         <article>
@@ -54,15 +61,27 @@ function written(at: number, reader: Reader): string {
 const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader, csrf, canWrite } }) => {
   const { state, revision, generatedAt } = document.header
   const address = `${incident.href}/postmortem`
-  const empty = [document.summary.addition, document.impact.customers, document.rootCause.text]
-    .concat(Object.values(document.lessons))
-    .filter((text) => text === null).length
+  const left = unwritten(document)
   return (
     <div class="card postmortem-bar no-print">
       {state === 'draft' ? <Badge level="warning" text="Draft" /> : <Badge level="healthy" text="Final" />}
       <span class="second">
         Revision {revision}, written from the record {written(Date.parse(generatedAt), reader)}.{' '}
-        {empty === 0 ? 'People have written all parts.' : `${empty} of 6 parts are not written yet.`}
+        {left.length === 0 ? (
+          'People have written all parts.'
+        ) : (
+          <>
+            {left.length} of 6 parts are not written yet:{' '}
+            {left.map(({ name, words }, index) => (
+              <>
+                {index === 0 ? '' : ', '}
+                <a href={`#${name}`}>{words}</a>
+              </>
+            ))}
+            .
+          </>
+        )}{' '}
+        <ActionsLeft actions={document.actions} />
       </span>
       <span class="row postmortem-actions">
         <a class="button small" href={`${address}.md`}>
@@ -80,6 +99,40 @@ const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader,
         ) : null}
       </span>
     </div>
+  )
+}
+
+type Part = {
+  readonly name: PartName
+  readonly words: string
+  readonly section: (typeof SECTIONS)[number]
+  readonly text: string | null
+}
+
+/** Returns the parts that no person has written, in the order of the page. */
+function unwritten({ summary, impact, rootCause, lessons }: Postmortem): readonly Part[] {
+  const parts: readonly Part[] = [
+    { name: 'summary', words: 'addition', section: 'Summary', text: summary.addition },
+    { name: 'customers', words: 'customers', section: 'Impact', text: impact.customers },
+    { name: 'rootCause', words: 'root cause', section: 'Root cause', text: rootCause.text },
+    { name: 'wentWell', words: 'what went well', section: 'Lessons', text: lessons.wentWell },
+    { name: 'wentBadly', words: 'what went badly', section: 'Lessons', text: lessons.wentBadly },
+    { name: 'lucky', words: 'where we were lucky', section: 'Lessons', text: lessons.lucky },
+  ]
+  return parts.filter(({ text }) => text === null)
+}
+
+/** Renders `1 action item is not done; nobody owns it.` as a link to the list. Renders nothing if all are done. */
+const ActionsLeft: FC<{ actions: Postmortem['actions'] }> = ({ actions }) => {
+  const left = actions.filter(({ state }) => state === 'proposed' || state === 'open')
+  const orphans = left.filter(({ owner }) => owner === null).length
+  if (left.length === 0) return null
+  return (
+    <>
+      <a href={`#${slug('Action items')}`}>{countOf(left.length, 'action item')}</a> {left.length === 1 ? 'is' : 'are'}{' '}
+      not done
+      {orphans === 0 ? '' : `; nobody owns ${orphans < left.length ? orphans : left.length === 1 ? 'it' : 'them'}`}.
+    </>
   )
 }
 
