@@ -90,6 +90,29 @@ test('the table is served as CSV, in which no cell is a formula', async (t) => {
   assert.match(html, /,"'=HYPERLINK\(""https:\/\/example\.com""\)",2,/)
 })
 
+test('the headline compares with the period before if the organization existed then', async (t) => {
+  const { db, acme, browser } = await threeIncidents(t)
+  const young = (await browser.get('/reports')).html
+  assert.match(young, /recorded since 13 Mar<.*Recording began on 13 Mar\./s)
+  assert.doesNotMatch(young, /than in the 90 days before/)
+  db.run(db.sql.updateTable('organizations').set({ created_at: NOON - 400 * DAY }))
+  assert.match(
+    (await browser.get('/reports')).html,
+    /3 incidents in 90 days\. <span class="rest">3 more than in the 90/,
+  )
+  makeIncident(db, acme, makeService(db, acme, 'old'), { created_at: NOON - 100 * DAY })
+  assert.match((await browser.get('/reports')).html, /2 more than in the 90 days before\. 1 of 3 is resolved/)
+})
+
+test('the number of incidents of a service leads to their list', async (t) => {
+  const { browser } = await threeIncidents(t)
+  const [, href = ''] = /<a href="([^"]+)">2<\/a>/.exec((await browser.get('/reports')).html) ?? []
+  const { html } = await browser.get(href)
+  assert.equal(html.match(/data-label="Status"/g)?.length, 2)
+  assert.match(html, /aria-label="Remove the filter cart"/)
+  assert.match((await browser.get('/incidents?service=nonsense')).html, /3 in total/)
+})
+
 test('Charlie sees an empty report', async (t) => {
   const { app, charlie } = await threeIncidents(t)
   const browser = makeBrowser(app)

@@ -43,7 +43,9 @@ async function showIncidents(visit: Visit): Promise<Reply> {
   const { organizationId } = visitor
   const status = choiceOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
   const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
-  const filter = status === 'all' ? {} : { status }
+  const wanted = query('service')
+  const only = wanted === '' ? undefined : (await store.read(findServices, organizationId, [wanted], now)).get(wanted)
+  const filter = { ...(status === 'all' ? {} : { status }), ...(only ? { serviceId: only.id } : {}) }
   const { items, total } = await store.read(listIncidents, organizationId, filter, { page: number, limit: LIMIT })
   const { openIncidents } = await store.read(findFrame, organizationId)
   const ids = items.map(({ serviceId }) => serviceId)
@@ -57,16 +59,20 @@ async function showIncidents(visit: Visit): Promise<Reply> {
     })
   const view = {
     ...{ reader: viewer, status, unresolved: openIncidents, incidents: heads, total, page: number },
+    service: only ? only.name : null,
     pages: Math.ceil(total / LIMIT),
-    addressOf: (to: { readonly status?: string; readonly page?: number }) => listAddress({ status, ...to }),
+    addressOf: (to: { readonly status?: string; readonly page?: number }) =>
+      listAddress({ status, service: only?.id ?? '', ...to }),
   }
   const content = <IncidentListPage view={view} />
   return show(visit, { title: incidentListTitle(view), content, current: 'incidents' })
 }
 
-function listAddress({ status, page = 1 }: { readonly status: string; readonly page?: number }): string {
+function listAddress(to: { readonly status: string; readonly service: string; readonly page?: number }): string {
+  const { status, service, page = 1 } = to
   const words = new URLSearchParams()
   if (status !== 'all') words.set('status', status)
+  if (service !== '') words.set('service', service)
   if (page > 1) words.set('page', `${page}`)
   return words.size === 0 ? '/incidents' : `/incidents?${words}`
 }

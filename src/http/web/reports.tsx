@@ -3,6 +3,7 @@ import type { Reliability } from '../../domain/report/report.ts'
 import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findReliability, findReportCharts, type WeekCount } from '../../store/incident/report.ts'
+import { findOrganization } from '../../store/organizations.ts'
 import { type Reply, text } from '../middleware/reply.ts'
 import type { ReportWeek, ResolutionMark } from '../pages/drawing/report.tsx'
 import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'
@@ -44,21 +45,26 @@ async function showReport(visit: Visit): Promise<Reply> {
   const { organizationId } = visitor
   const { range, words, length, span } = wanted(visit)
   const earlier = { from: span.from - length, to: span.from }
-  const [report, before, charts, listed] = await Promise.all([
+  const [report, before, charts, listed, organization] = await Promise.all([
     store.read(findReliability, organizationId, span, MAX_INCIDENTS),
     store.read(findReliability, organizationId, earlier, MAX_INCIDENTS),
     store.read(findReportCharts, organizationId, span),
     store.read(listIncidents, organizationId, span, { page: 1, limit: MAX_MARKS }),
+    store.read(findOrganization, organizationId),
   ])
   const marked = listed.total > MAX_MARKS ? [] : listed.items
+  const since = organization?.createdAt ?? 0
+  // Before the organization existed, nothing was recorded. No incidents there would look like an improvement.
+  const isComparable = since <= earlier.from || (before?.organization.incidents ?? 0) > 0
   const view = {
-    ...{ reader: visit.viewer, span: words, report, before },
+    ...{ reader: visit.viewer, span: words, report, before: isComparable ? before : null },
+    since: since > span.from ? since : null,
     ranges: RANGES.map(([word, text]) => ({
       ...{ text, current: word === range },
       href: word === USUAL ? '/reports' : `/reports?range=${word}`,
     })),
     csvHref: `/reports.csv?range=${range}`,
-    weeks: weeksOf(charts.weeks, marked, span, visit.viewer),
+    weeks: weeksOf(charts.weeks, marked, { ...span, since }, visit.viewer),
     durations: charts.durations,
     resolutions: marked.flatMap(resolutionOf),
   }
@@ -69,7 +75,7 @@ async function showReport(visit: Visit): Promise<Reply> {
 function weeksOf(
   counted: readonly WeekCount[],
   marked: readonly IncidentRecord[],
-  { from, to }: { from: number; to: number },
+  { from, to, since }: { from: number; to: number; since: number },
   reader: Reader,
 ): ReportWeek[] {
   const count = Math.ceil((to - from) / WEEK)
@@ -79,7 +85,8 @@ function weeksOf(
     const counts = counted.filter(({ week }) => week === count - index - 1)
     // The year is omitted because the labels of a one-year report have no space for it.
     const last = start + WEEK - 1
-    return { label: formatDate(last, { ...reader, now: last }), counts, marks: marks.map(markOf) }
+    const isRecorded = last >= since || counts.length > 0
+    return { label: formatDate(last, { ...reader, now: last }), counts, marks: marks.map(markOf), isRecorded }
   })
 }
 

@@ -103,6 +103,13 @@ const week = (count: number): ReportWeek => ({
     const severity = n === 0 ? ('critical' as const) : ('warning' as const)
     return { severity, title: `incident ${n}`, href: `/incidents/${n}` }
   }),
+  isRecorded: true,
+})
+
+test('a week before the organization existed has no number, because no incident could be recorded', () => {
+  const [recorded, before] = [week(0), { ...week(0), isRecorded: false }]
+  assert.match(String(WeekChart({ weeks: [recorded] })), />0</)
+  assert.doesNotMatch(String(WeekChart({ weeks: [before] })), />0</)
 })
 
 test('up to eight incidents in a week are one mark each, the worst on top', () => {

@@ -14,6 +14,8 @@ export type ReportWeek = {
   readonly label: string
   readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
   readonly marks: readonly ReportMark[]
+  /** Whether the organization existed. */
+  readonly isRecorded: boolean
 }
 export type ResolutionMark = ReportMark & { readonly resolveMs: number }
 
@@ -45,14 +47,14 @@ export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
       <svg width="100%" height={HEIGHT} class="lanes-plot">
         {hasBars ? <CountLines most={most} /> : null}
         {weeks.map((week, index) => {
-          const { label, marks } = week
+          const { label } = week
           const x = rounded((index + 0.5) * pitch)
           return (
             <g>
               {hasBars ? (
                 <WeekBars week={week} x={x} width={rounded(pitch * 0.6)} most={most} />
               ) : (
-                <WeekMarks marks={marks} x={x} step={Math.min(STEP, Math.floor(136 / Math.max(1, most)))} />
+                <WeekMarks week={week} x={x} step={Math.min(STEP, Math.floor(136 / Math.max(1, most)))} />
               )}
               {index % every === 0 ? (
                 <text class={`lanes-tick ${(index / every) % 3 === 0 ? '' : 'only-wide'}`} x={`${x}%`} y={BOTTOM + 17}>
@@ -69,13 +71,13 @@ export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
 }
 
 /** Draws a week's incidents as a stack, the most severe on top, with their number above. */
-const WeekMarks: FC<{ marks: readonly ReportMark[]; x: number; step: number }> = ({ marks, x, step }) => (
+const WeekMarks: FC<{ week: ReportWeek; x: number; step: number }> = ({ week: { marks, isRecorded }, x, step }) => (
   <svg x={`${x}%`} class="lanes-bar">
     {mildestFirst(marks).map((mark, index) => (
       <Placed mark={mark} x={(4 - step) / 2} y={BOTTOM - (index + 1) * step} size={step - 4} />
     ))}
     <text class={marks.length === 0 ? 'lanes-tick' : 'chart-count'} y={BOTTOM - 5 - marks.length * step}>
-      {marks.length}
+      {isRecorded ? marks.length : ''}
     </text>
   </svg>
 )

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
-import { Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentHead } from './view.ts'
@@ -11,6 +11,8 @@ import type { IncidentHead } from './view.ts'
 export type IncidentListView = {
   readonly reader: Reader
   readonly status: IncidentStatus | 'all'
+  /** The name of the only service whose incidents are listed; null for all services. */
+  readonly service: string | null
   readonly unresolved: number
   readonly incidents: readonly IncidentHead[]
   readonly total: number
@@ -28,13 +30,13 @@ export function incidentListTitle({ unresolved }: IncidentListView): string {
 }
 
 export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
-  const { incidents, status, total, page, pages, addressOf, reader } = view
+  const { incidents, status, service, total, page, pages, addressOf, reader } = view
   return (
     <>
       <div class="title">
         <h1>
           {incidentListTitle(view)}
-          {status === 'all' ? <span class="rest">, {formatCount(total)} in total.</span> : '.'}
+          {status === 'all' && service === null ? <span class="rest">, {formatCount(total)} in total.</span> : '.'}
         </h1>
       </div>
       <nav class="filters list-filters" aria-label="Incidents by status">
@@ -43,6 +45,12 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
             {one === 'all' ? 'All' : <Status status={one} />}
           </a>
         ))}
+        {service === null ? null : (
+          <a class="filter active" href="/incidents" aria-label={`Remove the filter ${service}`}>
+            <span class="break">{service}</span>
+            <Icon name="cross" />
+          </a>
+        )}
       </nav>
       <div class="card">
         {incidents.length === 0 ? (

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../../domain/report/report.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
-import { formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
+import { formatDate, formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Mark, ServiceName } from '../kit/mark.tsx'
 import { Card, Section } from '../kit/section.tsx'
@@ -19,7 +19,10 @@ export type ReportView = {
   readonly csvHref: string
   /** Null if there are too many incidents to evaluate. */
   readonly report: Reliability | null
+  /** The previous period; null if nothing was recorded in it. */
   readonly before: Reliability | null
+  /** When recording began, if that is within the period. */
+  readonly since: number | null
   readonly weeks: readonly ReportWeek[]
   /** How long it took to resolve each incident, in ms. */
   readonly durations: readonly number[]
@@ -39,7 +42,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
     <>
       <div class="title">
         <h1>
-          {reportTitle(view)}. <span class="rest">{report === null ? '' : resolvedText(report.organization)}</span>
+          {reportTitle(view)}. <span class="rest">{restOf(view)}</span>
         </h1>
         <span class="row no-print">
           <nav class="segments" aria-label="Span">
@@ -62,7 +65,10 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
           <div class="columns report-charts">
             <section class="card body" aria-labelledby="weeks">
               <h2 id="weeks">Incidents by week</h2>
-              <p class="second">Each column is the 7 days that end on its date. The last one ends now.</p>
+              <p class="second">
+                Each column is the 7 days that end on its date. The last one ends now.
+                {view.since === null ? '' : ` Recording began on ${formatDate(view.since, view.reader)}.`}
+              </p>
               <WeekChart weeks={weeks} />
               <p class="legend">
                 {SEVERITIES.slice(0, 3).map((level) => (
@@ -93,27 +99,43 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
   )
 }
 
-/** Returns `3 of 5 are resolved; median 38 min.`, or '' if none is resolved. */
-function resolvedText({ incidents, resolved, mttr: { median } }: Reliability['organization']): string {
-  if (median === null) return ''
-  return `${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${formatExactDuration(median * 1000)}.`
+/** Returns the rest of the headline: `2 fewer than in the 90 days before. 3 of 5 are resolved; median 38 min.` */
+function restOf({ report, before, span }: ReportView): string {
+  if (report === null) return ''
+  const { incidents, resolved, mttr } = report.organization
+  const parts = [comparison(incidents, before, span)]
+  if (mttr.median !== null) {
+    const median = formatExactDuration(mttr.median * 1000)
+    parts.push(`${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${median}`)
+  }
+  return parts.flatMap((part) => (part === '' ? [] : [`${part}.`])).join(' ')
 }
 
-const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view: { before, span }, report }) => {
+/** Returns `2 fewer than in the 90 days before`; '' without a previous period. */
+function comparison(incidents: number, before: Reliability | null, span: string): string {
+  if (before === null) return ''
+  const fewer = before.organization.incidents - incidents
+  const amount = fewer === 0 ? 'As many as' : `${formatCount(Math.abs(fewer))} ${fewer > 0 ? 'fewer' : 'more'} than`
+  return `${amount} in the ${span.replace(/^1 /, '')} before`
+}
+
+const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view, report }) => {
+  const { before, span, since, reader } = view
   const { incidents, mttd, mtta, mttr } = report.organization
   const earlier = before?.organization
-  const fewer = earlier ? earlier.incidents - incidents : 0
+  const compared = comparison(incidents, before, span)
   return (
     <div class="report-figures">
       <div class="card body">
         <p class="second">Incidents</p>
         <p class="report-figure">{incidents}</p>
-        {earlier === undefined || earlier.incidents === 0 ? null : (
-          <p class="second">
-            {fewer === 0 ? 'as many as' : `${Math.abs(fewer)} ${fewer > 0 ? 'fewer than' : 'more than'}`} in the{' '}
-            {span.replace(/^1 /, '')} before
-          </p>
-        )}
+        <p class="second">
+          {compared !== ''
+            ? compared
+            : since === null
+              ? `not comparable with the ${span.replace(/^1 /, '')} before`
+              : `recorded since ${formatDate(since, reader)}`}
+        </p>
       </div>
       <Figure name="Time to detect" spread={mttd} earlier={earlier?.mttd} />
       <Figure name="Time to acknowledge" spread={mtta} earlier={earlier?.mtta} />
@@ -165,10 +187,10 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
                 </a>
               </td>
               <td class="number" data-label="Incidents">
-                {incidents}
+                <a href={`/incidents?service=${service.uuid}`}>{formatCount(incidents)}</a>
               </td>
               <td class="number" data-label="Came again">
-                {recurrences === 0 ? 'no' : recurrences}
+                {recurrences === 0 ? 'no' : `${formatCount(recurrences)} of ${formatCount(incidents)}`}
               </td>
               <td class="number nowrap" data-label="Time to acknowledge">
                 {medianText(mtta)}
