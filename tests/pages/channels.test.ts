@@ -80,7 +80,7 @@ test('a bot of Telegram is given by its token and its chat', async (t) => {
 })
 
 for (const [more, message] of [
-  [{ name: '' }, 'Name: Empty; send at least one character.'],
+  [{ name: '' }, 'Name: Empty; write at least one character.'],
   [{ address: 'hook' }, 'Webhook URL: Not a URL; send one such as https://example.com/hook.'],
   [{ kind: 'mail', address: '' }, 'Mail addresses: Missing; this kind of channel needs it.'],
   [{ zone: 'Nowhere' }, 'Time zone of the times in messages: Expected a time zone such as Europe/Berlin.'],

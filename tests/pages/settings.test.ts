@@ -29,7 +29,7 @@ test('a token without a name or scope is refused in words, and what was typed st
   const { browser } = await start(t)
   const { status, html } = await browser.send('/settings/tokens', { name: '', cluster: 'production' })
   assert.equal(status, 400)
-  assert.match(html, /Name: Empty; send at least one character/)
+  assert.match(html, /Name: Empty; write at least one character/)
   assert.match(html, /May: Empty; name at least one of ingest/)
   assert.match(html, /value="production"/)
 })

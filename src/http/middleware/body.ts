@@ -30,7 +30,7 @@ export function textField(max: number) {
     v.metadata({ minLength: 1, maxLength: max }),
     v.transform(cleanText),
     v.trim(),
-    v.minLength(1, 'empty; send at least one character'),
+    v.minLength(1, 'empty; write at least one character'),
     v.maxLength(max, `too long; at most ${max} characters`),
   )
 }

@@ -38,7 +38,10 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
                 {level}
               </span>
             ))}
-            <span class="legend-end">Choose a bar to see its alerts</span>
+            <span class="legend-end">
+              Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in it
+              <span class="desk">. Choose a bar to see them</span>
+            </span>
           </p>
         </div>
         {rows.length === 0 ? <Nothing view={view} /> : <Rows rows={rows} reader={reader} />}

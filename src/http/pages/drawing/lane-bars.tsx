@@ -138,7 +138,7 @@ const Label: FC<{ bar: PlacedBar; top: number; place: LabelPlace; more: string }
         ? [`${end}%`, 8 + half, 'start']
         : [`${bar.x}%`, -6 - half, 'end']
   // A very short bar is covered by its mark.
-  const past = place === 'right' && mark && bar.width < 2 ? 14 : 0
+  const past = place !== 'left' && mark && bar.width < 2 ? 14 : 0
   return (
     <text class={`bar-label halo ${more}`} x={x} dx={Number(dx) + past} y={top + 14} text-anchor={anchor}>
       {bar.label}

@@ -145,9 +145,10 @@ const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter:
           {label}
         </text>
       ))}
-      {markers.map(({ kind, x }) => (
+      {/* The line of a marker without a label would cross the label of another one. */}
+      {markers.map(({ kind, x, side }) => (
         <g class={`lanes-marker lanes-${kind}`}>
-          <line x1={`${x}%`} x2={`${x}%`} y1="6" y2={height} />
+          <line x1={`${x}%`} x2={`${x}%`} y1={side === 'none' ? HEADER : 6} y2={height} />
         </g>
       ))}
       {/* Labels are drawn after all lines, so that no line crosses the label of another marker. */}

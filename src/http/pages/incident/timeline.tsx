@@ -86,7 +86,8 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
 }
 
 /** The first words of generated entries. Only these are capitalized; a name at the start is left unchanged. */
-const OURS = /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged)[ :]/
+const OURS =
+  /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|the silence)[ :]/
 
 function capitalized(text: string): string {
   return OURS.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text

@@ -73,6 +73,7 @@ export const AlertName: FC<{ name: string }> = ({ name }) => {
 export const ServiceName: FC<{ namespace: string; name: string }> = ({ namespace, name }) => (
   <>
     {namespace === '' ? null : <span class="quiet">{namespace}/</span>}
+    <wbr />
     <b>{name}</b>
   </>
 )

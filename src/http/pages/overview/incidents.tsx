@@ -85,7 +85,7 @@ export const IncidentLine: FC<Props> = ({ one, reader, csrf, canWrite }) => {
           Acknowledge
         </Action>
       ) : (
-        <span class="quiet">{incident.acknowledgedBy ?? ''}</span>
+        <span class="quiet">{ownerOf(one).replace(/\.$/, '')}</span>
       )}
     </article>
   )

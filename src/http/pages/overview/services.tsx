@@ -108,7 +108,7 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
     {services.map((service) => (
       <li>
         <Mark level={service.status === 'unknown' ? 'unknown' : 'healthy'} label={service.status} />
-        <a class="ink plain clip" href={service.href} title={`${service.namespace}/${service.name}`}>
+        <a class="ink plain" href={service.href} title={`${service.namespace}/${service.name}`}>
           <ServiceName namespace={service.namespace} name={service.name} />
         </a>
         <SilencedMark silenced={service.silenced ?? null} reader={reader} />

@@ -109,7 +109,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
             {countOf(view.silenced.count, 'silenced alert')} {view.silenced.count === 1 ? 'costs' : 'cost'} no points.
           </p>
         )}
-        <p class="bill-sum">
+        <p class="bill-sum bill-result">
           <b class="bill-total">{score}</b>{' '}
           <b>{sum > 100 ? `the minimum: the penalties add up to ${sum}` : statusText(view)}</b>
         </p>

@@ -39,38 +39,40 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
     </div>
     <div class="card">
       <div class="body stack">
-        {hasSession ? (
-          <form class="fields" method="post" action="/settings/name">
+        <div class="fields">
+          {hasSession ? (
+            <form class="fields" method="post" action="/settings/name">
+              <Hidden fields={{ csrf }} />
+              <Field id="person" label="Your name" hint="Timelines show it beside what you do.">
+                <input type="text" {...control('person')} value={person} maxlength={100} autocomplete="name" />
+              </Field>
+              <p class="row whole">
+                <button type="submit" class="button">
+                  Change name
+                </button>
+              </p>
+            </form>
+          ) : (
+            <p>
+              You are signed in as <b>{person}</b> by the proxy before this server.
+            </p>
+          )}
+          <form class="fields" method="post" action="/settings/zone">
             <Hidden fields={{ csrf }} />
-            <Field id="person" label="Your name" hint="Timelines show it beside what you do.">
-              <input type="text" {...control('person')} value={person} maxlength={100} autocomplete="name" />
-            </Field>
+            <ZoneField
+              id="own-zone"
+              label="Your time zone"
+              value={zones.ownZone}
+              hint={`For this browser. Empty: ${zones.commonZone}, as everybody in the organization.`}
+              faults={faults}
+            />
             <p class="row whole">
               <button type="submit" class="button">
-                Change name
+                Change time zone
               </button>
             </p>
           </form>
-        ) : (
-          <p>
-            You are signed in as <b>{person}</b> by the proxy before this server.
-          </p>
-        )}
-        <form class="fields" method="post" action="/settings/zone">
-          <Hidden fields={{ csrf }} />
-          <ZoneField
-            id="own-zone"
-            label="Your time zone"
-            value={zones.ownZone}
-            hint={`For this browser. Empty: ${zones.commonZone}, as everybody in the organization.`}
-            faults={faults}
-          />
-          <p class="row whole">
-            <button type="submit" class="button">
-              Change time zone
-            </button>
-          </p>
-        </form>
+        </div>
         <div class="row">
           <form method="post" action="/settings/keys">
             <Hidden fields={{ csrf, keys: hasKeys ? 'off' : 'on' }} />
@@ -139,8 +141,8 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
             </Field>
             <Field
               id="deploy-silence-minutes"
-              label="Silence a service while its deploy runs, in minutes"
-              hint="At most this long, and not after the deploy has ended. 0: never."
+              label="Silence during a deploy (minutes)"
+              hint="Of the service that is deployed: at most this long, and not after the deploy has ended. 0: never."
               faults={faults}
             >
               <input

@@ -76,9 +76,9 @@ export const SourcesPage: FC<Props> = (props) => {
                 <th>Sender</th>
                 <th>Last event</th>
                 <th>Events by hour, 24 h</th>
-                <th class="number">Events</th>
+                <th class="number">Events, total</th>
                 <th>Heartbeat</th>
-                <th class="number">Rejected</th>
+                <th class="number">Rejected, total</th>
               </tr>
             </thead>
             <tbody>
@@ -181,13 +181,13 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
       <td data-label="Events by hour, 24 h">
         <Sparkbars counts={sender.byHour} level={null} label={hoursText(sender.byHour)} />
       </td>
-      <td class="number" data-label="Events">
+      <td class="number" data-label="Events, total">
         {formatCount(sender.events)}
       </td>
       <td data-label="Heartbeat">
         <Heartbeat sender={sender} reader={reader} />
       </td>
-      <td class="number" data-label="Rejected">
+      <td class="number" data-label="Rejected, total">
         {formatCount(sender.rejections)}
       </td>
     </tr>
