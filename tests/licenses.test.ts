@@ -1,4 +1,4 @@
-/** Licences: every third-party part is delivered with its licence text. */
+/** Licenses: every third-party component is distributed with its license text. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import { buildSync } from 'esbuild'
 import { listLicenses } from '../src/assets.ts'
 import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
 
-/** The permissive licences, by their SPDX identifiers. */
+/** The permissive licenses, by SPDX identifier. */
 const PERMISSIVE = [
   'MIT',
   'Apache-2.0',

@@ -1,4 +1,4 @@
-/** Programs that tests need: what is missing is named in one line, and fails a run in CI. */
+/** Programs that tests need: missing ones are listed on one line and make a CI run fail. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -10,12 +10,16 @@ import { staleness } from './helpers/executable.ts'
 import { emptyFiles, type Happening, happeningIn, REPORTER, underWay, whatHangs } from './helpers/happenings.ts'
 import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
 
-/** Tests that mostly wait for other processes, tests in a browser, and property tests. The others take about as long together. */
+/**
+ * Tests that mostly wait for other processes, browser tests, and property tests. All other tests together take about as
+ * long.
+ */
 const WAITING = /^tests\/(cli|docs)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
 const BROWSING = /^tests\/pages\//
 const SHUFFLING = /^tests\/(scenarios|operations)\//
 /**
- * Tests in which disks and servers fail. `npm run test:faults` runs all of them. `npm test` runs only the named ones.
+ * Tests with failing disks and servers. `npm run test:faults` runs all of them, `npm test` only those given as
+ * arguments.
  */
 const FAILING = /^tests\/faults\//
 /** Tests of the executable. */
@@ -23,15 +27,19 @@ const DELIVERED = /^tests\/(examples|executable|smoke)\./
 const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as const
 
 /**
- * Many times the duration of the longest test on a busy machine, in milliseconds. Node ends a longer test and names it.
+ * Many times the duration of the longest test on a busy machine, in milliseconds. Node aborts a longer test and reports
+ * it.
  */
 const MAX_TEST = 300_000
-/** After this time, the whole process is ended: it is blocked, or no test is running and something is left open. */
+/**
+ * After this time without output, the whole process is killed: it is blocked, or no test is running and something was
+ * left open.
+ */
 const MAX_SILENCE = MAX_TEST + 30_000
 const MAX_IDLE = 60_000
 /** These signals print the same report. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-/** The time in which a process can still report failures, in milliseconds. */
+/** How long a process has to report failures before it is killed, in milliseconds. */
 const MAX_FAREWELL = 10_000
 
 const wanted = process.argv.slice(2).map((one) => ({ pattern: one, files: globSync(one) }))
@@ -59,7 +67,7 @@ const groups = [
   files.filter((file) => FAILING.test(file)),
   files.filter((file) => ![WAITING, BROWSING, SHUFFLING, FAILING].some((group) => group.test(file))),
 ]
-// If the build fails, it prints the reason, and the tests of the executable are skipped.
+// If the build fails, it prints the reason, and the executable's tests are skipped.
 if (staleness() && files.some((file) => DELIVERED.test(file))) {
   spawnSync(process.execPath, ['build.mjs'], { stdio: 'inherit' })
 }
@@ -97,7 +105,7 @@ async function runTests(group: readonly string[]) {
   return { code: child.exitCode, counts, faults: hung === null ? empty : [...empty, hung] }
 }
 
-/** Collects the output and the tests of a process until its end, and says what hung if it had to be ended. */
+/** Collects the output and tests of a process until it ends. If the process had to be killed, reports what hung. */
 async function watched(child: ChildProcess) {
   const lines: string[] = []
   const happenings: Happening[] = []
@@ -118,7 +126,7 @@ async function watched(child: ChildProcess) {
     timer = setTimeout(giveUp, underWay(happenings).length > 0 ? MAX_SILENCE : MAX_IDLE)
   }
   let rest = ''
-  // Not by readline: for it a name with U+2028 is two lines.
+  // readline would treat a name that contains U+2028 as two lines.
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     const parts = `${rest}${chunk}`.split('\n')
     rest = parts.pop() ?? ''

@@ -1,6 +1,6 @@
 /**
- * What must work wherever incmon runs: the checkout and the executable, or the command that `INCMON` names, such as
- * `INCMON='chroot /srv/minimal /incmon'`. It starts where the command finds itself and keeps `incmon.db` there.
+ * What must work wherever incmon runs: in the checkout, in the executable, and in the command in `INCMON`, such as
+ * `INCMON='chroot /srv/minimal /incmon'`. The command runs in its own working directory and keeps `incmon.db` there.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -10,7 +10,9 @@ import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
 import { readiness } from './helpers/server.ts'
 import { temporaryDirectory } from './helpers/store.ts'
 
-/** It is run from other directories, where the loader would not find how the pages are compiled. */
+/**
+ * Set explicitly because the command runs in other directories, where the loader would not find the settings for JSX.
+ */
 const LOADER = [
   'env',
   `TSX_TSCONFIG_PATH=${ROOT}tsconfig.json`,
@@ -20,10 +22,10 @@ const LOADER = [
 ]
 const CHECKOUT = [...LOADER, `${ROOT}src/main.ts`]
 const NAMED = process.env.INCMON?.split(' ')
-/** And nothing else of whoever runs the tests: what a variable names here need not be there where the command runs. */
+/** Nothing else from the environment is passed on, because paths in it might not exist where the command runs. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? '' }
 const ALERT = { labels: { alertname: 'HighLatency', namespace: 'shop', service: 'cart', severity: 'critical' } }
-/** What has not ended or does not listen by then never will, in milliseconds. */
+/** The maximum time to end or to listen, in milliseconds. */
 const LONGEST = 180_000
 
 if (NAMED) suite(NAMED.join(' '), () => smoke(NAMED))

@@ -44,7 +44,7 @@ function lookAt(file: string) {
   }
 }
 
-/** The exit code, and the milliseconds that the migration took. */
+/** Returns the exit code and the duration of the migration in milliseconds. */
 async function migrating(file: string, killAfter: number | null) {
   const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, file], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
@@ -66,7 +66,7 @@ test('kill -9 during a migration', async (t) => {
   copyFileSync(original, whole)
   const { code, took } = await migrating(whole, null)
   assert.equal(code, 0)
-  // The first one reads the program from the disk.
+  // The first run also reads the program from the disk.
   copyFileSync(original, whole)
   const typical = Math.min(took, (await migrating(whole, null)).took)
   const before = MIGRATIONS.length

@@ -1,4 +1,4 @@
-/** Migrates a file with one migration more than the program has: it writes every row of a large table anew. */
+/** Migrates a file with an additional migration that rewrites every row of a large table. */
 
 import { migrationText } from '../../src/assets.ts'
 import { bringUpToDate } from '../../src/cli/database.ts'

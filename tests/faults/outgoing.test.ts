@@ -1,4 +1,4 @@
-/** kill -9 while messages are on their way: every message arrives, and what arrives twice has the same `webhook-id`. */
+/** kill -9 while messages are being sent: every message arrives, and duplicates have the same `webhook-id`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { acknowledged, request } from './load.ts'
 import { makeDatabase, startServer } from './server.ts'
 
 const ROUNDS = 50
-/** In milliseconds: from before the commit until after the answer of the receiver. */
+/** In milliseconds: covers the time from before the commit until after the receiver's response. */
 const MAX_BEFORE_KILL = 600
 const MAX_ANSWER = 150
 const FLAGS = ['--notify-allow', 'localhost']
@@ -35,7 +35,7 @@ test('kill -9 at 50 random moments loses no message and doubles none under anoth
     const server = await startServer(t, file, [], FLAGS)
     const service = `svc-${round}`
     const sending = fail({ url: server.url, token }, service).catch(() => false)
-    // In every second round the kill comes after the commit, while the message is on its way.
+    // In every second round, the kill comes after the commit, while the message is being sent.
     if (round % 2 === 1) await sending
     await pause(Math.random() * MAX_BEFORE_KILL)
     await server.kill()
@@ -52,7 +52,10 @@ test('kill -9 at 50 random moments loses no message and doubles none under anoth
   assert.ok(accepted.length > ROUNDS / 4, 'most kills came before the answer')
 })
 
-/** One channel for each service, which sends at once, and one for all, which gathers digests. Their keys by path. */
+/**
+ * Adds one channel per service, which sends immediately, and one for all services, which sends digests. Returns their
+ * keys by path.
+ */
 function addChannels(file: string, url: string): ReadonlyMap<string, Webhook> {
   const db = openStore(file)
   try {
@@ -76,10 +79,10 @@ async function fail(target: { url: string; token: string }, service: string): Pr
 }
 
 type Item = { readonly service: { readonly name: string } }
-/** What each channel was told, with how often and under which ids. */
+/** For each channel and service: the number of messages and their ids. */
 type News = Map<string, { readonly ids: Set<unknown>; count: number }>
 
-/** Notes the news of a message, whose signature must be right. */
+/** Records a message after verifying its signature. */
 function note(news: News, key: Webhook | undefined, { path, headers, text }: Received): void {
   assert.ok(key)
   key.verify(text, headers as Record<string, string>)
@@ -96,7 +99,7 @@ function note(news: News, key: Webhook | undefined, { path, headers, text }: Rec
   }
 }
 
-/** The services whose own channel, or the channel for all, was not told that they failed. */
+/** Returns the services whose failure was not reported to their own channel or to the common channel. */
 function lost(services: readonly string[], news: News): string[] {
   return services.filter((service) => {
     const own = Number(service.slice('svc-'.length)) + 1

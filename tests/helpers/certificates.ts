@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDirectory } from './store.ts'
 
-/** A certificate that counts for 127.0.0.1, signed by itself, and its key; `name` stands in it; below 0 it expired. */
+/**
+ * Creates a self-signed certificate for 127.0.0.1 with its key. `name` is its subject. If `days` is negative, the
+ * certificate has expired.
+ */
 export function makeCertificate(t: Parameters<typeof temporaryDirectory>[0], name = 'incmon', days = 30) {
   const directory = temporaryDirectory(t)
   const files = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') }
@@ -16,7 +19,7 @@ export function makeCertificate(t: Parameters<typeof temporaryDirectory>[0], nam
     ],
     { stdio: 'ignore' },
   )
-  // Only a new signature can have a date in the past.
+  // Only re-signing allows a date in the past.
   const dated = ['x509', '-in', files.cert, '-signkey', files.key, '-days', String(days), '-out', files.cert]
   execFileSync('openssl', dated, { stdio: 'ignore' })
   return { ...files, pem: readFileSync(files.cert, 'utf8'), directory }

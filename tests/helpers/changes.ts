@@ -1,4 +1,4 @@
-/** Changes for domain tests: a pipeline that deploys and a rollout, at noon unless said otherwise. */
+/** Changes for domain tests: a deploy pipeline and a rollout, at noon by default. */
 import type { PipelineChange, PipelineFacts, RolloutChange } from '../../src/domain/correlation/change.ts'
 import { intervalOf } from '../../src/domain/correlation/change.ts'
 import type { Job } from '../../src/domain/event/event.ts'
@@ -39,7 +39,7 @@ export function facts(more: Partial<PipelineFacts> = {}): PipelineFacts {
   }
 }
 
-/** A pipeline whose interval follows from its facts. */
+/** Returns a pipeline whose time span follows from its facts. */
 export function pipeline(more: Partial<PipelineFacts> = {}): PipelineChange {
   const known = facts(more)
   return {

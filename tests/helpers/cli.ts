@@ -1,4 +1,4 @@
-/** Starts the real program as a person would start it. Runs refused commands in this process, which is faster. */
+/** Starts the real program as a user would. Commands that are rejected run in this process, which is faster. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -10,12 +10,12 @@ import { createProgram } from '../../src/cli/cli.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
 import { unstarved } from './server.ts'
 
-// Messages then name the program "incmon", as if npm had not started it.
+// Makes messages call the program "incmon", as if it was not started by npm.
 delete process.env.npm_lifecycle_event
 
 /**
- * The program, bundled once per run, because otherwise every command would compile all of it. It finds its files as in
- * the checkout.
+ * The program, bundled once per run, because otherwise every command would compile it again. It finds its files as in a
+ * checkout.
  */
 const BUNDLE = fileURLToPath(new URL(`../../dist-${process.pid}/`, import.meta.url))
 export const MAIN = join(BUNDLE, 'main.mjs')
@@ -30,7 +30,7 @@ buildSync({
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 })
 process.once('exit', () => rmSync(BUNDLE, { recursive: true, force: true }))
-/** A command that has not ended after this many milliseconds is killed, and its standard error says so. */
+/** A command that takes longer, in milliseconds, is killed, and its standard error says so. */
 const LONGEST = 180_000
 
 type After = { after: (work: () => void) => void }
@@ -68,10 +68,7 @@ function run(cwd: string, command: string, args: readonly string[], env: Record<
   return { child, said }
 }
 
-/**
- * Runs a command in a directory to its end. With `until`, stops the command when its standard output contains this
- * text.
- */
+/** Runs a command in a directory until it ends. With `until`, stops it when its standard output contains this text. */
 export async function incmon(
   cwd: string,
   args: readonly string[],
@@ -84,7 +81,7 @@ export async function incmon(
   return { code, ...said }
 }
 
-/** Sends one signal, because a second signal after half a second ends the program at once. */
+/** Sends a single signal, because a second one after half a second would end the program immediately. */
 function stopOnce(child: ChildProcess, said: Readonly<{ out: string }>, until: string): void {
   const onData = () => {
     if (!said.out.includes(until)) return
@@ -95,13 +92,13 @@ function stopOnce(child: ChildProcess, said: Readonly<{ out: string }>, until: s
 }
 
 /**
- * Runs a command that asks whether a server is ready. Repeats the command if the server only reports a busy machine.
+ * Runs a command that checks whether a server is ready. Retries if the server only reports that the machine is busy.
  */
 export function asking(...args: Parameters<typeof incmon>): Promise<Outcome> {
   return unstarved(() => incmon(...args))
 }
 
-/** Runs a shell script, for tests with pipes and limits. `incmon` in the script is the program. */
+/** Runs a shell script, for tests with pipes and limits. `incmon` in the script runs the program. */
 export async function shell(cwd: string, script: string): Promise<Outcome> {
   const program = `incmon() { '${process.execPath}' '${MAIN}' "$@"; }`
   const { child, said } = run(cwd, '/bin/sh', ['-c', `${program}\n${script}`], {}, null)
@@ -110,7 +107,9 @@ export async function shell(cwd: string, script: string): Promise<Outcome> {
   return { code, ...said }
 }
 
-/** Starts a server on a free port, and resolves when it listens. Kills it after the test if it still runs. */
+/**
+ * Starts a server on a free port. Resolves when it is listening. If it is still running after the test, it is killed.
+ */
 export async function incmonServe(t: After, cwd: string, env: Record<string, string> = {}) {
   const { child, said } = start(cwd, ['serve', '--port', '0'], env)
   t.after(() => child.kill('SIGKILL'))
@@ -131,7 +130,7 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number
   return code
 }
 
-/** Runs a refused command in this process, and returns its lines and its exit code. */
+/** Runs a rejected command in this process. Returns its output and exit code. */
 export async function refusal(args: readonly string[]): Promise<{ readonly text: string; readonly code: number }> {
   const program = createProgram(Date.now)
   silence(program)

@@ -1,56 +1,56 @@
-/** The requests of senders about one problem, at minutes after noon. */
+/** Requests from senders about a problem, at minutes after noon. */
 import type { Source } from '../../src/domain/event/event.ts'
 import { MINUTE, NOON } from './factory.ts'
 import { type AlertMore, alert, alertmanager, type Body, type KubernetesMore, kubernetesEvent } from './senders.ts'
 
-/** One request; `at` in minutes after noon. */
+/** One request. `at` is in minutes after noon. */
 export type Delivery = {
   readonly at: number
   readonly source: Source
   readonly body: unknown
-  /** The default is Acme. */
+  /** Default: Acme. */
   readonly as?: 'charlie'
-  /** Shuffled too it comes after those of the same queue before it: its sender never overtakes itself there. */
+  /** When shuffled, deliveries in the same queue keep their order, because their sender never overtakes itself. */
   readonly queue?: string
-  /** Shuffled too it is received at its own time, since the rhythm of receipt is what the scenario is about. */
+  /** Not shuffled, because the scenario is about the interval between deliveries. */
   readonly onTime?: true
-  /** Shuffled too it comes first: it is told long before the rest. */
+  /** Always shuffled to the front, because it is sent long before the rest. */
   readonly longBefore?: true
-  /** The Idempotency-Key of this delivery. A copy has the same key. */
+  /** The delivery's Idempotency-Key. A copy has the same key. */
   readonly key?: string
 }
 
-/** Minutes after noon as an instant. */
+/** Converts minutes after noon to a time. */
 export function timeOf(minutes: number): number {
   return Math.round((NOON + minutes * MINUTE) / 1000) * 1000
 }
 
 /**
- * A Kubernetes event, sent when it happened. The exporter sends each event in its own request, so events may overtake
- * each other.
+ * Returns a Kubernetes event, sent when it happened. The exporter sends each event in a separate request, so events can
+ * overtake each other.
  */
 export function kube(at: number, reason: string, object: string, more: KubernetesMore = {}): Delivery {
   return { at, source: 'cluster', body: kubernetesEvent(reason, object, { at: timeOf(at), ...more }) }
 }
 
-/** A Deployment gives one of its ReplicaSets, `<name>-<hash>`, another size. */
+/** Returns the event of a Deployment that scales one of its ReplicaSets, `<name>-<hash>`. */
 export function scaled(at: number, deployment: string, hash: string, from: number, to: number): Delivery {
   const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${deployment}-${hash} from ${from} to ${to}`
   return kube(at, 'ScalingReplicaSet', deployment, { kind: 'Deployment', message })
 }
 
-/** The same event, received later than it happened. */
+/** Returns the same event, received later than it happened. */
 export function late(delivery: Delivery, at: number): Delivery {
   return { ...delivery, at }
 }
 
-/** A notification of Alertmanager about one group. Notifications of a group arrive in order. */
+/** Returns Alertmanager's notification for one group. Notifications for a group arrive in order. */
 export function metrics(at: number, alerts: readonly unknown[], more: Body = {}): Delivery {
   const body = alertmanager(alerts, more)
   return { at, source: 'metrics', body, queue: `${body.receiver} ${body.groupKey}` }
 }
 
-/** One alert that began at `since` and is over at `until`, in minutes after noon. */
+/** Returns an alert that starts at `since` and ends at `until`, in minutes after noon. */
 export function fires(
   name: string,
   since: number,
@@ -61,7 +61,7 @@ export function fires(
   return alert(name, labels, more)
 }
 
-/** The same as a warning, as all workload rules of the Kubernetes mixin are. */
+/** Like `fires`, but as a warning, like all workload rules in the Kubernetes mixin. */
 export function warning(name: string, since: number, labels: Readonly<Record<string, string>> = {}, until?: number) {
   return fires(name, since, { severity: 'warning', ...labels }, until)
 }
@@ -76,11 +76,14 @@ export type Run = {
   readonly sha?: string
 }
 
-/** The default commit of a pipeline, and its first characters, which are the tag of the image. */
+/** The default commit of a pipeline, and its first characters, which are the image tag. */
 export const SHA = '9b1c3d5e7f90123456789abcdef0123456789abc'
 export const TAG = SHA.slice(0, 8)
 
-/** All that GitLab tells of a pipeline: that it is created, that it runs, and its end; in any order, each by its own job. */
+/**
+ * Returns all of GitLab's notifications about a pipeline: created, running and ended. They can arrive in any order,
+ * because GitLab sends each from a separate job.
+ */
 export function pipeline(project: string, run: Run): Delivery[] {
   const waiting = run.jobs.map((job) => ({ ...job, status: 'created', started_at: null, finished_at: null }))
   const running = run.jobs.map((job) => (job.started_at ? { ...job, status: 'running', finished_at: null } : job))
@@ -91,19 +94,21 @@ export function pipeline(project: string, run: Run): Delivery[] {
   ]
 }
 
-/** Only the last notification of a pipeline. */
+/** Returns only the last notification about a pipeline. */
 export function ended(project: string, run: Run): Delivery {
   return hook(project, run, run.until, { status: run.status, builds: run.jobs })
 }
 
-/** A job inside a pipeline, with its times in minutes after noon. `more`: `failure_reason`, `environment`. */
+/**
+ * Returns a job in a pipeline, with times in minutes after noon. `more` can contain `failure_reason` and `environment`.
+ */
 export function ran(name: string, status: string, from: number, until: number, more: Body = {}): Body {
   const reason = status === 'failed' ? 'script_failure' : null
   const times = { started_at: gitlabTime(from), finished_at: gitlabTime(until) }
   return { id: idOf(name), name, stage: name, status, allow_failure: false, failure_reason: reason, ...times, ...more }
 }
 
-/** A job that the pipeline never started. */
+/** Returns a job that the pipeline never started. */
 export function skipped(name: string): Body {
   return { ...ran(name, 'skipped', 0, 0), started_at: null, finished_at: null }
 }

@@ -1,11 +1,11 @@
-/** The parts of a demo besides its history. */
+/** What a demo needs in addition to its history. */
 import { globSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 
-/** The settings without any configuration, a silent log, and the directories of the demos that run. */
+/** Returns the default settings and a silent log, and lists the directories of running demos. */
 export function defaultConfig() {
   const read = readConfig({ flags: {} })
   if ('faults' in read) throw new Error(read.faults.join('\n'))

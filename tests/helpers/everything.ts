@@ -1,4 +1,4 @@
-/** A little of everything that incmon does: what comes, what people change, what time does, and all that is read. */
+/** Exercises a bit of everything: incoming requests, changes by people, the passage of time, and all reads. */
 
 import { createApp } from '../../src/http/app.ts'
 import { loadExample, removeExample } from '../../src/operations/example.ts'
@@ -55,7 +55,7 @@ export async function everything(flow: Flow): Promise<void> {
   )
   await flow.sweepUntil(flow.clock.now + 26 * 60 * MINUTE, 30 * MINUTE)
   await whatIsRead(flow, ask)
-  // What only an operator does, and what only a failure makes the sweeper do.
+  // Operations that only operators perform, and those of the sweep after a failure.
   const { deps } = flow
   createOrganization(deps, { name: 'New', plan: 'Free' })
   findOrganizationByName(deps.db, 'New')
@@ -91,7 +91,7 @@ async function whatComes(flow: Flow): Promise<void> {
   await flow.send('metrics', alertmanager([DOWN]), { dryRun: true })
 }
 
-/** Basil's plan writes no postmortems, so that nothing of it is kept for ever. */
+/** On Basil's plan there are no postmortems, so none of its records are kept forever. */
 async function whatIsPruned(flow: Flow): Promise<void> {
   const { deps, basil: as, clock } = flow
   const told = (more: object = {}) => alertmanager([alert('CartDown', { pod: POD }, { startsAt: clock.now, ...more })])
@@ -139,7 +139,7 @@ async function byHand({ deps, acme, service, incidents, alerts, send }: Flow, as
   await ask('PATCH', `/api/alerts/${alerts().find(({ status }) => status === 'firing')?.id}`, { status: 'resolved' })
   const other = await id('POST', '/api/services', { name: 'all', namespace: 'shop' })
   await ask('PATCH', `/api/services/${other}`, { name: 'every', aliases: [{ kind: 'label', value: 'team=checkout' }] })
-  // It belongs to the other service from now on.
+  // From now on, it belongs to the other service.
   await send('dashboard', grafana([ERRORS]))
   await ask('POST', `/api/services/${serviceId}/merge`, { into: other })
   await ask('PATCH', '/api/organization', { name: 'Acme & Sons' })
@@ -149,7 +149,7 @@ async function byHand({ deps, acme, service, incidents, alerts, send }: Flow, as
   await ask('DELETE', `/api/tokens/${token}`)
 }
 
-/** A request with a key that fails, and one that succeeds. */
+/** Sends a request with a key that fails and one that succeeds. */
 async function withKey(deps: Flow['deps'], organizationId: number): Promise<void> {
   const keyed = { organizationId, route: 'POST /api/services', key: 'a', bodyHash: '' }
   await runOnce(deps, keyed, () => Promise.reject(new Error('refused'))).catch(() => {})
@@ -171,13 +171,13 @@ async function silences(
   await ask('DELETE', `/api/silences/${made}`)
 }
 
-/** Somebody signs in with a setup link and a token, looks at every page, and signs out. */
+/** Signs in with a setup link and a token, visits every page, and signs out. */
 async function onPages({ deps: world, acme, alerts, services }: Flow): Promise<void> {
   const deps = { ...world, newSecret: () => newUuid().replaceAll('-', '').padEnd(43, 'S') }
   const app = createApp(deps, readHere(deps.db), makeServerContext())
   const browser = makeBrowser(app)
   await browser.post('/setup', { key: createSetupLink(deps, acme.key).secret, person: 'Ada' })
-  // A minute later the use is stored.
+  // The last use is stored after a minute.
   const later = { ...deps, now: () => deps.now() + 2 * MINUTE }
   const [secret = ''] = browser.cookies.values()
   const visitor = findVisitor(later, secret)
@@ -217,7 +217,7 @@ async function channels(ask: Ask): Promise<void> {
   for (const filter of ['', `channelId=${made}`, 'status=pending']) await ask('GET', `/api/deliveries?${filter}`)
 }
 
-/** What the notifier does: messages that are delivered, retried, given up and forgotten. */
+/** Covers the notifier: messages that are delivered, retried, abandoned and deleted. */
 function messages({ deps, clock }: Flow): void {
   const answer = (status: number | null) => ({ status, detail: 'x', remoteId: null, retryAfter: 0 })
   deps.db.run(deps.db.sql.updateTable('services').set({ suppressed: 1 }).where('id', '<', 100))
@@ -238,7 +238,7 @@ function messages({ deps, clock }: Flow): void {
   pruneMessages(deps)
 }
 
-/** Every list with none, each and all of its filters, and one record of each kind. */
+/** Requests every list without filters, with each filter and with all of them, and one record of each kind. */
 async function whatIsRead(flow: Flow, ask: Ask): Promise<void> {
   for (const noun of LISTS) await readList(ask, noun, flow.services()[0]?.id ?? '')
   for (const noun of ['services', 'alerts', 'events', 'incidents']) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export const EXECUTABLE = `${ROOT}dist/incmon`
 
-/** Returns why the executable must be built first, or false if it is up to date. */
+/** Returns why the executable has to be built first, or false if it is up to date. */
 export function staleness(): string | false {
   if (!existsSync(EXECUTABLE)) return 'dist/incmon is not there: npm run build'
   const made = statSync(EXECUTABLE).mtimeMs
@@ -14,5 +14,5 @@ export function staleness(): string | false {
   return isOld && 'dist/incmon is older than the sources: npm run build'
 }
 
-/** Why the tests of the executable are skipped, for the option `skip`. They are never skipped in CI. */
+/** The reason to skip the executable's tests, for the `skip` option. In CI they are never skipped. */
 export const skipExecutable: string | false = process.env.CI ? false : staleness()

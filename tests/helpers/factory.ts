@@ -9,7 +9,7 @@ import { countAlerts } from '../../src/store/history/alert-counts.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import { uuidToBytes } from '../../src/store/sqlite/uuid.ts'
 
-/** A Saturday in March, when everything in the tests happens. */
+/** A Saturday in March on which all tests take place. */
 export const NOON = Date.UTC(2026, 2, 14, 12)
 export const MINUTE = 60_000
 export const DAY = 86_400_000
@@ -35,7 +35,7 @@ export function makeOrganization(db: Db, name: string, plan: 'Free' | 'Team' | '
   return named((uuid) => db.sql.insertInto('organizations').values({ uuid, name, plan, created_at: NOON - DAY }), db)
 }
 
-/** A stored token, and the secret that a caller sends. */
+/** Inserts a token. Returns it with its secret. */
 export function makeToken(
   db: Db,
   organization: Made,
@@ -218,7 +218,7 @@ export function makeSilence(db: Db, organization: Made, more: Partial<SilenceCol
 }
 type SilenceColumns = { matchers: string; starts_at: number; ends_at: number; schedule: string }
 
-/** A channel of a webhook with its secrets. */
+/** Inserts a webhook channel with its secrets. */
 export function makeChannel(db: Db, organization: Made, name = 'on-call'): Made {
   const row = { organization_id: organization.key, name, kind: 'webhook' as const, settings: '{}', created_at: NOON }
   const target = 'https://example.com/hook'

@@ -1,4 +1,4 @@
-/** The write path for tests: webhooks go in, the test moves the clock, and reads the resulting records. */
+/** The write path for tests: sends webhooks, moves the clock, and reads the resulting records. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { type Made, MINUTE, makeOrganization, NOON, newUuid } from './factory.ts'
 
 export type Sending = {
-  /** The time of receipt. The clock is moved to it. The default is now. */
+  /** The time of receipt, to which the clock is moved. Default: now. */
   readonly at?: number
   readonly as?: Made
   /** The token's cluster. */
@@ -28,8 +28,7 @@ export type Sending = {
 export type Flow = ReturnType<typeof makeFlow>
 
 /**
- * Creates a store with Acme, Basil and the outsider Charlie, at noon. Commits are not synced, because other tests check
- * syncs.
+ * Creates a store with Acme, Basil and the outsider Charlie, at noon. Commits are not synced; other tests cover syncs.
  */
 export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (db) => db) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
@@ -70,7 +69,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
   }
   const send = (source: Source, body: unknown, sending: Sending = {}): Promise<Receipt> =>
     deps.engine.submit(delivery(source, body, sending))
-  /** Sweeps at every step up to and at `time`, as often as there is more to do. */
+  /** Runs the sweep at every step up to and including `time`, repeatedly if there is more to do. */
   const sweepUntil = async (time: number, step = MINUTE) => {
     while (clock.now < time) {
       clock.now = Math.min(time, clock.now + step)
@@ -89,7 +88,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
   }
 }
 
-/** Returns the alerts in the order of their starts. */
+/** Returns functions that read Acme's records. Alerts are sorted by start time. */
 function reading(deps: Deps, acme: Made) {
   const alerts = (of: Made = acme) =>
     deps.db
@@ -121,7 +120,7 @@ function reading(deps: Deps, acme: Made) {
   return { alerts, incidents, services, service, events, timeline }
 }
 
-/** Returns the status, the resolution and the end of the only alert, in minutes after noon. */
+/** Returns the status, resolution and end (in minutes after noon) of the only alert. */
 export function fate(flow: Flow) {
   const [one, ...more] = flow.alerts()
   assert.deepEqual(more, [])

@@ -1,4 +1,4 @@
-/** What is said of a process that runs tests and says nothing any more. */
+/** What is reported about a test process that hangs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import tell, { emptyFiles, type Happening, happeningIn, underWay, whatHangs } from './happenings.ts'
@@ -6,7 +6,7 @@ import tell, { emptyFiles, type Happening, happeningIn, underWay, whatHangs } fr
 const happening = (what: Happening['what'], name: string, file = 'tests/a.test.ts') => ({ what, name, file })
 const SUITE = happening('begins', 'all')
 
-/** The lines that the reporter writes of these events. */
+/** Returns the lines that the reporter writes for these events. */
 async function linesOf(...events: object[]): Promise<string[]> {
   async function* source() {
     yield* events as never[]

@@ -1,9 +1,9 @@
-/** Reports the start and the end of each test as one line, so that another process can name a test that hangs. */
+/** Reports the start and end of each test as a line, so that another process can tell which test hangs. */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
-/** A suite begins and ends like a test; `file` is where it is written; `fault` is why it failed. */
+/** Suites start and end like tests. `file` is where it is defined; `fault` is why it failed. */
 export type Happening = {
   readonly what: 'begins' | 'ends'
   readonly name: string
@@ -11,13 +11,13 @@ export type Happening = {
   readonly fault?: string
 }
 
-/** For `--test-reporter`; it may write where another one writes. */
+/** For `--test-reporter`. It can share its output with another reporter. */
 export const REPORTER = import.meta.filename
-/** No other line begins so. */
+/** No other line starts with this character. */
 const MARK = '\u0000'
 const KINDS: Readonly<Record<string, Happening['what']>> = { 'test:dequeue': 'begins', 'test:complete': 'ends' }
 
-/** Node's runner takes a default export alone. */
+/** Node's test runner requires a default export. */
 export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const { type, data } of events) {
     const what = KINDS[type]
@@ -28,12 +28,12 @@ export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGene
   }
 }
 
-/** Returns null for a line of another program. */
+/** Parses a line. Returns null if the line is from another program. */
 export function happeningIn(line: string): Happening | null {
   return line.startsWith(MARK) ? JSON.parse(line.slice(MARK.length)) : null
 }
 
-/** The files that hold no test: node lets each count as one, by its path. */
+/** Returns the files without tests. Node reports each as a test named after its path. */
 export function emptyFiles(happenings: readonly Happening[]): string[] {
   return happenings
     .filter(({ what, name, file }) => what === 'begins' && relative('.', name) === file)
@@ -51,7 +51,7 @@ export function underWay(happenings: readonly Happening[]): string[] {
   return open
 }
 
-/** In words for whoever finds a process that says nothing any more, with what failed before, which it can say no more. */
+/** Describes which tests hang, and which failed before, because the process can no longer report that itself. */
 export function whatHangs(happenings: readonly Happening[]): string {
   const open = underWay(happenings)
   const last = happenings.findLast(({ what }) => what === 'ends')

@@ -1,8 +1,8 @@
-/** Sixty strings that attack a page: scripts, attributes, links, encodings, direction marks, and sheer length. */
+/** Sixty strings that attack a page: scripts, attributes, links, encodings, direction marks, and extreme lengths. */
 
 const SCRIPT = 'window.attacked=1'
 
-/** Strings that run a script if a page writes them without escaping. */
+/** Strings that run a script if a page outputs them without escaping. */
 const MARKUP = [
   `<script>${SCRIPT}</script>`,
   `</script><script>${SCRIPT}</script>`,
@@ -45,7 +45,7 @@ const MARKUP = [
   `\\u003cscript\\u003e${SCRIPT}\\u003c/script\\u003e`,
 ]
 
-/** Strings that are dangerous as a link, in a template, in a query or in a file name. */
+/** Strings that are dangerous in a link, a template, a query or a file name. */
 const WORDS = [
   `javascript:${SCRIPT}`,
   `JaVaScRiPt:${SCRIPT}//https://a.example`,
@@ -61,7 +61,7 @@ const WORDS = [
   `constructor`,
 ]
 
-/** Strings that break a layout or hide what stands beside them. */
+/** Strings that break the layout or hide nearby text. */
 const SHAPES = [
   'W'.repeat(253),
   'ﷺ'.repeat(120),

@@ -1,7 +1,7 @@
 /** A store that records its queries. */
 import type { Db } from '../../src/store/sqlite/open.ts'
 
-/** Adds the text of every query that is run to the set. */
+/** Returns a wrapper that adds the text of every executed query to the set. */
 export function listening(queries: Set<string>) {
   return (db: Db): Db => {
     const record =

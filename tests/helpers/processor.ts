@@ -1,6 +1,6 @@
-/** The time of the processor, which does not pass while other processes have it. */
+/** Measures CPU time, which does not include time used by other processes. */
 
-/** Milliseconds that this thread was busy with the work, by itself. */
+/** Returns how many milliseconds of CPU time this thread spends on the work. */
 export function busyFor(work: () => unknown): number {
   const before = process.threadCpuUsage()
   work()

@@ -1,4 +1,4 @@
-/** Programs that some tests run. Without them those tests are skipped, except in CI. */
+/** Programs that some tests need. If they are missing, those tests are skipped, except in CI. */
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
@@ -32,7 +32,7 @@ export function runnable(files: readonly string[], missing: readonly string[]): 
   return files.filter((file) => needs.length === 0 || !needs.some((need) => need.test(readFileSync(file, 'utf8'))))
 }
 
-/** Returns one line about the skipped tests; null if no program is missing. */
+/** Returns one line about the skipped tests, or null if no program is missing. */
 export function skippedLine(missing: readonly string[]): string | null {
   if (missing.length === 0) return null
   return `skipped: the tests that need ${missing.join(', ')}. Install them with "npm run setup-dev".`

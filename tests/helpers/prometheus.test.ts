@@ -1,4 +1,4 @@
-/** The reader of the tests itself: it refuses what Prometheus refuses. */
+/** Checks that the test's own parser rejects what Prometheus rejects. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readExposition } from './prometheus.ts'

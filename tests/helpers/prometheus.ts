@@ -1,4 +1,7 @@
-/** A strict reader of Prometheus' text format 0.0.4: every line, every family in one piece, every histogram whole. */
+/**
+ * A strict parser for the Prometheus text format 0.0.4: checks every line, the grouping of metric families, and
+ * histograms.
+ */
 import assert from 'node:assert/strict'
 
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*'
@@ -11,7 +14,7 @@ const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
   gauge: [''],
 }
 
-/** Every sample under its name with its labels, as they stand there. Throws at the first error, and names the line. */
+/** Returns every sample by its name and labels. Throws at the first error, with the line. */
 export function readExposition(text: string): Map<string, number> {
   assert.ok(text.endsWith('\n'), 'the last line must end')
   const samples = new Map<string, number>()
@@ -41,7 +44,7 @@ function addSample(samples: Map<string, number>, line: string, family: string, t
   samples.set(key, Number(value.replace('Inf', 'Infinity')))
 }
 
-/** Of every histogram the buckets rise, and the last holds all. */
+/** Checks that each histogram's buckets are increasing and that the last one contains everything. */
 function assertWhole(samples: ReadonlyMap<string, number>, types: ReadonlyMap<string, string>): void {
   for (const [family] of [...types].filter(([, type]) => type === 'histogram')) {
     const rows = new Map<string, number[]>()

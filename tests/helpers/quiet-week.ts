@@ -1,4 +1,4 @@
-/** The requests that a healthy cluster of forty services sends in seven days. */
+/** The requests that a healthy cluster of forty services sends within seven days. */
 import type { Source } from '../../src/domain/event/event.ts'
 import { DAY, MINUTE } from './factory.ts'
 import {
@@ -18,11 +18,10 @@ const HOUR = 60 * MINUTE
 const SECOND = 1000
 const LETTERS = ['b7k2x', 'c8m4z', 'd9n5w', 'f4p6v', 'g5q7t']
 
-/** One request of the week. */
 export type Said = { readonly at: number; readonly source: Source; readonly body: Body }
 type Teller = (reason: string, name: string, more?: KubernetesMore) => Said
 
-/** All of it in the order of time, from `from` on. */
+/** Returns all requests in chronological order, starting at `from`. */
 export function quietWeek(from: number): Said[] {
   const days = times(from, from + 7 * DAY, DAY)
   return [
@@ -49,7 +48,7 @@ function heartbeats(from: number): Said[] {
   return times(from, from + 7 * DAY, 5 * MINUTE).map((at) => ({ at, source: 'metrics', body: watchdog() }))
 }
 
-/** Sixty warnings that nobody mends, in six groups, some of services that roll out every day. */
+/** Returns sixty warnings that nobody fixes, in six groups. Some of their services roll out every day. */
 function lastingWarnings(from: number): Said[] {
   const names = ['CPUThrottlingHigh', 'KubeHpaMaxedOut', 'CertificateExpiresSoon', 'KubeQuotaAlmostFull', 'SlowQueries']
   const groups = names.concat('TargetDown').map((name) => {
@@ -67,7 +66,7 @@ function lastingWarnings(from: number): Said[] {
   )
 }
 
-/** What is told `after` a time, about pods in namespace shop unless said otherwise. */
+/** Returns a function that creates events at a time after `from`, by default about pods in the shop namespace. */
 function telling(from: number): (after: number) => Teller {
   return (after) => (reason, name, more) => {
     const at = from + after
@@ -106,7 +105,7 @@ function started(from: number, pod: string, node = 'worker-1'): Said[] {
   return ['Pulling', 'Pulled', 'Created', 'Started'].map((reason, n) => after(n * SECOND)(reason, pod, { node }))
 }
 
-/** New pods fail their readiness probes until they are warm, and the old ones while they stop. */
+/** New pods fail their readiness probes until they are warmed up, old ones while they shut down. */
 function rollout(from: number, app: string): Said[] {
   const after = telling(from)
   const hash = (from / HOUR).toString(16).replace(/[^4-9bcdf]/g, 'b')
@@ -126,7 +125,7 @@ function rollout(from: number, app: string): Said[] {
   ]
 }
 
-/** Four nodes, one after the other, with the pods that every node has and those that are drained from it. */
+/** Four nodes restart one after another, with the pods that run on every node and those that are drained. */
 function rollingReboot(from: number): Said[] {
   return ['worker-1', 'worker-2', 'worker-3', 'worker-4'].flatMap((node, n) => reboot(from + n * 8 * MINUTE, node, n))
 }
@@ -169,7 +168,7 @@ function cronJob(from: number): Said[] {
   ]
 }
 
-/** What fails once a day and is right again before anybody could look. */
+/** Failures once a day that recover before anyone could look. */
 function hiccups(from: number): Said[] {
   const after = telling(from)
   const [pod = '', other = ''] = podsOf('app5')
@@ -195,7 +194,7 @@ function hiccups(from: number): Said[] {
   ]
 }
 
-/** Eight pipelines, one of them with a test that fails on a branch, and one a day on the default branch. */
+/** Eight pipelines, one of which has a test that fails on a branch and, once a day, on the default branch. */
 function pipelines(from: number, day: number): Said[] {
   return Array.from({ length: 8 }, (_, n) => {
     const [at, id] = [from + n * HOUR, day * 100 + n]

@@ -1,4 +1,4 @@
-/** Retention in tests: records, a complete run of pruning, and the records that must remain. */
+/** Helpers for retention: records, a complete pruning run, and the records that must remain. */
 import assert from 'node:assert/strict'
 import type { Deps } from '../../src/operations/deps.ts'
 import { type PruneOutcome, prune } from '../../src/operations/pruning/prune.ts'
@@ -15,12 +15,12 @@ const MINUTE = HOUR / 60
 export const POD = 'cart-5d4f8c7b9-x2kqp'
 export const routine = (at?: number) => kubernetesEvent('Scheduled', POD, at === undefined ? {} : { at })
 
-/** A week of routine that ends at noon: something to be more than half of. */
+/** Sends a week of routine events that ends at noon, so that other events are not the majority. */
 export async function routineWeek(flow: Flow, as = flow.acme): Promise<void> {
   for (let day = 6; day >= 0; day -= 1) await flow.send('cluster', routine(), { at: NOON - day * DAY, as })
 }
 
-/** A crash loop of half an hour that opened an incident, which is resolved by hand at the end. */
+/** Sends a crash loop of half an hour that opens an incident, then resolves the incident by hand. */
 export async function incidentAt(flow: Flow, at: number, as: Made): Promise<{ id: string; key: number }> {
   for (const minute of [0, 2, 4, 30]) {
     await flow.send('cluster', crashLoop(POD, { count: minute + 1 }), { at: at + minute * MINUTE, as })
@@ -31,12 +31,12 @@ export async function incidentAt(flow: Flow, at: number, as: Made): Promise<{ id
   return incident
 }
 
-/** The days of the events that are left, from noon. */
+/** Returns the ages of the remaining events in days before noon. */
 export function eventsOf(flow: Flow, as = flow.acme): number[] {
   return inventory(flow, as).events.map(({ at }) => Math.round((at - NOON) / DAY))
 }
 
-/** One pass in steps of so many rows; `between` is called after each step. */
+/** Runs a complete pruning run in steps of this many rows. Calls `between` after each step. */
 export function pruneFully(
   deps: Deps,
   of: Made,
@@ -56,7 +56,7 @@ export function pruneInSteps(deps: Deps, of: Made, { approved = true, rows = 50 
   return prune(deps, organization, { approved, rows: { events: rows, alerts: rows, records: rows } })
 }
 
-/** The public names of what is there, by kind. */
+/** Returns the ids of all records, by kind. */
 export function inventory({ deps }: Flow, of: Made) {
   const { db } = deps
   const rows = <Row>(table: 'events' | 'alerts' | 'incidents' | 'correlations') =>
@@ -112,10 +112,10 @@ type CorrelationRow = {
 type Inventory = ReturnType<typeof inventory>
 export type Kept = Readonly<Record<'events' | 'alerts' | 'incidents' | 'correlations' | 'pipelines', string[]>>
 
-/** The limits of an organization. */
+/** An organization's retention limits. */
 export type Days = { readonly events: number; readonly alerts: number }
 
-/** What must be left of an inventory, by the words of the README alone. */
+/** Returns what must remain of an inventory according to the documentation. */
 export function expectedOf(all: Inventory, now: number, days: Days = { events: 30, alerts: 400 }): Kept {
   const [eventsCut, alertsCut] = [now - days.events * DAY, now - days.alerts * DAY]
   const told = new Set(all.postmortems.map((one) => one.incident_id))
@@ -176,7 +176,7 @@ export function expectedOf(all: Inventory, now: number, days: Days = { events: 3
   return namesOf({ ...all, incidents, alerts, correlations, pipelines, events })
 }
 
-/** Sorted, so that two of them can be compared. */
+/** Sorts the ids so that inventories can be compared. */
 export function namesOf(all: Pick<Inventory, keyof Kept>): Kept {
   const named = (rows: readonly { uuid: Buffer }[]) => rows.map(({ uuid }) => uuidFromBytes(uuid)).sort()
   const keyed = (rows: readonly { id: number }[]) => rows.map(({ id }) => String(id)).sort()

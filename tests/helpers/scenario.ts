@@ -15,11 +15,11 @@ import { type Made, MINUTE, makeOrganization } from './factory.ts'
 import { type Flow, makeFlow } from './flow.ts'
 import type { Body } from './senders.ts'
 
-/** All records that must exist afterwards. No other record may exist. The order does not matter. */
+/** All records that must exist afterwards, in any order. No other record can exist. */
 export type Outcome = {
   /** `namespace/name` */
   readonly services: readonly string[]
-  /** `service: name, severity, status`, behind it `(resolution)` where it is over. */
+  /** `service: name, severity, status`, followed by `(resolution)` if it has ended. */
   readonly alerts: readonly string[]
   /** `title, status, severity` */
   readonly incidents: readonly string[]
@@ -29,9 +29,12 @@ export type Outcome = {
 
 export type Scenario = {
   readonly deliveries: readonly (Delivery | readonly Delivery[])[]
-  /** `until`: when it is looked at, in minutes after noon. `charlie`: where the second organization takes part. */
+  /**
+   * `until` is when the outcome is checked, in minutes after noon. `charlie` is set if the second organization takes
+   * part.
+   */
   readonly expect: Outcome & { readonly until: number; readonly charlie?: Outcome }
-  /** Further checks at the end of each run. */
+  /** Additional checks at the end of each run. */
   readonly check?: (flow: Flow, acme: Made) => void
 }
 
@@ -50,7 +53,7 @@ export function scenario(name: string, { deliveries, expect, check }: Scenario):
 
   test(`${name} — whatever the order of arrival`, async (t) => {
     const flow = makeFlow(t)
-    // All in one transaction, which saves a fifth of the time.
+    // A single transaction saves a fifth of the time.
     flow.deps.db.execute('BEGIN')
     const attempt = async (order: readonly Delivery[], batch: number) => {
       const cast = newCast(flow)
@@ -60,7 +63,7 @@ export function scenario(name: string, { deliveries, expect, check }: Scenario):
     const inOrder = linksWithScores(flow, await attempt(all, 1))
     for (let seed = 1; seed <= SHUFFLES; seed += 1) {
       const order = received(all, seed)
-      // One after the other, or by twos or threes in one commit, as they come in when there is much to do.
+      // One at a time, or two or three per commit, as happens under load.
       const cast = await attempt(order, 1 + (seed % 3))
       try {
         assertOutcome(flow, cast, expect)
@@ -94,7 +97,7 @@ async function run(
   flow.clock.now = timeOf(order[0]?.at ?? 0)
   let open: Promise<Receipt>[] = []
   for (const { at, source, body, as = 'acme', key } of order) {
-    // incmon sweeps every few seconds. Between deliveries so close to each other, a sweep changes nothing.
+    // incmon sweeps every second. Between deliveries this close together, a sweep changes nothing.
     if (timeOf(at) - flow.clock.now >= MINUTE) {
       await committed(open.splice(0))
       await flow.sweepUntil(timeOf(at), step * MINUTE)
@@ -180,16 +183,19 @@ function links({ deps: { db } }: Flow, of: Made) {
   )
 }
 
-/** Describes a delivery for a failed run: its receipt, its sender, and the start of its body. */
+/** Describes a delivery for a failure message: its time of receipt, its sender, and the start of its body. */
 function brief({ at, source, body, as }: Delivery): string {
   const { reason, object_attributes, alerts } = body as Body
   return `${at.toFixed(1)} ${as ?? 'acme'} ${source} ${JSON.stringify(reason ?? object_attributes ?? alerts).slice(0, 90)}`
 }
 
-/** Small trouble in the same minutes: of another service, and of the same names in another organization. */
+/**
+ * Adds minor problems in the same period: of another service, and of a service with the same name in another
+ * organization.
+ */
 function noise(from: number): Delivery[] {
   const other = { receiver: 'platform' }
-  // A receiver that reports ends is trusted to report them all: its silence ends nothing.
+  // A receiver that has reported the end of an alert is expected to report all ends, so its silence ends nothing.
   const end = fires('InfoInhibitor', from, {}, from + 0.5)
   const tests = [ran('test', 'failed', from, from + 2)]
   return [

@@ -1,9 +1,9 @@
-/** Bodies in the formats of the four webhooks, with the values that a test needs. */
+/** Request bodies in the formats of the four webhooks, with the values a test needs. */
 import { MINUTE } from './factory.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** Returns one Kubernetes event in the flat format. Without `at`, its time is the time of receipt. */
+/** Returns a Kubernetes event in the flat format. Without `at`, it happens when it is received. */
 export function kubernetesEvent(reason: string, name: string, more: KubernetesMore = {}): Body {
   const { kind = 'Pod', namespace = 'shop', message = `${reason} ${name}`, count = 1, node, at, since, ...rest } = more
   return {
@@ -30,7 +30,7 @@ export type KubernetesMore = {
   readonly type?: 'Normal' | 'Warning'
 }
 
-/** Returns the kubelet event of a container that restarts again and again. */
+/** Returns the kubelet's event for a container that restarts repeatedly. */
 export function crashLoop(pod: string, more: KubernetesMore = {}): Body {
   const message = `Back-off restarting failed container app in pod ${pod}_shop(6d0f2b7e-5f1c-4a55-9d35-0c6a1b2f3e4d)`
   return kubernetesEvent('BackOff', pod, { message, ...more })
@@ -44,7 +44,7 @@ export type AlertMore = {
   readonly summary?: string
 }
 
-/** One alert of a notification, `severity: critical` in namespace `shop` unless the labels say otherwise. */
+/** Returns one alert of a notification, by default with `severity: critical` in the shop namespace. */
 export function alert(name: string, labels: Readonly<Record<string, string>> = {}, more: AlertMore = {}): Body {
   const { status = more.endsAt === undefined ? 'firing' : 'resolved', startsAt, endsAt, fingerprint, summary } = more
   return {
@@ -58,7 +58,7 @@ export function alert(name: string, labels: Readonly<Record<string, string>> = {
   }
 }
 
-/** Alertmanager's notification of one group, version 4. */
+/** Returns Alertmanager's notification for one group, version 4. */
 export function alertmanager(alerts: readonly unknown[], more: Body = {}): Body {
   return {
     version: '4',
@@ -75,13 +75,13 @@ export function alertmanager(alerts: readonly unknown[], more: Body = {}): Body 
   }
 }
 
-/** The heartbeat that always fires, in its own group as the Prometheus operator's rules have it. */
+/** Returns the heartbeat that always fires, in its own group, as in the Prometheus operator's rules. */
 export function watchdog(more: AlertMore = {}): Body {
   const groupKey = '{}/{alertname="Watchdog"}:{}'
   return alertmanager([alert('Watchdog', { severity: 'none', namespace: 'monitoring' }, more)], { groupKey })
 }
 
-/** Grafana's notification of one group, version 1. */
+/** Returns Grafana's notification for one group, version 1. */
 export function grafana(alerts: readonly unknown[], more: Body = {}): Body {
   return {
     ...alertmanager(alerts),
@@ -104,7 +104,7 @@ export type PipelineMore = {
   readonly jobs?: readonly Body[]
 }
 
-/** GitLab's notification of a pipeline on `main` that ran for five minutes and ended as `status` says. */
+/** Returns GitLab's notification for a pipeline on `main` that ran for five minutes and ended with `status`. */
 export function pipeline(status: string, project = 'shop/cart', more: PipelineMore = {}): Body {
   const { id = 31, ref = 'main', tag = false, at, duration = 300, jobs = [] } = more
   const createdAt = at === undefined ? undefined : at - duration * 1000
@@ -119,12 +119,12 @@ export function pipeline(status: string, project = 'shop/cart', more: PipelineMo
   }
 }
 
-/** A job inside a pipeline's `builds`. */
+/** Returns a job for a pipeline's `builds`. */
 export function build(name: string, status: string, more: Body = {}): Body {
   return { id: name.length, name, stage: name, status, allow_failure: false, failure_reason: null, ...more }
 }
 
-/** GitLab's notification of one job. */
+/** Returns GitLab's notification for one job. */
 export function job(name: string, status: string, project = 'shop/cart', more: Body = {}): Body {
   return {
     object_kind: 'build',
@@ -159,7 +159,7 @@ function isoOrNull(at: number | undefined): string | null {
   return at === undefined ? null : iso(at)
 }
 
-/** Every `every` milliseconds from `from` to `to`, the end left out. */
+/** Returns the times from `from` up to but excluding `to`, `every` milliseconds apart. */
 export function times(from: number, to: number, every = MINUTE): number[] {
   return Array.from({ length: Math.max(0, Math.ceil((to - from) / every)) }, (_, index) => from + index * every)
 }

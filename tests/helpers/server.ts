@@ -1,4 +1,4 @@
-/** A running incmon on a free port of this machine, for tests that need real sockets. */
+/** A running server on a free port, for tests that need real sockets. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,8 +15,8 @@ import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
 
 /**
- * Starts a server and returns its address, a token with all scopes, its log, and functions for requests. Stops it after
- * the test.
+ * Starts a server. Returns its URL, a token with all scopes, its log, and functions for requests. Stops it after the
+ * test.
  */
 export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
@@ -57,9 +57,9 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   return { url: running.url, token, organization, get, request, db, deps, lines, running }
 }
 
-/** Waiting fails after this many milliseconds, which is far more than the busiest machine needs. */
+/** Waiting fails after this many milliseconds, far more than even the busiest machine needs. */
 const WITHIN = 100_000
-/** What a server says of itself, or who asked it of the server, where the machine gave it no time of late. */
+/** How servers and clients report that the machine was too busy. */
 const STARVED = /the process was blocked for|aborted due to timeout/
 
 /** Calls `ask` until `isWanted` accepts the result. Fails with the last result. */
@@ -73,12 +73,14 @@ export async function eventually<Value>(ask: () => Promise<Value>, isWanted: (va
   }
 }
 
-/** Asks whether a server is ready: again where it only says that the machine is busy, which it says for ten seconds. */
+/**
+ * Checks whether a server is ready. Retries if it only reports that the machine is busy, which it does for ten seconds.
+ */
 export function unstarved<Value>(ask: () => Promise<Value>): Promise<Value> {
   return eventually(ask, (value) => !STARVED.test(JSON.stringify(value)))
 }
 
-/** The status of `/readyz`. */
+/** Returns the status of `/readyz`. */
 export async function readiness(url: string): Promise<number> {
   const { status } = await unstarved(async () => {
     const response = await fetch(`${url}/readyz`)

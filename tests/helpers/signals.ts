@@ -1,4 +1,4 @@
-/** Literals of the domain for tests: signals, alerts, conditions and situations, each with small overrides. */
+/** Domain objects for tests: signals, alerts, conditions and situations, all with overrides. */
 import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert/alert.ts'
 import { settle } from '../../src/domain/alert/ending.ts'
 import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
@@ -9,7 +9,7 @@ import type { HealthCondition } from '../../src/domain/health/health.ts'
 import { healthOf } from '../../src/domain/health/health.ts'
 import type { CurrentIncident, Situation, SituationAlert } from '../../src/domain/incident/incident.ts'
 
-/** A Saturday in March, when everything in the tests happens. */
+/** A Saturday in March on which all tests take place. */
 export const NOON = Date.UTC(2026, 2, 14, 12)
 export const SECOND = 1_000
 export const MINUTE = 60_000
@@ -31,19 +31,19 @@ const COMMON = {
   sighting: null,
 } as const
 
-/** HighLatency fires since noon. */
+/** Returns HighLatency, firing since noon. */
 export function firing(more: Partial<Signal> = {}): Signal {
   const fingerprint = more.fingerprint ?? 'f1'
   const identity = { name: 'HighLatency', fingerprint, logicalKey: 'latency', severity: 'warning' } as const
   return { ...COMMON, status: 'firing', source: 'metrics', ...identity, at: more.startsAt ?? NOON, ...more }
 }
 
-/** HighLatency, which began at noon, is over at `endsAt`. */
+/** Returns HighLatency, which started at noon and ended at `endsAt`. */
 export function resolved(endsAt: number, more: Partial<Signal> = {}): Signal {
   return firing({ status: 'resolved', endsAt, ...more, at: endsAt })
 }
 
-/** One pod of the crash loop condition of cart, seen at `at`. */
+/** Returns a crash loop of one of cart's pods, seen at `at`. */
 export function sighted(at: number, object = 'cart-7d9f5b6c8-aaaaa', more: Partial<Signal> & { count?: number } = {}) {
   const { count = 1, ...rest } = more
   const identity = { name: 'BackOff (restarting)', fingerprint: 'c1', logicalKey: 'c1', failure: 'crash' } as const
@@ -52,13 +52,13 @@ export function sighted(at: number, object = 'cart-7d9f5b6c8-aaaaa', more: Parti
   return { ...judged, startsAt: at, at, sighting, ...rest } satisfies Signal
 }
 
-/** A pod of cart that finds no node, seen at `at`. */
+/** Returns a pod of cart that cannot be scheduled, seen at `at`. */
 export function pending(at: number, object: string, more: Partial<Signal> & { count?: number } = {}): Signal {
   const identity = { name: 'FailedScheduling', fingerprint: 'p1', logicalKey: 'p1', failure: 'scheduling' } as const
   return sighted(at, object, { ...identity, ...more })
 }
 
-/** The pipeline of team/cart on main failed at `at`. */
+/** Returns the failure of team/cart's pipeline on main at `at`. */
 export function failedPipeline(at: number, more: Partial<Signal> = {}): Signal {
   const fingerprint = digest('team/cart', 'main')
   const identity = { name: 'PipelineFailed', fingerprint, logicalKey: fingerprint } as const
@@ -70,7 +70,7 @@ export function succeededPipeline(at: number): Signal {
   return failedPipeline(at, { status: 'resolved', endsAt: at })
 }
 
-/** A Normal event of the cluster on a pod. */
+/** Returns a Normal event about a pod. */
 export function info(name: string, at: number, object: string, kind = 'Pod'): ReceivedEvent {
   return { kind: 'info', name, object: `${kind}/${object}`, text: '', at }
 }
@@ -79,7 +79,7 @@ export function scheduled(at: number, object: string): ReceivedEvent {
   return info('Scheduled', at, object)
 }
 
-/** The Deployment cart scales up the ReplicaSet with this hash. */
+/** Returns the event of the cart Deployment scaling up the ReplicaSet with this hash. */
 export function rollout(at: number, hash: string): ReceivedEvent {
   const text = `Scaled up replica set cart-${hash} to 3`
   return { kind: 'change', name: 'ScalingReplicaSet', object: 'Deployment/cart', text, at }
@@ -88,7 +88,7 @@ export function rollout(at: number, hash: string): ReceivedEvent {
 /** The alerts of one condition. */
 export type Held = { readonly alert: Alert; readonly fingerprints: readonly Fingerprint[] }
 
-/** The alert that a first signal opens. By default it is received at once. */
+/** Returns the alert opened by a first signal, which by default is received immediately. */
 export function opened(signal: Signal, receivedAt = signal.at): Held {
   const { fingerprint, startsAt, status } = signal
   const fingerprints = [{ fingerprint, startedAt: startsAt, ended: status === 'resolved' }]
@@ -107,7 +107,7 @@ export function condition(more: Partial<HealthCondition> = {}): HealthCondition 
   return { uuid: more.name ?? 'a1', source, name, severity, status, failure, ...known, ...times }
 }
 
-/** A crash loop that events show, of the severity `error`. */
+/** Returns a crash loop that is reported by events with the severity `error`. */
 export function crashing(more: Partial<HealthCondition> = {}): HealthCondition {
   const what = { source: 'cluster', name: 'BackOff (restarting)', severity: 'error', failure: 'crash' } as const
   return condition({ uuid: 'crash', ...what, ...more })
@@ -117,7 +117,7 @@ export function situationAlert(more: Partial<SituationAlert> = {}): SituationAle
   return { ...condition(more), inIncident: false, ...more }
 }
 
-/** The service cart with these alerts at noon; its health follows from them. */
+/** Returns the cart service with these alerts at noon and the resulting health. */
 export function situation(alerts: readonly SituationAlert[], more: Partial<Situation> = {}): Situation {
   const now = more.now ?? NOON
   const health = healthOf(alerts, now)
@@ -130,7 +130,7 @@ export function incident(more: Partial<CurrentIncident> = {}): CurrentIncident {
   return { status: 'open', moves: true, acknowledged: false, touchedAt: null, ...more }
 }
 
-/** What a service holds after these items, all of which the same receipt window brings: the write path without a store. */
+/** Returns a service's alerts after these items, all received at the same time: the write path without a store. */
 export function foldItems(items: readonly (Signal | ReceivedEvent)[], receivedAt: number): Alert[] {
   const held: Held[] = []
   const received: ReceivedEvent[] = []

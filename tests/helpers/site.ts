@@ -1,4 +1,4 @@
-/** A browser without JavaScript: it stores cookies, submits forms, and returns the shown page. */
+/** A browser without JavaScript: stores cookies, submits forms, and returns pages. */
 import type { Hono } from 'hono'
 
 const ORIGIN = 'http://localhost'
@@ -10,10 +10,10 @@ export type Shown = {
   readonly location: string
 }
 
-/** The fields of a form by name, or in order if a name is there several times. */
+/** The fields of a form, by name or, if a name occurs several times, in order. */
 type Fields = Readonly<Record<string, string>> | readonly (readonly [string, string])[]
 
-/** A visitor of the app. `headers` are sent with every request. */
+/** Creates a visitor. `headers` are sent with every request. */
 export function makeBrowser(app: Hono, headers: Record<string, string> = {}) {
   const cookies = new Map<string, string>()
   const request = async (path: string, init: RequestInit): Promise<Shown> => {
@@ -36,7 +36,7 @@ export function makeBrowser(app: Hono, headers: Record<string, string> = {}) {
       headers: { 'content-type': 'application/x-www-form-urlencoded', origin: ORIGIN, ...more },
     })
   const signIn = (token: string, person = '') => post('/sign-in', { token, person, stay: '1' })
-  /** The CSRF token in a form of the page. */
+  /** Returns the CSRF token from a form on the page. */
   const csrf = async (path = '/settings') => /name="csrf" value="([^"]+)"/.exec((await get(path)).html)?.[1] ?? ''
   /** Submits a form with its CSRF token. */
   const send = async (path: string, fields: Fields) => post(path, [['csrf', await csrf()], ...pairsOf(fields)])

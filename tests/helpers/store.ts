@@ -1,4 +1,4 @@
-/** Real databases in temporary directories, each for one test. */
+/** Real databases in temporary directories, one per test. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ export function temporaryDirectory(t: Pick<TestContext, 'after'>): string {
   return directory
 }
 
-/** Mounts an empty disk of 3 MB, and unmounts it after the test. Returns null if this user may not mount. */
+/** Mounts an empty 3 MB disk and unmounts it after the test. Returns null if this user is not allowed to mount. */
 export function smallDisk(t: Pick<TestContext, 'after'>): string | null {
   const disk = mkdtempSync(join(tmpdir(), 'incmon-disk-'))
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk]).status === 0
@@ -27,7 +27,7 @@ export function smallDisk(t: Pick<TestContext, 'after'>): string | null {
   return mounted ? disk : null
 }
 
-/** Creates a migrated database, and removes it after the test. */
+/** Creates a migrated database and deletes it after the test. */
 export function temporaryStore(t: Pick<TestContext, 'after'>): Db {
   const db = openStore(join(temporaryDirectory(t), 'incmon.db'))
   t.after(() => db.close())
@@ -36,7 +36,7 @@ export function temporaryStore(t: Pick<TestContext, 'after'>): Db {
 }
 
 /**
- * Prunes once, as a server does five seconds after its start. A server on this file then writes only what it receives.
+ * Prunes once, as a server does five seconds after startup. A server on this file then writes only what it receives.
  */
 export function pruneOnce(db: Db): void {
   Array.from(pruneAll(systemDeps(db), { waits: () => {}, failed: () => {} }))

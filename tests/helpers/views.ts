@@ -1,4 +1,4 @@
-/** What pages show in tests: one incident of a shop at 03:14, as the store would give it. */
+/** The data of pages: one incident of a shop at 03:14, as the store would return it. */
 import { type GroupedAlert, groupAlerts } from '../../src/domain/alert/groups.ts'
 import { commandFor } from '../../src/domain/event/reason-command.ts'
 import { headlineOf } from '../../src/domain/health/headline.ts'
@@ -11,7 +11,7 @@ import type { OverviewView, ServiceRowView } from '../../src/http/pages/overview
 
 export const NOW = Date.parse('2026-11-19T03:14:22Z')
 export const READER = { now: NOW, zone: 'UTC' }
-/** A time of that night: `at('03:02')`. */
+/** Returns a time in that night: `at('03:02')`. */
 export const at = (time: string) => Date.parse(`2026-11-19T${time}:00Z`)
 
 function bar(id: string, lane: LaneBar['lane'], from: string, to: string | null, more: Partial<LaneBar>): LaneBar {
@@ -107,7 +107,7 @@ export function groups(alerts: readonly (GroupedAlert & { readonly href: string 
   }))
 }
 
-/** A crash, its six alerts, and a storm of `count` alike alerts. */
+/** Returns a crash, its six alerts, and a storm of `count` similar alerts. */
 export function stormAlerts(count = 440) {
   const storm = Array.from({ length: count }, (_, n) =>
     alert({ labels: { alertname: 'HighErrorRate', route: `/route/${n % 11}`, pod: `checkout-6f8d7b9c5-${n % 40}` } }),
@@ -293,7 +293,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
   }
 }
 
-/** 512 services in seven namespaces, of which 2 are critical, 8 degraded and 2 unknown. */
+/** Returns 512 services in seven namespaces, of which 2 are critical, 8 degraded and 2 unknown. */
 export function manyServices(): ServiceRowView[] {
   const namespaces = ['shop', 'payments', 'platform', 'search', 'logistics', 'data', 'marketing']
   return Array.from({ length: 512 }, (_, n) => {

@@ -1,10 +1,10 @@
-/** GET /api/alerts, and ending one by hand. */
+/** GET /api/alerts, and resolving an alert by hand. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { DAY, MINUTE, makeAlert, makeEvent, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
 
-/** Acme's service cart with three alerts, a minute apart, and its web without any. */
+/** Creates Acme's cart service with three alerts, a minute apart, and its web service without alerts. */
 function acmesAlerts(t: Parameters<typeof makeWorld>[0]) {
   const world = makeWorld(t)
   const { db, acme } = world

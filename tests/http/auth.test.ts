@@ -1,4 +1,4 @@
-/** Tokens in requests: the accepted headers, and the many refused ones. */
+/** Tokens in requests: the accepted headers and the many rejected ones. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'

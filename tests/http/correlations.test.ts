@@ -1,4 +1,4 @@
-/** GET /api/correlations, and the verdict. */
+/** GET /api/correlations, and verdicts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -12,7 +12,10 @@ function acmesLinks(t: Parameters<typeof makeWorld>[0]) {
   return { ...world, cart, weak: weak!, strong: strong!, token: world.acme.token }
 }
 
-/** Through the webhooks: cart is down, and its deploy failed a minute before; `deploy` tells of that pipeline again. */
+/**
+ * Reports through webhooks that cart is down and that its deploy failed a minute earlier. `deploy` reports the pipeline
+ * again.
+ */
 async function failedDeploy(t: Parameters<typeof makeWorld>[0]) {
   const world = makeWorld(t)
   const { db, request } = world

@@ -1,4 +1,4 @@
-/** /docs: the interface for people, Charlie and strangers alike. */
+/** /docs: the API reference is public, for Charlie as well. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'

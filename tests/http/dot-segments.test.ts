@@ -1,4 +1,4 @@
-/** Dot segments: a path that means another one is refused, so that the path rules of a proxy hold. */
+/** Dot segments: a path that resolves to another one is rejected, so that a proxy's path rules are reliable. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
@@ -45,7 +45,7 @@ test('a path with dot segments is 400 with the reason', async (t) => {
   assert.equal((await get(url, '/healthz?from=/../x')).status, 200)
 })
 
-/** fetch would remove the dots itself. */
+/** fetch would resolve the dots itself. */
 function get(url: string, path: string): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

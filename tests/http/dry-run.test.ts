@@ -1,4 +1,4 @@
-/** ?dryRun=1: what a delivery would do, decision by decision, with nothing stored. */
+/** ?dryRun=1: shows each decision about a delivery without storing anything. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'

@@ -1,4 +1,4 @@
-/** Whatever arrives: never an internal error, always an answer that openapi.json foresees. */
+/** Random requests never cause an internal error, and every response is documented in openapi.json. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { sized } from '../faults/size.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeIncident, makeService } from '../helpers/factory.ts'
 
-/** Bodies for each webhook, and for REST. */
+/** The number of bodies per webhook and for REST. */
 const BODIES = sized(20_000, 3_000, 300)
 const WRITES = sized(5_000, 1_000, 300)
 const FIELDS = [

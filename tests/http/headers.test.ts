@@ -1,4 +1,4 @@
-/** Headers as they go over the wire: what every answer bears, whatever kind it is, and each of them once. */
+/** Headers on the wire: what every kind of response contains, each header exactly once. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
@@ -25,7 +25,7 @@ const BEARS = [
   ...['x-content-type-options', 'x-request-id', 'date', 'connection'],
 ]
 
-/** Each kind of answer, and what is asked for it. */
+/** Each kind of response, and the request that causes it. */
 const KINDS: Readonly<
   Record<string, { readonly status: number; readonly ask: (world: World) => Asked | Promise<Asked> }>
 > = {
@@ -106,7 +106,7 @@ test('before a stop, every response has Connection: close', async (t) => {
   )
 })
 
-/** A server, and a way to ask it with Acme's token unless another is named. */
+/** Starts a server. Returns a function that sends requests, by default with Acme's token. */
 async function serving(t: TestContext, around: Partial<ServerContext> = {}) {
   const world = makeWorld(t, undefined, undefined, { log: createLog('error', () => {}), ...around })
   const { server } = createConnections(createListener(world.app, world.server), null)

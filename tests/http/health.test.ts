@@ -1,4 +1,4 @@
-/** /healthz, /readyz and /openapi.json: for everyone, Charlie and strangers alike. */
+/** /healthz, /readyz and /openapi.json are public, for Charlie as well. */
 import assert from 'node:assert/strict'
 import { renameSync } from 'node:fs'
 import { test } from 'node:test'

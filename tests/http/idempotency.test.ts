@@ -1,4 +1,4 @@
-/** Idempotency-Key: a request that comes again with its key is answered as before, and takes effect once. */
+/** Idempotency-Key: a repeated request with the same key gets the same response and takes effect once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -69,7 +69,7 @@ test('the ci webhook says that a key was used with a different body', async (t) 
   )
 })
 
-/** Creates the service `name` with the key `a`. */
+/** Creates a service named `name` with the key `a`. */
 function creation(name: string, token: string) {
   return { token, headers: { 'Idempotency-Key': 'a' }, body: { name, namespace: 'shop' } }
 }

@@ -1,4 +1,4 @@
-/** POST /api/incidents/:id/merge: alerts, links and timeline go over, and the merged incident is resolved. */
+/** POST /api/incidents/:id/merge: moves alerts, links and the timeline, and resolves the merged incident. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -14,7 +14,9 @@ import {
 } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
-/** Acme's incidents of two services: `from` has an alert that fires, with a link, and a timeline entry. */
+/**
+ * Creates two of Acme's incidents for different services. `from` has a firing alert with a link, and a timeline entry.
+ */
 function two(t: TestContext) {
   const world = makeWorld(t)
   const { db, acme, request } = world

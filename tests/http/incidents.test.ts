@@ -1,4 +1,4 @@
-/** /api/incidents: listing, opening, changing, notes, and the postmortem that does not exist. */
+/** /api/incidents: listing, opening, changing, notes, and missing postmortems. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'

@@ -1,4 +1,6 @@
-/** POST /api/webhooks/… with very many items: all are stored, and nobody waits for all of them. */
+/**
+ * POST /api/webhooks/… with very many items: all are stored, and other requests do not have to wait for all of them.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -7,7 +9,7 @@ import { eventually, startServer } from '../helpers/server.ts'
 
 const METRICS = '/api/webhooks/metrics'
 
-/** A world whose turns are counted: at each of them somebody else might have been answered. */
+/** Creates a world that counts turns of the event loop, in each of which another request could be answered. */
 function makeCounted(t: TestContext) {
   const counted = { turns: 0 }
   const pause = async () => {

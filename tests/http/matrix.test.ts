@@ -1,4 +1,4 @@
-/** Every route against every kind of caller: no endpoint may lack the check that its siblings have. */
+/** Every route with every kind of caller, so that no endpoint lacks a check. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,21 +22,21 @@ import { alertGroup, payload } from '../helpers/payloads.ts'
 import { makeServerContext } from '../helpers/server-context.ts'
 
 type Row = {
-  /** The required scope; null if the route is for everyone. */
+  /** The required scope, or null if the route is public. */
   readonly scope: 'ingest' | 'read' | 'write' | 'admin' | null
-  /** Whose record of Acme stands in the path. */
+  /** The kind of Acme's record whose id is in the path. */
   readonly of?: 'service' | 'alert' | 'event' | 'incident' | 'correlation' | 'silence' | 'channel' | 'token'
   readonly body?: unknown
   /** The status for Charlie, who has all scopes in his own organization. */
   readonly outsider: number
-  /** The status for a token with only the scope read, if it is not 200. */
+  /** The status for a token with only the read scope, if it is not 200. */
   readonly reader?: number
 }
 
 const SERVICE = { name: 'new', namespace: 'shop' }
 const UNKNOWN = newUuid()
 
-/** One row for each route: adding an endpoint without deciding this is a failure. */
+/** One row per route. An endpoint without a row fails the test. */
 const ROWS: Readonly<Record<string, Row>> = {
   'POST /api/webhooks/cluster': { scope: 'ingest', body: payload('cluster-flat.json'), outsider: 200 },
   'POST /api/webhooks/metrics': { scope: 'ingest', body: alertGroup(1), outsider: 200 },
@@ -161,7 +161,7 @@ function expectedStatus({ scope, outsider, reader = 200 }: Row, caller: (typeof 
   return scope === 'read' ? reader : 403
 }
 
-/** Acme with one record of each kind, and the headers of each caller. */
+/** Creates Acme with one record of each kind, and returns each caller's headers. */
 function acmesWorld(t: Parameters<typeof makeWorld>[0], route: string, { of }: Row) {
   const world = makeWorld(t)
   const { db, acme, charlie } = world

@@ -1,4 +1,4 @@
-/** /metrics: what Prometheus reads, held against its text format; of organizations only the caller's own. */
+/** /metrics: valid in the Prometheus text format, and limited to the caller's own organization. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { readExposition } from '../helpers/prometheus.ts'
 
 const METRICS = '/api/webhooks/metrics'
 
-/** What the caller reads: each figure under its name and labels. */
+/** Returns the caller's metrics by name and labels. */
 async function figures(world: ReturnType<typeof makeWorld>, token = world.acme.token) {
   const { status, headers, text } = await world.request('GET', '/metrics', { token })
   assert.deepEqual([status, headers.get('content-type')], [200, 'text/plain; version=0.0.4; charset=utf-8'])

@@ -1,4 +1,4 @@
-/** Misspelled parameters and fields at REST, and the leniency of webhooks. */
+/** Misspelled parameters and fields in REST requests, and the leniency of webhooks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'

@@ -1,4 +1,4 @@
-/** openapi.json: what it says of each operation is there, and its examples are what they exemplify. */
+/** openapi.json: its descriptions are complete, and its examples match their schemas. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exampleOf } from '../../src/http/pages/docs/curl.ts'
@@ -11,7 +11,7 @@ const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, byMethod]) =>
   Object.entries(byMethod).map(([method, operation]) => ({ path, method, operation })),
 )
 
-/** Every schema of the document, by where it stands. */
+/** Every schema in the document with its location. */
 const PLACES: readonly Place[] = [
   ...Object.entries(DOCUMENT.components.schemas).map(([name, schema]) => ({
     parts: ['components', 'schemas', name],
@@ -66,7 +66,7 @@ test('every field has a description', () => {
   assert.deepEqual(silent, [])
 })
 
-/** The fields without a description, as deep as they go. */
+/** Returns the fields without a description, including nested ones. */
 function silentFields(schema: JsonSchema, where: string): string[] {
   const { properties = {}, items, anyOf = [] } = schema
   const inside = [...(items ? [items] : []), ...anyOf].flatMap((one) => silentFields(one, where))
@@ -77,7 +77,7 @@ function silentFields(schema: JsonSchema, where: string): string[] {
   return [...inside, ...own]
 }
 
-/** The schemas of an operation's body and answers, and where they stand. */
+/** Returns the schemas of an operation's body and responses with their locations. */
 function placesOf(at: readonly string[], { requestBody, responses }: OpenApiOperation): Place[] {
   const contents = [
     ...Object.entries(requestBody?.content ?? {}).map(([type, one]) => ({ at: [...at, 'requestBody'], type, one })),

@@ -1,4 +1,7 @@
-/** Operators: what only the Unix socket and the program itself may do, and that no header makes anybody an operator. */
+/**
+ * Operators: what is possible only over the Unix socket or within the program, and that no header makes anyone an
+ * operator.
+ */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -13,13 +16,13 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 type Sent = { readonly headers?: Record<string, string>; readonly body?: unknown }
 const OPERATES = { 'X-Incmon-Organization': 'Acme', 'X-Incmon-Actor': 'root' }
 
-/** The cast, and the same interface as operators reach it. */
+/** Creates the organizations and the application as operators access it. */
 function asOperator(t: TestContext, access: Access = 'socket') {
   const world = makeWorld(t)
   const { deps, server } = world
   const app = createApp(deps, readHere(deps.db), server, access)
   const operate = async (method: string, path: string, { headers = {}, body }: Sent = {}) => {
-    // As bytes, so that no Content-Type is added.
+    // Sent as bytes, so that no Content-Type is added.
     const sent = body === undefined ? {} : { body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }
     const response = await app.request(path, { method, headers, ...sent })
     const text = await response.text()

@@ -1,4 +1,4 @@
-/** /api/incidents/:id/postmortem: made once, completed by people, never overwritten, and harmless. */
+/** /api/incidents/:id/postmortem: created once, completed by people, never overwritten, and safe. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -7,7 +7,10 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 
 const MARKDOWN = { Accept: 'text/markdown' }
 
-/** An incident of Acme's cart with one alert, half an hour old; `move` sets its status, `edit` writes the document. */
+/**
+ * Creates an incident of Acme's cart with one alert, half an hour old. `move` sets its status, `edit` edits the
+ * postmortem.
+ */
 function acmesIncident(t: Parameters<typeof makeWorld>[0]) {
   const world = makeWorld(t)
   const { db, acme, clock, request } = world

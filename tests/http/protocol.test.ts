@@ -1,4 +1,4 @@
-/** What all paths have in common: methods, slashes, body rules, headers, problems. */
+/** What all paths have in common: methods, slashes, bodies, headers, problem documents. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'

@@ -1,4 +1,7 @@
-/** GET /api/reports/reliability: which incidents count, and what is undefined; the arithmetic has tests in domain/. */
+/**
+ * GET /api/reports/reliability: which incidents are included, and what is undefined. The calculations are tested in
+ * domain/.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -15,7 +18,10 @@ function makeReport(t: Parameters<typeof makeWorld>[0]) {
   return { ...world, report }
 }
 
-/** Acme's cart: fires at noon, opened after 5 minutes, answered after 2 more, over 35 after noon. */
+/**
+ * Creates an incident of Acme's cart that starts at noon, opens after 5 minutes, is acknowledged 2 minutes later, and
+ * ends 35 minutes after noon.
+ */
 async function oneIncident(t: Parameters<typeof makeWorld>[0]) {
   const world = makeReport(t)
   const { acme, clock, request } = world

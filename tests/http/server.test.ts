@@ -1,4 +1,4 @@
-/** The same interface behind a real socket: what only the server's own request shows. */
+/** The application behind a real socket: behavior that depends on Node's own request. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
@@ -13,7 +13,10 @@ import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 import { eventually, startServer } from '../helpers/server.ts'
 
-/** Sends bytes as they are and gives the first line of the answer, or with `exchange` all of it; `lines` is the log. */
+/**
+ * Returns a function that sends raw bytes and returns the first line of the response; `exchange` returns all of it.
+ * `lines` is the log.
+ */
 async function serving(t: TestContext) {
   const lines: string[] = []
   const log = createLog('info', (line) => void lines.push(line))
@@ -111,7 +114,7 @@ test('a token that another process revokes is refused from the next request on',
   for (let time = 0; time < 20; time += 1) {
     const made = createToken(deps, { name: 'brief', scopes: ['read'], organizationId: organization.rowId })
     const ask = () => fetch(`${url}/api/services`, { headers: { Authorization: `Bearer ${made.token}` } })
-    // The first use of a token is stored, the second is not.
+    // Only the first use of a token is stored.
     for (let use = 0; use < 2; use += 1) assert.equal((await ask()).status, 200)
     revokeToken({ ...deps, db: other }, organization.rowId, made.id)
     assert.equal((await ask()).status, 401)
@@ -124,7 +127,7 @@ test("Charlie's token in a second header does not give his rights to Acme's toke
   assert.equal(status, 'HTTP/1.1 401 Unauthorized')
 })
 
-/** What no URL can be made of, and the path that the log shows of it. */
+/** Invalid URLs, and the path that the log shows for them. */
 const MALFORMED: Readonly<Record<string, readonly [path: string, ...head: string[]]>> = {
   'a Host that is none': ['/healthz', 'GET /healthz HTTP/1.1', 'Host: a b'],
   'a Host with a port out of range': ['/healthz', 'GET /healthz HTTP/1.1', 'Host: a:99999'],

@@ -1,4 +1,4 @@
-/** GET /api/services/:id/changes: pipelines and rollouts of a service, and its last good deploy. */
+/** GET /api/services/:id/changes: a service's pipelines and rollouts, and its last good deploy. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -13,7 +13,7 @@ async function start(t: TestContext) {
   const world = makeWorld(t)
   const { acme, request, clock } = world
   const { token } = acme
-  /** Sends a pipeline that ended so many hours before noon. */
+  /** Sends a pipeline that ended this many hours before noon. */
   const send = (id: number, hours: number, status = 'success') =>
     request('POST', '/api/webhooks/ci', {
       token,

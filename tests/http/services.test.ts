@@ -1,4 +1,4 @@
-/** GET, POST, PATCH /api/services and merging. */
+/** GET, POST and PATCH /api/services, and merging. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'

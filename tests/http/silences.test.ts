@@ -1,4 +1,4 @@
-/** /api/silences: created, previewed, changed, ended. */
+/** /api/silences: create, preview, change, end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'

@@ -1,4 +1,4 @@
-/** GET /api/stream: Server-Sent Events of a running server, with a token or a session. */
+/** GET /api/stream: Server-Sent Events from a running server, with a token or a session. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createOrganization } from '../../src/operations/organizations.ts'
@@ -69,7 +69,7 @@ describe('The stream', () => {
     const reader = await follow({ Authorization: `Bearer ${token}` })
     await reader.read()
     revokeToken(deps, organization.rowId, id)
-    // A check of the caller counts for a second.
+    // The result of a permission check is cached for a second.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     await send('Three')
     assert.equal((await reader.read()).done, true)

@@ -1,11 +1,14 @@
-/** GET /api/incidents/:id/suspects: what the interface makes of the ranking; the ranking itself has tests in domain/. */
+/** GET /api/incidents/:id/suspects: the response format. The ranking itself is tested in domain/. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Member, makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
 import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 
-/** Acme's cart fails a minute after its deploy; Charlie has the same names, and a deploy of his own at that time. */
+/**
+ * Acme's cart fails a minute after its deploy. Charlie has a service with the same name and a deploy of his own at that
+ * time.
+ */
 async function badDeploy(t: Parameters<typeof makeWorld>[0]) {
   const world = makeWorld(t)
   const { acme, charlie, clock, request } = world

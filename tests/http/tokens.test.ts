@@ -1,4 +1,4 @@
-/** /api/tokens: made, listed, revoked. */
+/** /api/tokens: create, list, revoke. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'

@@ -1,4 +1,4 @@
-/** Every documented parameter and field with one wrong letter: the refusal names the known one. */
+/** Every documented parameter and field with one typo: the error names the correct one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../src/http/app.ts'
@@ -11,7 +11,7 @@ type Part = any
 type Typo = { readonly right: string; readonly wrong: string }
 
 const REST = ROUTES.filter(({ auth }) => auth !== null && auth.scope !== 'ingest')
-/** In a name of two letters, one wrong letter makes another word. */
+/** In a two-letter name, a typo results in a different word. */
 const SHORTEST = 3
 
 test('a wrong letter in any parameter is 400 and names the parameter', async (t) => {
@@ -49,7 +49,7 @@ function operationOf({ method, path }: (typeof REST)[number]): Part {
   return DOCUMENT.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
 }
 
-/** Bodies with one misspelled name each, at every depth. */
+/** Returns bodies with one misspelled name each, at every depth. */
 function bodiesOf(schema: Part): (Typo & { readonly sent: unknown })[] {
   const { items, properties = {} } = resolved(schema)
   if (items) return bodiesOf(items).map((one) => ({ ...one, sent: [one.sent] }))
@@ -67,7 +67,7 @@ function resolved(schema: Part): Part {
   return choice ? resolved(choice) : schema
 }
 
-/** A letter less, a letter too many, another letter, and capitals. */
+/** Returns each name with a missing, an additional and a wrong letter, and in capitals. */
 function typosIn(names: readonly string[]): Typo[] {
   return names
     .filter((name) => name.length >= SHORTEST)

@@ -1,4 +1,4 @@
-/** What Node's parser refuses: told as everything else is, once, after the answers to what came before it. */
+/** Requests that Node's parser rejects get a normal error response, once, after the responses to earlier requests. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,10 @@ import { eventually } from '../helpers/server.ts'
 
 type Sent = string | Buffer
 
-/** `exchange` sends bytes as they are and gives all that comes back until the server closes; `log` is what it logged. */
+/**
+ * `exchange` sends raw bytes and returns everything received until the server closes the connection. `log` is the
+ * server's log.
+ */
 async function serving(t: TestContext, tls: Tls | null = null) {
   const lines: string[] = []
   const world = makeWorld(t, undefined, undefined, { log: createLog('info', (line) => void lines.push(line)) })
@@ -49,7 +52,7 @@ const HEALTH = head('GET /healthz HTTP/1.1', 'Host: a')
 const METRICS = ['POST /api/webhooks/metrics HTTP/1.1', 'Host: a']
 const CHUNKED = 'Transfer-Encoding: chunked'
 
-/** What is sent, and how it is refused. */
+/** What is sent, and how it is rejected. */
 const KINDS: Readonly<Record<string, readonly [status: number, detail: RegExp, sent: Sent]>> = {
   'what is no HTTP': [
     400,

@@ -1,4 +1,4 @@
-/** Every request is watched: it has an id, a line in the log where it is refused, and a caller behind trusted proxies. */
+/** Every request gets an id, is logged if it is rejected, and has a client address even behind trusted proxies. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createLog } from '../../src/server/log.ts'

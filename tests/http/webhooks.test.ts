@@ -232,7 +232,7 @@ test('a stored alert has a service, an alert and an event', async (t) => {
   assert.deepEqual([data[0].name, events[0].id], ['WorkerNotReady', body.eventIds[0]])
 })
 
-/** Keeps the log out of the test's output; the lines that were written. */
+/** Keeps the log out of the test output. Returns its lines. */
 function silence(t: { mock: { method: typeof import('node:test').mock.method } }): string[] {
   const lines: string[] = []
   t.mock.method(process.stderr, 'write', (line: string) => lines.push(line) > 0)

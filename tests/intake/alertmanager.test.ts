@@ -1,4 +1,4 @@
-/** Metrics and dashboards: notifications of Alertmanager and Grafana, item by item. */
+/** Metrics and dashboards: notifications from Alertmanager and Grafana, item by item. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

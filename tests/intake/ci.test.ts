@@ -1,4 +1,4 @@
-/** CI: the hooks of GitLab. */
+/** CI: GitLab's webhooks. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

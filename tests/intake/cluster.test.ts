@@ -1,4 +1,4 @@
-/** Cluster: Kubernetes events as their exporters send them. */
+/** Cluster: Kubernetes events in the formats of their exporters. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,11 +1,11 @@
-/** The rules of gitleaks: each finds the tokens that it describes, alone and within a sentence. */
+/** The gitleaks rules: each one finds the tokens it describes, alone and within a sentence. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { GITLEAKS_RULES } from '../../src/intake/gitleaks/rules.ts'
 import { redactText } from '../../src/intake/redact.ts'
 
-/** What fast-check cannot generate: it looks at the end of the token, which the sentence gives. */
+/** Removes the lookahead at the end, which fast-check cannot generate. The sentence provides that part. */
 function generatable(pattern: string): RegExp {
   return new RegExp(`^${pattern.replace(/\(\?!\[[^\]]+\]\)$/, '').replaceAll('\\b', '')}$`)
 }

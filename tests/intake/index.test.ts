@@ -31,7 +31,7 @@ test('Every verdict without a token is 401', () => {
 const values = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom('0001-01-01T00:00:00Z', '2099-01-01T00:00:00Z', '27', '<no value>', '\ud800\0', 'resolved', 'failed'),
-  // Converting it to text or to a number throws.
+  // Throws when converted to a string or a number.
   fc.constant({ toString: 1, valueOf: 1 }),
   fc.constantFrom(Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 64, -3, Number.NaN, 1_773_454_269_000),
 )

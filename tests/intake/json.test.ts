@@ -1,4 +1,4 @@
-/** Bodies: which bytes are valid JSON, and which are refused before they can do harm. */
+/** Bodies: which bytes are valid JSON, and which are rejected before they can do harm. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-/** Typing mistakes in payloads: named if they are likely, and never in what real senders send. */
+/** Typos in payloads are reported if they are likely, and never for real senders' payloads. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * The cache of parsed requests: equal bodies of one sender are parsed once, unless the result depends on the time of
- * receipt.
+ * The cache of parsed requests: identical bodies from one sender are parsed once, unless the result depends on the time
+ * of receipt.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** The sender of a payload that a person tries out. */
+/** Detecting the sender of a payload given to `explain`. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,11 +1,11 @@
-/** Redaction: what counts as a secret, and what only looks like one. */
+/** Redaction: what is treated as a secret, and what only looks like one. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isSecretKey, REDACTED, redact, redactAndCut, redactRaw, redactText } from '../../src/intake/redact.ts'
 import { busyFor } from '../helpers/processor.ts'
 
-// Put together here, so that no scanner takes the tests for a leak.
+// Assembled here so that secret scanners do not report the tests.
 const OURS = `incmon_${'aB3x'.repeat(8)}`
 const GITLAB = `gl${'pat'}-${'x1Y2'.repeat(5)}`
 const AWS = `AK${'IA'}${'Q7'.repeat(8)}`

@@ -1,4 +1,4 @@
-/** The link in a message that acknowledges an incident: signed, for one incident, for a limited time. */
+/** The acknowledge link in a message: signed, for one incident, for a limited time. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ChannelKind } from '../../src/domain/notification/format.ts'

@@ -1,4 +1,4 @@
-/** What is said about an address before it is saved, and about messages without links. */
+/** Checks of a channel's URL before it is saved, and the warning about messages without links. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { helpersOf } from '../../src/notify/notifier.ts'

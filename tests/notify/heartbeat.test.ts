@@ -1,4 +1,4 @@
-/** The heartbeat of incmon itself, to a real receiver; only the minutes between the calls are skipped. */
+/** incmon's own heartbeat, sent to a real receiver. Only the minutes in between are skipped. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { startHeartbeat } from '../../src/notify/heartbeat.ts'

@@ -1,4 +1,4 @@
-/** Mail over a real SMTP server. */
+/** Email through a real SMTP server. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ async function mailServer(t: TestContext, more: SMTPServerOptions = {}) {
     },
     ...more,
   })
-  // A client that refuses the certificate closes the connection, which is an error of the server.
+  // A client that rejects the certificate closes the connection, which the server reports as an error.
   server.on('error', () => {})
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')

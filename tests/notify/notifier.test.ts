@@ -1,4 +1,4 @@
-/** The notifier: messages arrive, are retried, wait, and are never sent under two ids. */
+/** The notifier: messages are delivered, retried and delayed, but never sent under two ids. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'

@@ -1,4 +1,4 @@
-/** Posting without reaching private networks, with bad receivers. */
+/** Posting to bad receivers, and protection of private networks. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -40,7 +40,7 @@ const HOSTS = [
   ...['user@127.0.0.1', 'example.com@127.0.0.1', '127.0.0.1.', '%31%32%37.0.0.1'],
 ]
 
-/** The text for an address that is refused as private. */
+/** Returns the error for a URL that is rejected as private. */
 async function refusalOf(url: string): Promise<string> {
   const error = await post(new URL(url), POSTED, CLOSED).then(
     () => null,
@@ -56,7 +56,7 @@ test('no spelling of a loopback address reaches a listener, and an open port loo
     const texts = [port, 65_000].map((to) => refusalOf(`http://${host}:${to}/`))
     assert.equal(await texts[0], await texts[1])
   }
-  // Some systems resolve it and others do not.
+  // Whether this name can be resolved depends on the operating system.
   await assert.rejects(post(new URL(`http://localhost.:${port}/`), POSTED, CLOSED))
   assert.equal(received.length, 0)
 })

@@ -1,4 +1,4 @@
-/** A receiver of messages: a real HTTP server that answers as it is told. */
+/** A receiver of messages: a real HTTP server with predefined responses. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ export const answering =
   (response) =>
     response.writeHead(status, headers).end(text)
 
-/** Answers with each of `answers` in turn, and then always with the last. `next` resolves with the next request. */
+/** Responds with each of `answers` in turn, then repeats the last one. `next` resolves with the next request. */
 export async function startReceiver(t: { after: (work: () => void) => void }, ...answers: Answering[]) {
   const received: Received[] = []
   const waiting: ((one: Received) => void)[] = []

@@ -1,4 +1,4 @@
-/** 10,000 incidents in a minute: people get a handful of digests, and the server goes on. */
+/** 10,000 incidents within a minute: people get a handful of digests, and the server keeps working. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listMessages } from '../../src/store/notification/messages.ts'
@@ -28,7 +28,7 @@ test('10,000 incidents in a minute are six messages, which count them all', asyn
   assert.match(received[1]?.text ?? '', /2,000 incidents \(2,000 critical\): checkout\./)
 })
 
-/** Stores copies of the only incident, each with its notification. */
+/** Stores copies of the only incident with its notification. */
 function copyNews(db: Parameters<typeof insertNotifications>[0], organizationId: number, count: number): void {
   const incident = db.first(db.sql.selectFrom('incidents').selectAll())
   assert.ok(incident)

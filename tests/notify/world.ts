@@ -1,4 +1,4 @@
-/** A flow of webhooks with a running notifier: channels, and what they sent. */
+/** A flow of webhooks with a running notifier, and what its channels sent. */
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelKind } from '../../src/domain/notification/format.ts'
@@ -42,7 +42,7 @@ export function notifying(t: TestContext, { mailServer = null, causeOf }: Wanted
   const fail = (service = 'checkout') =>
     flow.send('metrics', alertmanager([alert('Down', { service, severity: 'critical' }, { startsAt: NOON })]))
   const messages = () => listMessages(flow.deps.db, acme.key, {}, PAGE).items
-  /** Waits until no message is due, while the clock stands still. */
+  /** Waits until no message is due, without advancing the clock. */
   const settled = async (until: () => boolean) => {
     for (let tries = 0; tries < 200 && !until(); tries += 1) await pause(25)
   }

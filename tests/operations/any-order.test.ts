@@ -1,4 +1,7 @@
-/** Any order: the same deliveries within a few minutes give the same alerts, services and health, restarts or not. */
+/**
+ * Any order: the same deliveries within a few minutes lead to the same alerts, services and health, with or without
+ * restarts.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -15,7 +18,7 @@ const down = (endsAt?: number) =>
   alertmanager([alert('CartDown', { deployment: 'cart' }, { startsAt: ONE, ...(endsAt ? { endsAt } : {}) })])
 const slow = alertmanager([alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { startsAt: TWO })])
 
-/** What happened in three minutes, each told once, in the order in which it happened. */
+/** The events of three minutes, each sent once, in the order in which they happened. */
 const STORY: readonly (readonly [Source, Body])[] = [
   ['cluster', kubernetesEvent('FailedScheduling', POD, { at: ONE })],
   ['cluster', kubernetesEvent('FailedScheduling', OTHER, { at: TWO })],
@@ -32,7 +35,7 @@ const STORY: readonly (readonly [Source, Body])[] = [
   ['ci', pipeline('success', 'shop/pay', { id: 2, at: THREE })],
 ]
 
-/** Sends the story in this order; the clock moves by ten seconds in all, and everything is evaluated at 12:01. */
+/** Sends the events in this order, within ten seconds, and evaluates everything at 12:01. */
 async function outcome(flow: Flow, as: Made, order: readonly number[], restartAt = -1) {
   for (const [position, index] of order.entries()) {
     const [source, body] = STORY[index] ?? STORY[0] ?? assert.fail()

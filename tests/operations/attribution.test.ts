@@ -1,4 +1,4 @@
-/** Attribution: which service an item lands on, and which are not made before there is a reason. */
+/** Attribution: which service an item belongs to, and which services are not created without a reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createService, updateService } from '../helpers/acts.ts'

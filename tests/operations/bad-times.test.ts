@@ -1,4 +1,4 @@
-/** Bad input about times: wrong clocks, the future, first after last, count 0, and one object seen by two exporters. */
+/** Invalid times: wrong clocks, future times, first after last, count 0, and one object seen by two exporters. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE, NOON } from '../helpers/factory.ts'
@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE
 const POD = 'cart-5d4f8c7b9-x2kqp'
 const minutesOf = (at: number | undefined) => ((at ?? 0) - NOON) / MINUTE
 
-/** An exporter whose clock is ahead sends an event each minute. */
+/** Sends an event every minute from an exporter whose clock is ahead. */
 async function sendAhead(flow: Flow, minutes: readonly number[], ahead: number): Promise<void> {
   for (const minute of minutes) {
     const at = NOON + minute * MINUTE

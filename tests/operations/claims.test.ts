@@ -1,4 +1,4 @@
-/** Volume claims: a claim that one workload uses is no service of its own, in whatever order the events arrive. */
+/** Volume claims: a claim used by one workload does not become a service, in any order of events. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE, NOON } from '../helpers/factory.ts'

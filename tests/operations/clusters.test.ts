@@ -1,4 +1,4 @@
-/** Clusters: often only some senders name the cluster, and a service must still be one service. */
+/** Clusters: even if only some senders name the cluster, a service is still one service. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createIncident, mergeServices } from '../helpers/acts.ts'

@@ -1,4 +1,4 @@
-/** Silences of deploys, which a setting turns on. */
+/** Silences during deploys, enabled by a setting. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { changeOrganization } from '../../src/operations/organizations.ts'

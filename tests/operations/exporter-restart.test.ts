@@ -1,4 +1,4 @@
-/** A restarted exporter changes the fingerprints of trouble that goes on: one alert. */
+/** A restarted exporter changes fingerprints, but an ongoing problem is still one alert. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE, NOON } from '../helpers/factory.ts'
@@ -7,7 +7,7 @@ import { type AlertMore, alert, alertmanager } from '../helpers/senders.ts'
 
 const POD = 'cart-5d4f8c7b9-x2kqp'
 
-/** An alert of kube-state-metrics about a pod, as the exporter at `instance` bears it. */
+/** Returns an alert from kube-state-metrics about a pod, with the exporter's `instance` label. */
 function crash(instance: string, more: AlertMore = {}, pod = POD) {
   const labels = { job: 'kube-state-metrics', service: 'kube-state-metrics', instance, pod, container: 'app' }
   return alert('KubePodCrashLooping', { ...labels, severity: 'warning' }, { startsAt: NOON, ...more })

@@ -1,4 +1,4 @@
-/** Heartbeats: Watchdog is remembered, and its silence is an incident, once. */
+/** Heartbeats: incmon tracks Watchdog, and its silence opens one incident. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeOrganization } from '../../src/operations/organizations.ts'
@@ -9,7 +9,7 @@ import { alert, alertmanager, times, watchdog } from '../helpers/senders.ts'
 
 const HOUR = 60 * MINUTE
 
-/** Beats every five minutes for an hour, the last one at 12:55. */
+/** Sends a heartbeat every five minutes for an hour, the last one at 12:55. */
 async function beating(flow: Flow): Promise<void> {
   for (const at of times(NOON, NOON + HOUR, 5 * MINUTE)) {
     await flow.sweepUntil(at)

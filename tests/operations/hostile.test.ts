@@ -1,4 +1,4 @@
-/** What a hostile or broken sender must not be able to do to the others. */
+/** What a hostile or broken sender must not be able to do to others. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { MINUTE, NOON } from '../helpers/factory.ts'

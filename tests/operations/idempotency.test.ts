@@ -1,4 +1,4 @@
-/** Requests with an Idempotency-Key, whatever happens to them. */
+/** Requests with an Idempotency-Key in all situations. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashBody, runOnce } from '../../src/operations/idempotency.ts'

@@ -1,4 +1,4 @@
-/** Incidents: the whole life of an automatic one, and what people make of it. */
+/** Incidents: the whole life cycle of an automatic one, and changes by people. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeOrganization } from '../../src/operations/organizations.ts'
@@ -23,7 +23,7 @@ async function change(flow: Flow, what: Parameters<typeof changeIncident>[3], by
   await changeIncident(flow.deps, by.key, flow.incidents()[0]?.id ?? '', what, 'Ann')
 }
 
-/** An incident that opened at noon and whose service has been well since ten past. */
+/** Creates an incident that opened at noon and whose service recovered at ten past. */
 async function recovered(flow: Flow): Promise<void> {
   await flow.send('metrics', down(NOON))
   await flow.send('metrics', up(NOON + 10 * MINUTE), { at: NOON + 10 * MINUTE })

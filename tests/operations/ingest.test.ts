@@ -1,4 +1,4 @@
-/** Ingest: what is answered is stored, once; what cannot be stored costs nobody else. */
+/** Ingest: an acknowledged request is stored once, and a request that cannot be stored does not affect others. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -24,7 +24,7 @@ function rows({ deps: { db } }: Flow): Record<string, number> {
   return Object.fromEntries([...TABLES, ...MORE_TABLES].map((table) => [table, count(table)]))
 }
 
-/** Another process's hold on the file: nothing can be written until it lets go. */
+/** Locks the database from another process until the returned function is called. */
 function holdStore(t: TestContext, { file }: Flow): () => void {
   const other = openStore(file, { busyMs: 0 })
   t.after(() => other.close())
@@ -32,7 +32,7 @@ function holdStore(t: TestContext, { file }: Flow): () => void {
   return () => other.execute('ROLLBACK')
 }
 
-/** A delivery that no row can be stored of: its organization does not exist. */
+/** A delivery that cannot be stored, because its organization does not exist. */
 const poison = (flow: Flow) => flow.delivery('metrics', alertmanager([alert('Poison')]), { as: { key: 99, id: '' } })
 
 test('a receipt lists each accepted item in order, and each is stored', async (t) => {

@@ -1,4 +1,4 @@
-/** Lifetimes: how alerts end, by whose word, and how they come back; a day passes in milliseconds. */
+/** Lifetimes: how alerts end and come back. A day passes in milliseconds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resolveAlert } from '../helpers/acts.ts'

@@ -1,4 +1,6 @@
-/** Incidents that open while many warnings fire, or end together: the work is spread over several batches. */
+/**
+ * Incidents that open while many warnings are firing, or that end together: the work is spread over several batches.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE, NOON } from '../helpers/factory.ts'
@@ -8,7 +10,7 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 const SERVICES = ['cart', 'web', 'search', 'payment', 'mail', 'login']
 const WARNINGS = 600
 
-/** Each service has 600 firing warnings and then a critical alert. */
+/** Sends 600 firing warnings and then a critical alert for each service. */
 async function storm(flow: Flow, services: readonly string[]): Promise<void> {
   for (const deployment of services) {
     const warnings = Array.from({ length: WARNINGS }, (_, pod) =>

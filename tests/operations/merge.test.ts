@@ -1,4 +1,4 @@
-/** Merges: all that one service had is the other's, for good. */
+/** Merging services: everything that belonged to one now belongs to the other, permanently. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listAliases } from '../../src/store/service/aliases.ts'
@@ -21,7 +21,7 @@ function owners(flow: Flow, rows: readonly { service_id: number | null }[]): (st
   return rows.map(({ service_id }) => flow.services().find(({ key }) => key === service_id)?.name)
 }
 
-/** `cart` in critical trouble with an image of its own, `shop` well. */
+/** `cart` is critical and has its own image; `shop` is healthy. */
 async function two(flow: Flow): Promise<void> {
   await flow.send('cluster', kubernetesEvent('Pulling', POD, PULL))
   await flow.send('cluster', crashLoop(POD))

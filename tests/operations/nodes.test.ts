@@ -1,4 +1,4 @@
-/** Nodes: one that goes down is one incident, not one for each of its pods. */
+/** Nodes: a failed node opens one incident, not one per pod. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE, NOON } from '../helpers/factory.ts'
@@ -14,12 +14,12 @@ function podOf(app: string) {
   return `${app}-5d4f8c7b9-x2kqp`
 }
 
-/** What an alert of a pod says of where it runs. */
+/** Returns an alert about a pod with the labels of its node. */
 function podAlert(app: string, more: Record<string, string> = {}) {
   return alert('KubePodNotReady', { pod: podOf(app), node: NODE, severity: 'critical', ...more }, { startsAt: NOON })
 }
 
-/** The node is not ready, and a minute later all its pods are in trouble by event and by alert. */
+/** The node becomes not ready, and a minute later events and alerts report problems with all its pods. */
 async function nodeDown(flow: Flow): Promise<void> {
   await flow.send('cluster', NOT_READY)
   for (const app of APPS) {

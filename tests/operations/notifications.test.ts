@@ -1,4 +1,6 @@
-/** Notifications in the outbox: in the same commit as the incident, for the right channels, at the right time. */
+/**
+ * Notifications in the outbox: committed together with the incident change, for the right channels, at the right time.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ChannelSettings } from '../../src/domain/notification/channel.ts'

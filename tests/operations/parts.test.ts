@@ -1,4 +1,7 @@
-/** Deliveries of very many items: stored in parts, others among them, and in the end as if they had been stored at once. */
+/**
+ * Deliveries with very many items: stored in chunks with other requests in between, with the same result as if stored
+ * at once.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { withEngine } from '../../src/operations/deps.ts'
@@ -16,7 +19,7 @@ const countRows = ({ deps: { db } }: Flow, table: 'events' | 'alerts' | 'rejecti
 
 const senderOf = ({ deps: { db } }: Flow) => db.first(db.sql.selectFrom('senders').selectAll())
 
-/** What happens once the first part is on disk. */
+/** Runs `happens` when the first chunk is on disk. */
 function afterFirstPart(flow: Flow, happens: () => void): void {
   const { observe } = flow.deps
   flow.deps.observe = (batch) => {
@@ -26,14 +29,17 @@ function afterFirstPart(flow: Flow, happens: () => void): void {
   }
 }
 
-/** Until it is let go, no event of that name can be stored; nor can the delivery that it is in. */
+/**
+ * Makes it impossible to store an event of this name, and therefore its delivery, until the returned function is
+ * called.
+ */
 function poison({ deps: { db } }: Flow, pod: string): () => void {
   db.execute(`CREATE TRIGGER poison BEFORE INSERT ON events WHEN new.object LIKE '%${pod}%' OR new.text LIKE '%${pod}%'
     BEGIN SELECT RAISE(ABORT, 'poison'); END`)
   return () => db.execute('DROP TRIGGER poison')
 }
 
-/** Another process takes the store once the first part is on disk, and keeps it for longer than anybody waits. */
+/** Locks the database from another process when the first chunk is on disk, for longer than anyone waits. */
 function holdAfterFirstPart(t: TestContext, flow: Flow): () => void {
   const other = openStore(flow.file, { busyMs: 0 })
   t.after(() => other.close())
@@ -101,7 +107,7 @@ test('an end anywhere in it counts from its first item on', async (t) => {
   assert.equal(flow.alerts().filter(({ status }) => status === 'firing').length, 1200)
 })
 
-/** Storms, ends, repeats and conditions of many services in one body. */
+/** New alerts, ends, repeats and conditions of many services in one body. */
 const MIXED = alertmanager(
   Array.from({ length: 1500 }, (_, i) => {
     const labels = {
@@ -133,7 +139,7 @@ test('the stored records equal those of a single transaction', async (t) => {
   await parts.send('metrics', MIXED)
   await withEngine(whole.deps, undefined, Number.POSITIVE_INFINITY).engine.submit(whole.delivery('metrics', MIXED))
   assert.ok(parts.batches.length > 1 && whole.batches.length === 1)
-  // A batch evaluates only some of the services. The sweep evaluates the others.
+  // A batch evaluates only some of the services. The sweep evaluates the rest.
   for (const flow of [parts, whole]) await flow.sweepUntil(flow.clock.now + 1)
   assert.deepEqual(recordOf(parts), recordOf(whole))
 })

@@ -1,4 +1,7 @@
-/** Retention in any history: what is cited, young or unfinished stays, all else goes, and kept incidents answer as before. */
+/**
+ * Retention for any history: referenced, recent and unfinished records stay, all others are deleted, and kept incidents
+ * do not change.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +38,7 @@ const history = fc.record({
   rows: fc.integer({ min: 1, max: 60 }),
 })
 
-/** Plays one scene for an organization; the steps of interrupted passes are as many as its id says. */
+/** Plays one scene for an organization. Its id determines the number of steps of interrupted pruning runs. */
 async function play(flow: Flow, as: Made, { act, app, id }: Scene, rows: number): Promise<void> {
   const { deps, clock } = flow
   const now = clock.now
@@ -52,7 +55,7 @@ async function play(flow: Flow, as: Made, { act, app, id }: Scene, rows: number)
     },
     down: () => send('metrics', alertmanager([down])),
     over: () => send('metrics', alertmanager([{ ...down, status: 'resolved', endsAt: new Date(now).toISOString() }])),
-    // GitLab tells of a pipeline again within the day at most: later ones have other ids.
+    // GitLab reports a pipeline again only within the same day. Later ones have different ids.
     deploy: () => {
       const jobs = [build('deploy', 'failed')]
       return send('ci', pipeline('failed', `shop/${app}`, { id: Math.floor(now / DAY) * 10 + id, at: now, jobs }))
@@ -92,8 +95,9 @@ async function play(flow: Flow, as: Made, { act, app, id }: Scene, rows: number)
 }
 
 /**
- * What an earlier pass looked at and left since it was cited then: an event of an alert goes with that at the latest;
- * what an incident is read from that had no end yet is looked at again at the limit of alerts.
+ * Omits records that an earlier run kept because they were referenced then. An event of an alert is deleted together
+ * with the alert at the latest. Records of an incident that had not ended yet are checked again when the retention of
+ * alerts expires.
  */
 function withoutLate(left: Kept, wanted: Kept, before: ReturnType<typeof inventory>, now: number, days: Days): Kept {
   const endless = before.incidents.map((one) => ({ ...one, resolved_at: null }))
@@ -108,7 +112,7 @@ function withoutLate(left: Kept, wanted: Kept, before: ReturnType<typeof invento
   return { ...left, events: left.events.filter((id) => wanted.events.includes(id) || !isLate.has(id)) }
 }
 
-/** What the API says of the incidents of an organization, by id. */
+/** Returns the API responses for an organization's incidents, by id. */
 async function answersOf(flow: Flow, as: Made): Promise<Map<string, unknown>> {
   const app = createApp(flow.deps, readHere(flow.deps.db), makeServerContext())
   const headers = { Authorization: `Bearer ${makeToken(flow.deps.db, as, ['read'])}` }
@@ -119,7 +123,7 @@ async function answersOf(flow: Flow, as: Made): Promise<Map<string, unknown>> {
   return new Map(await Promise.all(ids.map(async (id) => [id, await answer(id)] as const)))
 }
 
-/** A reference that leads nowhere, and any damage; none in a sound file. */
+/** Returns broken references and damage; empty if the file is sound. */
 function faultsOf({ deps: { db } }: Flow): unknown[] {
   return [db.pragma('foreign_key_check'), db.pragma('integrity_check')].filter((it) => it !== undefined && it !== 'ok')
 }

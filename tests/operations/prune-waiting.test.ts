@@ -1,4 +1,4 @@
-/** Pruning that waits: more than half at once is hardly the passing of time, so a person says yes or the clock is set right. */
+/** Pruning that waits: if more than half would be deleted at once, a person confirms it or corrects the clock. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findPendingPrune } from '../../src/store/retention/pruning.ts'

@@ -1,4 +1,4 @@
-/** Pruning: what goes with the limits, and what stays although it is old. */
+/** Pruning: what expires, and what is kept despite its age. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeOrganization } from '../../src/operations/organizations.ts'

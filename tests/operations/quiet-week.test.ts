@@ -1,4 +1,4 @@
-/** A quiet week of a real cluster pages nobody; the first real trouble after it does. */
+/** A quiet week in a real cluster notifies nobody, but the first real problem afterwards does. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY, MINUTE, NOON } from '../helpers/factory.ts'

@@ -1,4 +1,4 @@
-/** Recovery: when trouble ended, and what is said if a person resolves an incident before that. */
+/** Recovery: when a problem ended, and what is shown if someone resolves its incident before that. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/operations/channels.ts'
@@ -11,7 +11,7 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 
 const END = NOON + 20 * MINUTE
 
-/** Cart is down since noon, with so many alerts; `recover` reports their end at 12:20. */
+/** Cart has been down since noon with this many alerts. `recover` reports their end at 12:20. */
 async function downCart(t: TestContext, alerts = 1) {
   const flow = makeFlow(t)
   const all = (times: object) => Array.from({ length: alerts }, (_, n) => alert(`Down${n}`, { service: 'cart' }, times))
@@ -76,7 +76,7 @@ test('the timeline does not mention alerts that had ended', async (t) => {
   assert.equal(timeline(incident).at(-1)?.text, 'resolved')
 })
 
-/** The kinds of messages, with their minutes after noon. */
+/** Returns the kinds of the messages with their minutes after noon. */
 async function withChannel(t: TestContext) {
   const flow = makeFlow(t)
   createChannel(flow.deps, flow.acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })

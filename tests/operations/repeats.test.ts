@@ -1,4 +1,7 @@
-/** Repeats: what a sender says again unchanged is one event, counted by its alert; and what is remembered changes nothing. */
+/**
+ * Repeats: an unchanged repeat does not create a new event but is counted by its alert. Caching does not change the
+ * result.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -163,7 +166,7 @@ const histories = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-/** All that is kept, without the names that chance gives and what refers to them. */
+/** Returns all records, without random ids and references to them. */
 function kept({ deps: { db } }: Flow) {
   const rows = <Row extends object>(all: readonly Row[]) =>
     all.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'uuid' && name !== 'health')))
@@ -187,7 +190,8 @@ test('a restart never changes the result', async (t) => {
       for (const flow of [running, restarted]) {
         for (const { sent, pause } of history) {
           if (flow === restarted) await flow.deps.engine.reload()
-          // One by one: a busy machine cuts batches anywhere, and a service is evaluated once for each batch.
+          // Sent one at a time: on a busy machine, batches could be split anywhere, and each batch evaluates a service
+          // once.
           for (const [source, body] of sent) await flow.send(source, body)
           if (flow === restarted) await flow.deps.engine.reload()
           await flow.sweepUntil(flow.clock.now + pause * MINUTE, 10 * MINUTE)

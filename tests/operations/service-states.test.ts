@@ -1,4 +1,4 @@
-/** The history of services: one row for each change, pruned with the alerts; and the numbers of incidents. */
+/** The history of services has one row per change and is pruned with the alerts. Also tests incident numbers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listIncidents } from '../../src/store/incident/incidents.ts'

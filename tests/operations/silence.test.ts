@@ -1,4 +1,7 @@
-/** Silence: how the rhythm of a group and of its receiver says that an alert is over which nobody ends. */
+/**
+ * Silent senders: how the delivery intervals of a group and its receiver show that an alert is over although nobody
+ * ended it.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MINUTE, NOON } from '../helpers/factory.ts'

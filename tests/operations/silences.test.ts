@@ -1,4 +1,4 @@
-/** Silences and what they do to health and incidents. */
+/** The effects of silences on health and incidents. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
@@ -31,7 +31,7 @@ function silenced(t: TestContext) {
   const silencedBy = (filter: object = {}) =>
     listMatchingAlerts(flow.deps.db, flow.acme.key, filter, PAGE).items.map((one) => [one.name, one.silencedBy.length])
   const state = () => [flow.service('cart')?.status, flow.service('cart')?.score, flow.incidents().length]
-  /** The sender is known to report ends, so that an alert which is not repeated lasts. */
+  /** The sender is known to report ends, so an alert does not end when repeats stop. */
   const reportEnds = () => {
     const ended = alert('Ended', { deployment: 'web', severity: 'info' }, { startsAt: flow.clock.now - MINUTE })
     const endsAt = new Date(flow.clock.now).toISOString()

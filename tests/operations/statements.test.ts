@@ -1,4 +1,7 @@
-/** How many statements a delivery takes: never more because more alerts fire, and few for each new alert. */
+/**
+ * The number of SQL statements per delivery does not grow with the number of firing alerts, and is small for each new
+ * alert.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Db } from '../../src/store/sqlite/open.ts'
@@ -8,7 +11,7 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 
 type Flow = ReturnType<typeof counted>
 
-/** A flow that counts the statements that its store executes. */
+/** Creates a flow that counts the statements executed by its store. */
 function counted(t: TestContext) {
   let count = 0
   const counting = <Args extends unknown[], Result>(call: (...args: Args) => Result) => {
@@ -38,7 +41,7 @@ const fire = (name: string, services: number, from: number, count: number, sever
     return alert(name, labels, { startsAt: NOON, fingerprint: `${name}-${from + index}` })
   })
 
-/** Opens an incident for each of 50 services, and then copies their alerts in the file until `more` others fire. */
+/** Opens an incident for each of 50 services, then copies their alerts in the file until `more` others are firing. */
 async function fill(flow: Flow, more: number): Promise<void> {
   const { db, engine } = flow.deps
   await flow.send('metrics', alertmanager(fire('Before', 50, 0, 50)))
@@ -56,7 +59,7 @@ async function fill(flow: Flow, more: number): Promise<void> {
   assert.equal(await engine.read(flow.acme.key, (state) => state.firing.size()), 50 + more)
 }
 
-/** Statements for 20 repeated, and then for 20 new alerts, while that many others fire. */
+/** Returns the number of statements for 20 repeated and for 20 new alerts while this many others are firing. */
 async function statementsBeside(t: TestContext, active: number): Promise<readonly [number, number]> {
   const flow = counted(t)
   await fill(flow, active)

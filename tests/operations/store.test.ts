@@ -1,4 +1,4 @@
-/** The store as HTTP sees it: every call is a promise, and one call sees one state. */
+/** The store's interface for HTTP: every call returns a promise, and each call sees a single snapshot. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { IncmonError } from '../../src/domain/error.ts'

@@ -1,4 +1,4 @@
-/** Tokens: known by their hash, refused from the moment they end. */
+/** Tokens are identified by their hash and rejected as soon as they expire or are revoked. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemDeps } from '../../src/deps.ts'

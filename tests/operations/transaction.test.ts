@@ -1,4 +1,4 @@
-/** What is announced is on disk, and what was undone is not announced. */
+/** Changes are announced only when they are on disk, and never if they were rolled back. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withEngine } from '../../src/operations/deps.ts'

@@ -1,4 +1,4 @@
-/** The page of one alert, and names and times that are hard to show. */
+/** The page of one alert, with names and times that are hard to display. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -16,7 +16,7 @@ import { makeBrowser } from '../helpers/site.ts'
 
 type AlertColumns = Parameters<typeof makeAlert>[3]
 
-/** Acme has one alert of the service `cart` in incident 1. Charlie is signed in at the browser `outsider`. */
+/** Acme has one alert for `cart` in incident 1. Charlie is signed in with the browser `outsider`. */
 async function oneAlert(t: TestContext, more: AlertColumns = {}) {
   const world = makeWorld(t)
   const { db, acme, app, charlie } = world

@@ -1,4 +1,4 @@
-/** The pages of channels without a script: create, test, change and remove, and who may not. */
+/** The channel pages without JavaScript: create, test, change and remove, and who is allowed to. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -9,7 +9,7 @@ import { makeBrowser } from '../helpers/site.ts'
 const LIST = '/settings/notifications'
 const SLACK = 'https://hooks.slack.com/services/T0/B0/planted'
 const NEWS = ['opened', 'severity', 'acknowledged', 'monitoring', 'reopened', 'resolved', 'sender-silent']
-/** What the form of a new channel contains before anybody types. */
+/** The initial content of the form for a new channel. */
 const FORM = {
   ...{ kind: 'slack', name: 'on-call', address: SLACK, zone: 'Europe/Berlin', rules: '1', do: 'save' },
   ...{ remindAfter: '10', remindEvery: '30', escalateAfter: '0' },
@@ -26,7 +26,7 @@ async function start(t: TestContext, around: Parameters<typeof makeServerContext
   return { ...world, browser, outsider, channels, create }
 }
 
-/** The fields of the form; all changes are chosen unless `more` names some. */
+/** Returns the form's fields. All events are selected unless `more` names some. */
 function fields(more: Record<string, string>): [string, string][] {
   const all = Object.entries({ ...FORM, ...more })
   return 'rule-0-events' in more ? all : [...all, ...NEWS.map((word): [string, string] => ['rule-0-events', word])]

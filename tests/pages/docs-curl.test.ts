@@ -1,4 +1,4 @@
-/** Every curl line of /docs, run as it stands by a real shell against a real server. */
+/** Runs every curl command on /docs in a real shell against a real server. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -65,7 +65,9 @@ test('The line for the organization changes nothing, and the line for an inciden
   }
 })
 
-/** A server that has heard of a deploy and its trouble, and a shell whose curl also tells status and type. */
+/**
+ * Starts a server with a failed deploy and its alerts, and a shell whose curl also prints the status and content type.
+ */
 async function acmesShell(t: TestContext) {
   const server = await startServer(t, { 'notify-allow': ['localhost'] })
   const home = mkdtempSync(join(tmpdir(), 'incmon-curl-'))
@@ -75,7 +77,7 @@ async function acmesShell(t: TestContext) {
   await server.request('POST', '/api/webhooks/ci', example('gitlab-pipeline.json'), { 'X-Ci-Token': server.token })
   const shell = async (line: string, variables: Record<string, string>) => {
     const { OTHER_INCIDENT_ID: INTO = '' } = variables
-    // Both merges call the other record so.
+    // In both kinds of merges, the other record is called INTO.
     const other = line.includes('$INCIDENT_ID/merge') ? { INTO } : {}
     const env = { PATH: process.env.PATH ?? '', CURL_HOME: home, ...variables, ...other }
     const { stdout } = await run('sh', ['-c', line], { env })
@@ -88,7 +90,7 @@ async function acmesShell(t: TestContext) {
 const JSON_BODY = { 'Content-Type': 'application/json' }
 let made = 0
 
-/** The id of a record of each kind; those that a line may change or remove are new for it. */
+/** Returns the id of a record of each kind. Records that a command can change or delete are created anew. */
 async function freshIds(request: Awaited<ReturnType<typeof startServer>>['request']): Promise<Record<string, string>> {
   const first = async (path: string) => (await request('GET', path)).body.data[0]?.id as string
   const make = async (path: string, body: object) => {

@@ -1,4 +1,4 @@
-/** /docs in a real browser: readable by everyone, on any screen, and it asks nobody else for anything. */
+/** /docs in a real browser: readable for everyone on any screen, and nothing is loaded from elsewhere. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -113,7 +113,7 @@ describe('The page of the interface', () => {
   })
 })
 
-/** What axe found wrong, and how many of its rules had something to look at and were content. */
+/** Returns the violations found by axe, and the number of its rules that applied and passed. */
 async function objections({ page }: Visit, options: RunOptions) {
   const { violations, passes } = (await page.evaluate(`${AXE}; axe.run(${JSON.stringify(options)})`)) as AxeResults
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)

@@ -1,4 +1,4 @@
-/** The welcome page: the first sender, and example data that is loaded and removed with one click. */
+/** The welcome page: the first sender, and example data that can be loaded and removed with one click. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { EXAMPLE_CLUSTER } from '../../src/domain/example.ts'
@@ -9,7 +9,7 @@ import { makeBrowser } from '../helpers/site.ts'
 
 const LOAD = '/welcome/example'
 const REMOVE = '/welcome/example/remove'
-/** What nothing of the example stays in. */
+/** Tables that must not contain anything from the example after it is removed. */
 const TABLES = [
   ...['services', 'alerts', 'events', 'payloads', 'incidents', 'timeline', 'pipelines', 'correlations', 'senders'],
   ...['groups', 'images', 'image_projects', 'aliases', 'alert_counts', 'service_alert_counts', 'service_states'],

@@ -1,4 +1,4 @@
-/** The first cause of one incident: the page, the message, the postmortem and the API name the same change. */
+/** The first suspect: the page, the message, the postmortem and the API all name the same change. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
@@ -7,7 +7,7 @@ import { MINUTE, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
-/** Cart fails a minute after the deploy of pay, which its alert names. Its own deploy is older. */
+/** Cart fails a minute after a deploy of pay, which cart's alert mentions. Cart's own deploy is older. */
 async function causes(t: TestContext) {
   const { acme, clock, request, app, db } = makeWorld(t)
   const call = async (method: string, path: string, body?: unknown) =>
@@ -29,7 +29,7 @@ async function causes(t: TestContext) {
   const incident = data.find(({ serviceId }: { serviceId: string }) => serviceId === cart)
   const browser = makeBrowser(app)
   await browser.signIn(acme.token, 'Ada')
-  /** What the API, the page, the message and the postmortem of a resolution name. */
+  /** Returns what the API, the page, the message and the postmortem name. */
   const named = async () => {
     clock.now += MINUTE
     const { html } = await browser.get(`/incidents/${incident.number}`)

@@ -1,4 +1,4 @@
-/** Sixty hostile strings in every field that a sender or a user can fill, on every page, in a real browser. */
+/** Sixty hostile strings in every field that a sender or user can fill, on every page, in a real browser. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -9,7 +9,7 @@ import { startServer } from '../helpers/server.ts'
 
 const PHONE = { width: 360, height: 740, scheme: 'light' } as const
 
-/** Paths, and names of pages whose path is known once they are filled. */
+/** Paths, or names of pages whose path is known only after they are filled. */
 const PAGES = [
   ...['/', '/?view=wall', '/incidents', '/alerts', '/sources', '/reports', '/welcome', '/keyboard'],
   ...[
@@ -82,7 +82,7 @@ describe('Hostile strings', () => {
 
 type Request = Awaited<ReturnType<typeof startServer>>['request']
 
-/** Writes each string into each field, through the webhooks and the API; returns the paths of pages that show them. */
+/** Writes each string into each field through the webhooks and the API. Returns the paths of pages that show them. */
 async function fill(request: Request): Promise<Readonly<Record<string, string>>> {
   const post = async (path: string, body: unknown, method = 'POST') => {
     const headers = { 'Content-Type': 'application/json', ...(path.endsWith('/ci') ? { 'X-Ci-Token': '' } : {}) }
@@ -159,11 +159,11 @@ async function fillPipelines(request: Request): Promise<void> {
 }
 
 type Findings = {
-  /** Whether a script of a string ran. */
+  /** Whether a script in one of the strings ran. */
   readonly attacked: boolean
-  /** Elements that no page of incmon has. */
+  /** Elements that do not occur on any page of incmon. */
   readonly elements: readonly string[]
-  /** Links to anything except a web page. */
+  /** Links to anything other than a web page. */
   readonly links: readonly string[]
   readonly width: number
 }

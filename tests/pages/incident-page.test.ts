@@ -1,4 +1,4 @@
-/** The overview, the list of incidents and one incident, as a browser without a script sees them. */
+/** The overview, the list of incidents and the incident page, in a browser without JavaScript. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -6,7 +6,7 @@ import { MINUTE, makeAlert, makeChannel, makeIncident, makeService, makeToken, N
 import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
-/** Through the webhooks: cart is down, and its deploy failed in between. */
+/** Reports through webhooks that cart is down and that a deploy failed shortly before. */
 async function brokenCart(t: TestContext, { deploys = true } = {}) {
   const world = makeWorld(t)
   const token = world.acme.token

@@ -1,4 +1,4 @@
-/** Whole journeys in a real browser: with keys only, without a script, and two people at once. */
+/** Complete user journeys in a real browser: with only the keyboard, without JavaScript, and with two users at once. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 import { startServer } from '../helpers/server.ts'
 
 const DESK = { width: 1280, height: 800, scheme: 'light' } as const
-/** No page has more elements that can have the focus. */
+/** No page has more focusable elements. */
 const MAX_TABS = 120
 
 describe('A person with a browser', () => {
@@ -23,7 +23,7 @@ describe('A person with a browser', () => {
     for (const clean of cleanings) await clean()
   })
 
-  /** Opens an incident of a new service, and the sign-in page. */
+  /** Opens an incident for a new service, and the sign-in page. */
   const begin = async (service: string, javaScript = true) => {
     const body = JSON.stringify(alertmanager([alert('Down', { service })]))
     await server.request('POST', '/api/webhooks/metrics', body)

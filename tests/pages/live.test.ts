@@ -1,4 +1,4 @@
-/** Pages in a real browser: current within a moment, nothing typed is lost, and nothing that axe objects to. */
+/** Pages in a real browser: they update quickly, keep typed text, and pass the axe checks. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -153,7 +153,7 @@ async function pathsWithIds(
   ]
 }
 
-/** Returns what axe found wrong. */
+/** Returns the violations found by axe. */
 async function objections(page: Page): Promise<string[]> {
   const { violations } = (await page.evaluate(`${AXE}; axe.run({ resultTypes: ['violations'] })`)) as AxeResults
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`)

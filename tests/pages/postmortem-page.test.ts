@@ -1,4 +1,4 @@
-/** The postmortem in a browser without a script: read, written part by part, final, and as Markdown. */
+/** The postmortem in a browser without JavaScript: read, edited section by section, finalized, and as Markdown. */
 // biome-ignore-all lint/suspicious/noExplicitAny: tests read what openapi.json has checked already
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -7,7 +7,7 @@ import { MINUTE, makeToken, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
-/** Through the webhooks: cart was down, and somebody resolved its incident. */
+/** Reports through webhooks that cart was down. Its incident has been resolved. */
 async function mendedCart(t: TestContext, summary = 'Cart is down') {
   const world = makeWorld(t)
   const token = world.acme.token

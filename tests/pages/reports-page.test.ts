@@ -1,11 +1,11 @@
-/** The report in a browser without a script, and the same as CSV. */
+/** The report in a browser without JavaScript, and as CSV. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { DAY, type Made, MINUTE, makeIncident, makeService, NOON } from '../helpers/factory.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
-/** Acme had three incidents: two of cart, of which one was resolved after 40 minutes, and one of another service. */
+/** Acme had three incidents: two for cart, one of which was resolved after 40 minutes, and one for another service. */
 async function threeIncidents(t: TestContext, name = 'cart') {
   const world = makeWorld(t)
   const { db, acme } = world

@@ -1,4 +1,4 @@
-/** A service, the history of alerts and one alert, as a browser without a script sees them. */
+/** A service, the alert history and one alert, in a browser without JavaScript. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -6,7 +6,10 @@ import { DAY, MINUTE, makeAlert, makeIncident, makeService, makeToken, NOON } fr
 import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
-/** Through the webhooks: cart is down with a storm of 30 alike alerts, and its deploy failed in between. */
+/**
+ * Reports through webhooks that cart is down with a storm of 30 similar alerts and that its deploy failed shortly
+ * before.
+ */
 async function stormyCart(t: TestContext) {
   const world = makeWorld(t)
   const token = world.acme.token

@@ -1,4 +1,4 @@
-/** Settings, sources and search without a script: what administrators change, and what nobody else sees. */
+/** Settings, sources and search without JavaScript: what administrators can change, and what nobody else can see. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findOrganization } from '../../src/store/organizations.ts'

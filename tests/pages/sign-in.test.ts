@@ -1,4 +1,4 @@
-/** Signing in without a script: token, setup link, proxy, sessions, and forms that nobody else can send. */
+/** Signing in without JavaScript: token, setup link, proxy, sessions, and protection against forged forms. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createSetupLink, signIn } from '../../src/operations/sessions.ts'
@@ -226,7 +226,7 @@ test('assets are kept for a year under an address that changes with them', async
 
 const PROXY = { userHeader: 'remote-user', userOrganization: 'Acme', userScopes: ['read'] as const, pathPrefix: '' }
 
-/** A server behind a proxy that it trusts, or not. */
+/** Starts a server behind a proxy that it trusts or does not trust. */
 function behindProxy(t: TestContext, isTrusted: boolean, settings: Partial<typeof PROXY> = {}) {
   const { web } = makeServerContext()
   const around = { isTrusted: () => isTrusted, web: { ...web, settings: () => ({ ...PROXY, ...settings }) } }

@@ -1,4 +1,4 @@
-/** The pages of silences without a script: create, preview, change and end, and who may not. */
+/** The silence pages without JavaScript: create, preview, change and end, and who is allowed to. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
@@ -7,7 +7,7 @@ import { makeBrowser } from '../helpers/site.ts'
 
 const LIST = '/settings/silences'
 const HOUR = 3_600_000
-/** What the form of a new silence contains after somebody named a service and a reason. */
+/** The form for a new silence after a service and a reason were entered. */
 const FORM = {
   ...{ matchers: '2', 'name-0': 'service', 'op-0': '=', 'value-0': 'checkout', 'op-1': '=', revision: '', do: 'save' },
   ...{ startsAt: '', length: '2h', endsAt: '', zone: 'UTC', repeat: 'once', weekday: 'saturday', from: '22:00' },

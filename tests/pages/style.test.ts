@@ -1,4 +1,4 @@
-/** The style sheet and the frame: contrast of every colour, weight, and what the frame makes of a page. */
+/** The style sheet and the layout: contrast of all colors, size, and how the layout wraps a page. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -62,7 +62,7 @@ test('a path prefix goes before addresses of this server, and before nothing els
   assert.deepEqual([withPrefix(page, '/mon'), withPrefix(page, '')], [moved, page])
 })
 
-/** The pairs whose contrast (WCAG 2) is below `least`. `index` 0 is the light theme. */
+/** Returns the pairs whose contrast (WCAG 2) is below `least`. `index` 0 is the light theme. */
 function tooFaint(pairs: readonly (readonly [string, string])[], index: number, least: number): string[] {
   return pairs.flatMap(([over, under]) => {
     const [a = 0, b = 0] = [luminance(colour(over, index)), luminance(colour(under, index))].sort((x, y) => y - x)

@@ -1,11 +1,11 @@
-/** The time zone of the pages: of the organization, or of one browser; UTC stays in the tooltip. */
+/** The time zone of the pages: the organization's or the browser's. Tooltips still show UTC. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { makeAlert, makeService, makeToken } from '../helpers/factory.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
-/** In Berlin an hour later. */
+/** An hour later in Berlin. */
 const AT = Date.parse('2026-03-14T11:30:00Z')
 const FORM = { name: 'Acme', plan: 'Team', 'auto-incidents': 'critical', 'auto-resolve': '1', heartbeats: '1' }
 
@@ -18,7 +18,7 @@ async function start(t: TestContext) {
   const other = makeBrowser(world.app)
   await other.signIn(world.acme.token)
   const path = `/alerts/${id}`
-  /** How the page shows when the alert began, and its tooltip. */
+  /** Returns the start of the alert as shown on the page, and its tooltip. */
   const shown = async (of = browser) => {
     const { html } = await of.get(path)
     const [, title = '', text = ''] =

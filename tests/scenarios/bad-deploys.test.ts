@@ -1,4 +1,4 @@
-/** Deploys that break what they deploy: the pipeline and the rollout are told as the suspects of what follows. */
+/** Bad deploys: the pipeline and the rollout are suspects for the problems that follow. */
 import { ended, kube, metrics, pipeline, ran, scaled, TAG, warning } from '../helpers/deliveries.ts'
 import { scenario } from '../helpers/scenario.ts'
 
@@ -9,8 +9,9 @@ const OTHER_POD = `cart-${NEW}-b7k4z`
 const IMAGE = `registry.example/shop/cart:${TAG}`
 
 /**
- * The pipeline's deploy job waits for the rollout (`helm upgrade --wait`), which waits for an image that nobody pushed.
- * So the evidence is heard before the pipeline is said to have failed; the mixin's alert comes a quarter of an hour later.
+ * The pipeline's deploy job waits for the rollout (`helm upgrade --wait`), which waits for an image that was never
+ * pushed. Therefore, the events arrive before the pipeline's failure is reported. The mixin's alert follows 15 minutes
+ * later.
  */
 scenario('A bad image tag after a deploy', {
   deliveries: [
@@ -43,7 +44,7 @@ scenario('A bad image tag after a deploy', {
   },
 })
 
-/** The new pods ask for a secret that was never made: the image is there, the container cannot be. */
+/** The new pods need a secret that was never created: the image exists, but the container cannot be created. */
 scenario('A missing secret', {
   deliveries: [
     ended('shop/cart', {
@@ -68,7 +69,10 @@ scenario('A missing secret', {
   },
 })
 
-/** The deploy succeeds; under load the release needs more memory than it may have. A successful deploy is a suspect too. */
+/**
+ * The deploy succeeds, but under load the release needs more memory than its limit. A successful deploy is a suspect
+ * too.
+ */
 scenario('Killed for memory after a release', {
   deliveries: [
     ended('shop/cart', {
@@ -107,8 +111,8 @@ scenario('Killed for memory after a release', {
 })
 
 /**
- * The new pod template crashes and is rolled back to the old one, whose ReplicaSet is there still. Two hashes appear
- * anew; the crash loop goes with the first. The second change repairs it, so nothing links the two.
+ * The new pod template crashes and is rolled back to the previous one, whose ReplicaSet still exists. Two ReplicaSet
+ * hashes appear; the crash loop ends with the first. The second change fixes the problem, so it is not linked to it.
  */
 scenario('A rollback', {
   deliveries: [
@@ -119,7 +123,7 @@ scenario('A rollback', {
     }),
     scaled(1.5, 'cart', NEW, 0, 2),
     scaled(2, 'cart', OLD, 2, 0),
-    // Told after the rollback, the crash loop is known to be over and opens nothing.
+    // Reported only after the rollback, so the crash loop is known to be over and opens nothing.
     {
       ...kube(3, 'BackOff', POD, {
         message: `Back-off restarting failed container app in pod ${POD}_shop(6d0f)`,

@@ -1,4 +1,4 @@
-/** What the way to incmon does to deliveries: cut, late, reversed, doubled, without ends, or none at all. */
+/** Delivery problems: truncated, late, out of order, duplicated, without ends, or missing deliveries. */
 import assert from 'node:assert/strict'
 import { type Delivery, ended, fires, kube, late, metrics, ran, scaled, TAG, warning } from '../helpers/deliveries.ts'
 import { scenario } from '../helpers/scenario.ts'
@@ -8,7 +8,7 @@ const NEW = '7c9f6d5b8'
 const POD = `cart-${NEW}-x2kqp`
 const MESSAGE = `Failed to pull image "registry.example/shop/cart:${TAG}": not found`
 
-/** A failed deploy and the three events that tell why. */
+/** A failed deploy and the three events that explain it. */
 const DEPLOY = ended('shop/cart', {
   ...{ id: 812, from: 0, until: 6, status: 'failed' },
   jobs: [ran('deploy', 'failed', 1, 6)],
@@ -25,14 +25,20 @@ const BAD_DEPLOY = {
   links: ['shop/cart#812 → cart: ImagePullBackOff, strong', `shop/cart@${NEW} → cart: ImagePullBackOff, strong`],
 }
 
-/** The address of kube-state-metrics is a label, and so part of the fingerprint; grouped by it, each has its own queue. */
+/**
+ * The address of kube-state-metrics is a label and therefore part of the fingerprint. If alerts are grouped by it, each
+ * address has its own queue.
+ */
 function crashLooping(at: number, instance: string, since: number, until?: number): Delivery {
   const labels = { job: 'kube-state-metrics', instance, pod: POD, container: 'app' }
   const groupKey = `{}:{instance="${instance}"}`
   return metrics(at, [warning('KubePodCrashLooping', since, labels, until)], { groupKey })
 }
 
-/** The exporter restarts under another address while the trouble goes on: one alert, which its old name does not end. */
+/**
+ * The exporter restarts with a different address while the problem continues. There is still one alert, which the old
+ * address does not end.
+ */
 scenario('A restart of the exporter', {
   deliveries: [
     crashLooping(0, '10.0.0.7:8080', 0),
@@ -48,7 +54,10 @@ scenario('A restart of the exporter', {
   },
 })
 
-/** Alertmanager sends a refused group again for ever, so that the good items are taken and the bad one is kept aside. */
+/**
+ * Alertmanager retries a rejected group forever, so valid items are accepted and the invalid one is stored as a
+ * rejection.
+ */
 scenario('A group with one bad item', {
   deliveries: [
     metrics(2, [
@@ -70,13 +79,18 @@ scenario('A group with one bad item', {
   },
 })
 
-/** The exporter was cut off and sends what it kept, the newest first, long after the pipeline was said to have failed. */
+/**
+ * The exporter was disconnected and sends its backlog, newest first, long after the pipeline's failure was reported.
+ */
 scenario('Events 20 minutes late and reversed', {
   deliveries: [DEPLOY, ...[...EVENTS].reverse().map((event, n) => late(event, 25 + n / 10))],
   expect: { until: 39, ...BAD_DEPLOY },
 })
 
-/** A hook whose answer was lost bears the same key again; an exporter and a pair of Alertmanagers say things twice. */
+/**
+ * GitLab retries with the same key if the response was lost. Exporters and pairs of Alertmanagers send everything
+ * twice.
+ */
 scenario('The same delivery twice', {
   deliveries: [
     { ...DEPLOY, key: '0f6e0c6e-812' },
@@ -102,8 +116,8 @@ scenario('The same delivery twice', {
 })
 
 /**
- * The receiver is set to `send_resolved: false`: the group comes every five minutes, and then no more. Three missed
- * repeats are an end, which is only inferred. The rhythm is what teaches it, so that these deliveries come on time.
+ * The receiver has `send_resolved: false`: the group arrives every five minutes and then stops. After three missed
+ * repeats, the end is inferred. Because the interval is learned, these deliveries arrive on time.
  */
 scenario('Ends that are never reported', {
   deliveries: [0, 5, 10, 15].map((at) => ({
@@ -119,7 +133,7 @@ scenario('Ends that are never reported', {
   },
 })
 
-/** The alert that always fires comes every five minutes; its silence means that trouble would not be told any more. */
+/** The alert that always fires arrives every five minutes. If it stops, problems would no longer be reported. */
 scenario('Watchdog stops', {
   deliveries: times(0, 35, 5).map((at) => ({ at, source: 'metrics', body: watchdog(), onTime: true })),
   expect: {
@@ -132,8 +146,8 @@ scenario('Watchdog stops', {
 })
 
 /**
- * A rule without data is sent under another name and keeps its own in a label: a fault of monitoring, never an outage,
- * whatever severity the rule has. The Test button's alert opens nothing.
+ * A rule without data is sent under a different name, with its own name in a label. This is a monitoring problem, not
+ * an outage, whatever the rule's severity. The alert from the Test button opens nothing.
  */
 scenario('Grafana has no data', {
   deliveries: [
@@ -153,7 +167,7 @@ function noData(at: number, alert: unknown): Delivery {
   return { at, source: 'dashboard', body: grafana([alert]) }
 }
 
-/** Both have a service `cart`, with pods of the same names; only the one of them that deployed has a suspect. */
+/** Both organizations have a `cart` service with pods of the same names. Only the one that deployed has a suspect. */
 scenario('Two organizations with the same service names', {
   deliveries: [DEPLOY, ...EVENTS, ...EVENTS.slice(1).map((event) => ({ ...event, as: 'charlie' as const }))],
   expect: {

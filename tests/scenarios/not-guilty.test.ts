@@ -1,4 +1,4 @@
-/** Pipelines that failed in the very minute of the trouble and have nothing to do with it. */
+/** Pipelines that fail in the same minute as a problem but are unrelated to it. */
 
 import { type Delivery, ended, kube, ran, scaled, skipped, timeOf } from '../helpers/deliveries.ts'
 import { scenario } from '../helpers/scenario.ts'
@@ -6,7 +6,7 @@ import { crashLoop } from '../helpers/senders.ts'
 
 const LOOP = 'Back-off restarting failed container app in pod cart-5d4f8c7b9-x2kqp_shop(6d0f)'
 
-/** The pods that run since yesterday crash for minutes. */
+/** The pods that have been running since the day before crash for several minutes. */
 function crashes(): Delivery[] {
   const pods = ['cart-5d4f8c7b9-x2kqp', 'cart-5d4f8c7b9-b7k4z']
   return [3, 4, 6].map((at, n) => {
@@ -19,7 +19,7 @@ const CRASHING = {
   incidents: ['cart: CrashLoopBackOff, open, critical'],
 }
 
-/** A test fails, the deploy behind it is skipped: nothing that runs was touched. */
+/** A test fails and the subsequent deploy is skipped, so nothing that is running was changed. */
 scenario('Failed tests only', {
   deliveries: [
     ended('shop/cart', {
@@ -37,7 +37,7 @@ scenario('Failed tests only', {
   },
 })
 
-/** The runner dies under the deploy job, as GitLab says by its failure reason: a fault of the CI. */
+/** The runner fails during the deploy job, as GitLab's failure reason says: this is a failure of the CI system. */
 scenario('An outage of the runner', {
   deliveries: [
     ended('shop/cart', {
@@ -55,7 +55,10 @@ scenario('An outage of the runner', {
   },
 })
 
-/** `cart-worker` is deployed, and breaks, as `cart` crashes. Nearness in time and a similar name link nothing. */
+/**
+ * `cart-worker` is deployed and fails at the same time as `cart` crashes. Timing and similar names alone create no
+ * link.
+ */
 scenario('A pipeline of a sibling project in the same minute', {
   deliveries: [
     ended('shop/cart-worker', {
@@ -82,7 +85,7 @@ scenario('A pipeline of a sibling project in the same minute', {
   },
 })
 
-/** The exporter is connected after three hours of a crash loop, five minutes after a deploy: the loop is older. */
+/** The exporter is connected after three hours of a crash loop and five minutes after a deploy: the loop is older. */
 scenario('A crash loop that began three hours before the deploy', {
   deliveries: [
     kube(3, 'BackOff', 'cart-5d4f8c7b9-x2kqp', { message: LOOP, since: timeOf(-180), count: 37 }),
@@ -101,7 +104,7 @@ scenario('A crash loop that began three hours before the deploy', {
   },
 })
 
-/** What is told an hour late counts by its first occurrence, which the deploy caused. */
+/** For a problem reported an hour late, the first occurrence counts, and it was caused by the deploy. */
 scenario('A crash loop that is reported long after the deploy that caused it', {
   deliveries: [
     ended('shop/cart', {

@@ -1,4 +1,4 @@
-/** Trouble that no change explains: incmon says so by linking nothing. */
+/** Problems that no change explains: incmon creates no links. */
 import { ended, fires, kube, metrics, ran, scaled, warning } from '../helpers/deliveries.ts'
 import { scenario } from '../helpers/scenario.ts'
 
@@ -67,7 +67,10 @@ scenario('A node that goes down with 20 pods', {
 
 const JOB = 'report-29558160'
 
-/** A run fails for good, by event and by alert. The event about the Job, its pod and its CronJob are of one service. */
+/**
+ * A run fails permanently, according to an event and an alert. The events about the Job, its pod and its CronJob belong
+ * to one service.
+ */
 scenario('A CronJob that fails', {
   deliveries: [
     kube(0, 'SuccessfulCreate', 'report', { kind: 'CronJob', message: `Created job ${JOB}` }),
@@ -97,8 +100,9 @@ scenario('A CronJob that fails', {
 const LONG = 'settlement-reconciliation-exporter-for-partner-banks-in-europe'
 
 /**
- * Kubernetes cuts the base of a pod's generated name at 58 characters, so that 63 tell neither the Deployment's whole
- * name nor its hash. The Deployment is known from its last rollout; by its beginning the pod is found to be its own.
+ * Kubernetes truncates the base of a generated pod name to 58 characters, so a name of 63 characters contains neither
+ * the Deployment's full name nor its hash. The Deployment is known from its last rollout, and its name's prefix matches
+ * the pod.
  */
 scenario('A pod with a name of 63 characters', {
   deliveries: [

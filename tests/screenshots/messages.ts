@@ -1,6 +1,6 @@
 /**
- * Writes pictures of messages into a folder: `node --import tsx tests/screenshots/messages.ts FOLDER`. Small local pages
- * stand for Slack, Teams, a mail program and a lock screen; their content is what the channels send.
+ * Writes pictures of messages to a directory: `node --import tsx tests/screenshots/messages.ts DIRECTORY`. Small local
+ * pages imitate Slack, Teams, an email client and a lock screen. Their content is what the channels send.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ const ALL: readonly MessageText[] = [
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 const read = ({ body }: { body: string }) => JSON.parse(body)
 
-/** Slack shows `<url|text>` as a link, and texts as they are. */
+/** Slack renders `<url|text>` as a link and everything else as text. */
 function slack(words: MessageText): string {
   const { text, attachments } = read(formatSlack(words))
   const shown = attachments.map(({ color, text: body }: Record<string, string>) => {

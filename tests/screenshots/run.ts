@@ -15,13 +15,13 @@ const SCREENS = [
   { width: 1280, height: 800 },
   { width: 360, height: 740 },
 ] as const
-/** The overview is also shown on a television. */
+/** The overview is also made for televisions. */
 const TELEVISION = { width: 3840, height: 2160 }
 const THEMES = ['light', 'dark'] as const
-/** GitHub shows a picture of the README only if it is small enough to load at once. */
+/** The maximum size of a picture in the README in bytes, so that it loads quickly. */
 const MAX_PICTURE = 200_000
 
-/** The pages by name. An address that starts with `.` is a selector of the overview whose link leads there. */
+/** The pages by name. A value that starts with `.` is a selector on the overview whose link leads to the page. */
 const PAGES: Readonly<Record<string, string>> = {
   overview: '/?view=list',
   wall: '/?view=wall',
@@ -73,7 +73,7 @@ type Shot = {
   readonly screen: { readonly width: number; readonly height: number }
 }
 
-/** Returns the cookies of a person who signed in with the setup link, who may see every page. */
+/** Returns the cookies of a user who signed in with the setup link and can see every page. */
 async function signedIn(browser: Browser): Promise<State> {
   const context = await browser.newContext()
   const page = await context.newPage()
@@ -86,7 +86,7 @@ async function signedIn(browser: Browser): Promise<State> {
   return state
 }
 
-/** Writes a screenshot of a page. A page that does not exist is named and skipped. */
+/** Takes a screenshot of a page. A page that does not exist is reported and skipped. */
 async function shoot(state: State, { name, address, scheme, screen }: Shot): Promise<void> {
   const context = await browser.newContext({ storageState: state, viewport: screen, colorScheme: scheme })
   const page = await context.newPage()
@@ -105,7 +105,7 @@ async function linked(page: import('playwright-core').Page, selector: string): P
   return (await page.locator(selector).first().getAttribute('href')) ?? '/'
 }
 
-/** The overview and the incident in both themes, each small enough for the README. */
+/** Takes pictures of the overview and the incident in both themes, small enough for the README. */
 async function readmePictures(state: State): Promise<void> {
   const pictures = 'docs/pictures'
   mkdirSync(pictures, { recursive: true })

@@ -1,4 +1,4 @@
-/** Connections by address: one that takes all it can get leaves room for the others. */
+/** Connections per address: one that opens as many as possible leaves room for others. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -7,7 +7,10 @@ import { eventually, startServer } from '../helpers/server.ts'
 
 const TWO = { 'max-connections-per-address': 2 }
 
-/** A server, and a way to it from any address of this machine that says whether it was answered; what was, stays open. */
+/**
+ * Starts a server. Returns a function that connects from any local address, returns whether it was served, and keeps
+ * the connection open.
+ */
 async function reaching(t: TestContext, settings: Parameters<typeof startServer>[1]) {
   const server = await startServer(t, settings)
   const port = Number(new URL(server.url).port)

@@ -1,4 +1,4 @@
-/** What the process says of its readiness. */
+/** The process checks behind /readyz. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkProcess } from '../../src/server/checks.ts'

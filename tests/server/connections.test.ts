@@ -1,4 +1,4 @@
-/** Letting connections go: what is under way is answered, what never ends is ended, what nobody takes is given up. */
+/** Closing connections: requests in progress are answered, endless responses are ended, and unread ones are aborted. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,12 +9,12 @@ import { connect as connectSecurely } from 'node:tls'
 import { createConnections } from '../../src/server/connection/connections.ts'
 import { makeCertificate } from '../helpers/certificates.ts'
 
-/** Far more than the system takes from us before the caller does. */
+/** Far more than the operating system buffers. */
 const LARGE = 'x'.repeat(64_000_000)
-/** What would wait for ever, or for the server's own five looks of 10 seconds each, if it were not so. */
+/** Otherwise, these tests would wait forever, or for five of the server's checks of 10 seconds each. */
 const ENDS = { timeout: 35_000 }
 
-/** A server whose answers the test gives, and a way to ask it; connections are kept. */
+/** Starts a server with the given responses. Returns a function that sends requests over kept-alive connections. */
 async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeof createConnections>[1] = null) {
   const listen = (_: IncomingMessage, response: ServerResponse) => void server.emit('asked', response)
   const { server, drain } = createConnections(
@@ -38,7 +38,7 @@ async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeo
     const [response] = (await asked) as [ServerResponse]
     return { response, answered }
   }
-  /** Asks on a connection of its own, and takes nothing of the answer until it is told to. */
+  /** Sends a request on a new connection without reading the response until told to. */
   const askOnly = async () => {
     const asked = once(server, 'asked')
     const socket = tls ? connectSecurely({ port, rejectUnauthorized: false }) : connect(port, '127.0.0.1')

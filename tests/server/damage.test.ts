@@ -1,4 +1,6 @@
-/** Damage of the file under a running server: a query that meets it, or the daily look, makes it not ready. */
+/**
+ * Damage to the file of a running server: a query that encounters it, or the daily check, makes the server not ready.
+ */
 import assert from 'node:assert/strict'
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { test } from 'node:test'
@@ -11,7 +13,10 @@ import { temporaryStore } from '../helpers/store.ts'
 const SOON = { first: 1, every: 60_000 }
 const CORRUPT = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT' })
 
-/** Overwrites all pages but the first with noise. Another descriptor than SQLite's must stay open: see `openBeside`. */
+/**
+ * Overwrites all pages except the first with random bytes. SQLite's descriptor must not be the only open one: see
+ * `openBeside`.
+ */
 function overwrite(file: string): number {
   const handle = openSync(file, 'r+')
   for (let at = 4096; at < statSync(file).size; at += 4096) writeSync(handle, Buffer.alloc(4096, 0x5a), 0, 4096, at)
@@ -21,7 +26,7 @@ function overwrite(file: string): number {
 test('overwritten pages make /readyz answer 503 with the reason', async (t) => {
   const { url, get, request, db, running } = await startServer(t)
   await request('POST', '/api/webhooks/metrics', String(alertGroup(2000)))
-  // Otherwise the timer's sweep would write to the damaged file, which ends the process.
+  // Otherwise, the timer's sweep would write to the damaged file, which ends the process.
   while (await running.engine.sweep());
   db.checkpoint('TRUNCATE')
   const handle = overwrite(db.file)

@@ -1,4 +1,4 @@
-/** Connections and the system's limit of open files: a server never accepts more than it can open. */
+/** Connections and the open file limit: a server never accepts more than it can open. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

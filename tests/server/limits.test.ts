@@ -1,4 +1,4 @@
-/** Limits that an administrator sets: what is over them is refused in order, and they change while the server serves. */
+/** Limits set by an administrator: requests above them are rejected properly, and they can be changed at run time. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -22,7 +22,7 @@ async function figure({ url, token }: Running, name: string): Promise<number | u
   return readExposition(await response.text()).get(name)
 }
 
-/** Another process's hold on the store: deliveries wait until it lets go. */
+/** Locks the database from another process, so that deliveries wait until the returned function is called. */
 function holdStore(t: TestContext, { db }: Running): () => void {
   db.pragma('busy_timeout = 1')
   const other = openStore(db.file)
@@ -31,7 +31,7 @@ function holdStore(t: TestContext, { db }: Running): () => void {
   return () => other.execute('ROLLBACK')
 }
 
-/** Posts that many at once over a held store, and lets go of it when so many are refused. */
+/** Posts this many requests at once while the database is locked, and unlocks it after a number of rejections. */
 async function postHeld(t: TestContext, server: Running, count: number, refused: number): Promise<number[]> {
   const release = holdStore(t, server)
   const answered: number[] = []
@@ -95,7 +95,7 @@ test('a connection over max-connections is closed at once, and counted', async (
     (count) => count === 3,
   )
   for (const socket of sockets) socket.destroy()
-  // Until the server has noticed, whoever asks is one more that is closed.
+  // Until the server has noticed, each new connection is also closed.
   await eventually(
     () => figure(server, 'incmon_dropped_connections_total').catch(() => 0),
     (count = 0) => count >= 3,

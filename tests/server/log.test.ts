@@ -1,4 +1,4 @@
-/** The log: lines that a program reads, without secrets, and not more of them than a disk bears. */
+/** The log: machine-readable lines, without secrets, and limited in number. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createLog } from '../../src/server/log.ts'

@@ -1,4 +1,4 @@
-/** The event loop under watch, by clocks that are moved by hand. */
+/** Monitoring of the event loop, with manually advanced clocks. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { watchLoop } from '../../src/server/checks.ts'
@@ -13,7 +13,7 @@ function watched(t: TestContext) {
     (ms) => void jumps.push(ms),
   )
   t.after(loop.stop)
-  /** One turn of the watch, after so long by the one clock and so long by the other. */
+  /** Runs one check after the given times have passed on both clocks. */
   const turn = (steady: number, wall = steady) => {
     clock.steady += steady
     clock.wall += wall

@@ -1,4 +1,4 @@
-/** Notices for open pages: gathered, sent to their organization only, and not lost while a stream reconnects. */
+/** Notices for open pages: collected, sent only to their organization, and not lost when a stream reconnects. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'

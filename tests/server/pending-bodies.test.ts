@@ -1,4 +1,4 @@
-/** The memory of all pending bodies together: beyond the limit a request is refused at once, and nothing is held for it. */
+/** The memory for all pending bodies: beyond the limit, a request is rejected immediately and without buffering. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
@@ -43,7 +43,7 @@ test('a request that is refused for another reason gives its memory back', async
   assert.equal((await request('POST', METRICS, { token: charlie.token, body: alertGroup(1) })).status, 200)
 })
 
-/** A connection that has sent so many bytes of a body of 10 MiB, and then nothing. */
+/** Opens a connection that sends this many bytes of a 10 MiB body and then stalls. */
 async function stalled(t: TestContext, url: string, token: string, bytes: number): Promise<void> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
   t.after(() => void socket.destroy())
@@ -53,7 +53,9 @@ async function stalled(t: TestContext, url: string, token: string, bytes: number
   )
 }
 
-/** Whether a body of that declared length is refused before any of it is sent, so that asking takes no memory. */
+/**
+ * Returns whether a body of this declared length is rejected before it is sent, so that the test itself uses no memory.
+ */
 function isRefusedByLength(url: string, token: string, bytes: number): Promise<boolean> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
   socket.write(

@@ -1,4 +1,4 @@
-/** Networks that are trusted, as an administrator writes them. */
+/** Trusted networks in the notation that administrators use. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isCidr, trusting } from '../../src/server/connection/addresses.ts'

@@ -1,4 +1,4 @@
-/** What fails again and again: said once, counted, and said when it works again. */
+/** Repeated failures are logged once and counted, and the recovery is logged too. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { createLog } from '../../src/server/log.ts'
@@ -15,7 +15,7 @@ function watched() {
   return { ...watchRepeated(log, 'the sweep'), said }
 }
 
-/** A log, and the messages in it with how often each happened, as far as it says so. */
+/** Returns a log and its messages, with the counts that they mention. */
 function logged() {
   const lines: string[] = []
   const log = createLog('info', (line) => void lines.push(line))
@@ -67,7 +67,7 @@ describe('a failure', () => {
   })
 })
 
-/** A sweep every millisecond over the world's store; each writes, as a sweep does that finds something due. */
+/** Sweeps the world's store every millisecond. Each sweep writes, as if something was due. */
 function sweeping(t: TestContext) {
   const { db, deps } = makeWorld(t)
   const { log, lines, said } = logged()

@@ -1,4 +1,4 @@
-/** The certificate and its key: what is taken, and what is refused in one line with the remedy. */
+/** The certificate and its key: what is accepted, and what is rejected with a one-line error and a remedy. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

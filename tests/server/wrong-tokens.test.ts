@@ -1,4 +1,4 @@
-/** Wrong tokens: many from one address slow that address alone. */
+/** Many invalid tokens from one address slow down only that address. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'

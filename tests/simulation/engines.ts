@@ -1,12 +1,12 @@
-/** The engines of a simulation, one after the other over the same store: each stands for a process. */
+/** The engines of a simulation, started one after another on the same store. Each represents a process. */
 import { crc32 } from 'node:zlib'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 
-/** Returns a function that starts an engine. No two records of all engines have the same UUID. */
+/** Returns a function that starts an engine. UUIDs are unique across all engines. */
 export function startEngines(store: EngineStore, now: () => number): () => Engine {
   const ofRecords = uuids('8000')
-  // Links get their UUIDs from the store, and each store creates them in its own order.
+  // The store creates the UUIDs of links, and each store does so in its own order.
   const ofLinks = uuids('9000')
   const ordered: EngineStore = { ...store, save: (effects) => store.save(effects, ofLinks) }
   return () =>

@@ -1,4 +1,4 @@
-/** Whether every service was evaluated when it had to be. */
+/** Checks that every service was evaluated when it had to be. */
 import assert from 'node:assert/strict'
 import { evaluate } from '../../src/domain/decide/evaluate.ts'
 import { createJournal } from '../../src/domain/state/collections.ts'
@@ -7,10 +7,7 @@ import type { Effect } from '../../src/domain/state/effect.ts'
 import type { OrganizationState } from '../../src/domain/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 
-/**
- * Evaluating every service once more changes no health and no incident: whatever happened, each service was evaluated
- * when it had to be. To be asked after a sweep.
- */
+/** Evaluates every service again, which must not change any health or incident. Must be called after a sweep. */
 export async function checkEvaluated(store: EngineStore, organizationId: number, now: number): Promise<void> {
   const loaded: Loaded = new Map()
   for (;;) {
@@ -36,8 +33,9 @@ export async function checkEvaluated(store: EngineStore, organizationId: number,
 }
 
 /**
- * What people would see of an effect. An alert that was moved to another service, or whose service has several incidents
- * after a merge, stays in its incident: once that is resolved, the alert joins the next one with any evaluation.
+ * Describes the visible changes of an effect. An alert that was moved to another service, or whose service has several
+ * incidents after a merge, stays in its incident. When that incident is resolved, the alert joins the next one with any
+ * evaluation.
  */
 function changeOf(state: OrganizationState): (effect: Effect) => readonly string[] {
   const isMoved = [...state.alerts.values()].some(

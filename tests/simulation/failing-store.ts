@@ -1,9 +1,11 @@
-/** A store that fails when it is told to, and whose process can die around a commit. */
+/** A store that fails on demand, and whose process can die around a commit. */
 import type { EngineStore } from '../../src/engine/store.ts'
 
-/** `busy`: another process has locked the database; the engine tries again. `store`: nothing was stored. */
+/** `busy`: another process has the database locked, and the engine retries. `store`: nothing was stored. */
 export type Fault = 'busy' | 'store'
-/** When a process dies: before or after its next commit, or with the power, which loses what was not synced. */
+/**
+ * When a process dies: before or after its next commit, or in a power cut, which loses everything that was not synced.
+ */
 export type Death = 'before the commit' | 'after the commit' | 'power cut'
 
 class StoreFault extends Error {
@@ -14,12 +16,12 @@ class StoreFault extends Error {
   }
 }
 
-/** Never settles: whoever awaits it belongs to a process that has died. */
+/** Never settles, because it belongs to a process that has died. */
 const NEVER = new Promise<never>(() => {})
 
 /**
- * Adds failures to a store.
- * @param cutPower loses what was saved but not synced; null if the store cannot, and a power cut comes before the commit
+ * Wraps a store so that it can fail.
+ * @param cutPower loses what was saved but not synced; if null, a power cut comes before the commit
  */
 export function makeFailing(inner: EngineStore, cutPower: (() => void) | null) {
   const faults: Fault[] = []
@@ -44,7 +46,7 @@ export function makeFailing(inner: EngineStore, cutPower: (() => void) | null) {
     /** Makes the next save fail. */
     failNext: (fault: Fault) => void faults.push(fault),
     willFail: () => faults.length > 0,
-    /** Lets the process die at its next commit; resolves when it has. */
+    /** Makes the process die at its next commit. Resolves when it has. */
     dieAtCommit: (how: Death) =>
       new Promise<void>((onDeath) => {
         faults.length = 0

@@ -1,4 +1,4 @@
-/** What must hold at any time in a simulation, whatever has happened. */
+/** Invariants that hold at any time in a simulation. */
 import assert from 'node:assert/strict'
 import type { Delivery, Receipt } from '../../src/domain/decide/delivery.ts'
 import { IncmonError } from '../../src/domain/error.ts'
@@ -16,7 +16,7 @@ import { MINUTE } from '../helpers/factory.ts'
 import type { Records } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Every index finds what the tables hold, and nothing else. */
+/** Every index contains exactly what is in the tables. */
 export function checkIndexes(state: OrganizationState): void {
   const services = [...state.services.values()]
   const alerts = [...state.alerts.values()]
@@ -77,7 +77,7 @@ export function checkIndexes(state: OrganizationState): void {
   checkNames(state, alerts)
 }
 
-/** Of several alerts with one name, the newest is found, whatever happened to the others. */
+/** Of several alerts with the same name, the newest is found. */
 function checkNames({ alertByFingerprint, alertByLogicalKey }: OrganizationState, alerts: readonly LiveAlert[]): void {
   const byId = alerts.toSorted((a, b) => a.rowId - b.rowId)
   const byReceipt = byId.toSorted((a, b) => a.alert.receivedAt - b.alert.receivedAt)
@@ -111,7 +111,7 @@ function same(name: string, found: readonly Pair[], wanted: readonly Pair[]): vo
   assert.deepEqual(sorted(found), sorted(wanted), `the index ${name} matches the tables`)
 }
 
-/** Nothing refers to a record of another organization, or to one that is gone. */
+/** No reference leads to a missing record or to another organization. */
 export function checkReferences(records: Records): void {
   const { services, alerts, incidents, senders, groups, events } = records
   const owned = (what: string, from: { readonly organizationId: number }, to: { organizationId: number } | undefined) =>
@@ -140,7 +140,7 @@ export function checkReferences(records: Records): void {
   for (const { incidentId } of records.timeline) assert.ok(incidents.get(incidentId), 'an entry has its incident')
 }
 
-/** Incidents agree with their alerts, their timeline and their postmortems. */
+/** Incidents are consistent with their alerts, timeline and postmortems. */
 export function checkIncidents({ incidents, alerts, timeline, postmortems, services }: Records): void {
   for (const incident of incidents.values()) {
     const { rowId, status, resolvedAt, alertCount } = incident
@@ -149,7 +149,7 @@ export function checkIncidents({ incidents, alerts, timeline, postmortems, servi
     const resolutions = timeline.filter(
       ({ incidentId, kind, text }) => incidentId === rowId && kind === 'status' && /^resolved\b/.test(text),
     )
-    // An alert of a resolved incident may join another one. Reopening the first one does not bring the alert back.
+    // An alert of a resolved incident can join another one. Reopening the first incident does not bring it back.
     if (resolutions.length === 0) assert.equal(alertCount, joined, `incident ${rowId} counts its alerts`)
     else assert.ok(alertCount >= joined, `incident ${rowId} counts at least the alerts that it still has`)
     const written = postmortems.filter((one) => one.incident.rowId === rowId)
@@ -158,7 +158,7 @@ export function checkIncidents({ incidents, alerts, timeline, postmortems, servi
   }
 }
 
-/** Every event that was answered for is stored, for the organization whose token sent it. */
+/** Every acknowledged event is stored, in the organization whose token sent it. */
 export function checkNothingLost(
   { events }: Records,
   sent: readonly { readonly delivery: Delivery; readonly receipt: Receipt }[],
@@ -170,13 +170,13 @@ export function checkNothingLost(
 }
 
 const DAY = 24 * 60 * MINUTE
-/** An incident becomes monitoring half an hour before its healthy day begins. */
+/** An incident changes to monitoring half an hour after it recovers, and 24 healthy hours start then. */
 const HALF_HOUR = 30 * MINUTE
 
-/** An incident that nobody touched does not outlast the recovery of its service. To be asked after a sweep. */
+/** An incident that nobody changed does not outlast the recovery of its service. Must be called after a sweep. */
 export function checkResolved({ incidents, incidentsOfService, services }: OrganizationState, now: number): void {
   for (const { status, origin, cause, touchedAt, serviceId, title } of incidents.values()) {
-    // Of several incidents after a merge of services, the oldest is resolved first, and perhaps by a person.
+    // If merging services left several incidents, the oldest is resolved first, possibly by a person.
     const isOnly = incidentsOfService.get(serviceId).size === 1
     if (status === 'resolved' || origin !== 'automatic' || cause !== 'service' || !isOnly) continue
     const since = services.get(serviceId)?.healthySince ?? Number.POSITIVE_INFINITY
@@ -185,7 +185,7 @@ export function checkResolved({ incidents, incidentsOfService, services }: Organ
   }
 }
 
-/** What is known about senders and their groups are counts and intervals; the others belong to an alert or a service. */
+/** Fields of senders and their groups that are counts or intervals. Others belong to an alert or a service. */
 const COUNTERS = new Set([
   ...[
     'senders',
@@ -200,18 +200,18 @@ const COUNTERS = new Set([
   ],
 ])
 
-/** Returns a snapshot without what a repeat counts, and without the times that repeats are measured by. */
+/** Returns a snapshot without counters and without the times that measure the interval of repeats. */
 export function withoutCounters(snapshot: Snapshot): unknown {
   return JSON.parse(JSON.stringify(snapshot, (name, value) => (COUNTERS.has(name) ? undefined : value)))
 }
 
-/** Throws an error that is not a refusal to be sent again. */
+/** Throws an error unless it tells the sender to retry. */
 export function assertUnavailable(error: unknown): void {
   const isRefusal = error instanceof IncmonError && error.code === 'unavailable'
   if (!isRefusal && !/told to fail/.test(String(error))) throw error
 }
 
-/** Compares texts first: most of them are equal. */
+/** Compares the text first, because most are equal. */
 export function assertSame(found: unknown, wanted: unknown, message: string): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) assert.deepEqual(found, wanted, message)
 }

@@ -1,6 +1,6 @@
 /**
- * An in-memory store behind the interface that the engine sees. It keeps the saved effects, and rebuilds the live state
- * from the records that they add up to.
+ * An in-memory store that implements the engine's interface. It keeps the saved effects and rebuilds the live state
+ * from the resulting records.
  */
 import { firstDueAt, scheduleAlerts } from '../../src/domain/decide/sweep.ts'
 import type { Notice } from '../../src/domain/notice.ts'
@@ -21,7 +21,7 @@ export type MemoryStore = ReturnType<typeof createMemoryStore>
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Creates a store with these organizations, by row id, and no other record. */
+/** Creates a store that contains only these organizations, by row id. */
 export function createMemoryStore(organizations: Parameters<typeof createRecords>[0]) {
   const log: (readonly Effect[])[] = []
   let synced = 0
@@ -44,7 +44,7 @@ export function createMemoryStore(organizations: Parameters<typeof createRecords
   return {
     store,
     records: (): Records => records,
-    /** Forgets what was saved but not synced, and adds up the saved effects again. */
+    /** Drops what was saved but not synced, and rebuilds the records from the remaining effects. */
     cutPower: () => {
       log.length = synced
       records = createRecords(organizations)
@@ -108,7 +108,7 @@ function lastRowIds(records: Records): Record<IdTable, number> {
   >
 }
 
-/** The live state of an organization, rebuilt from the records; null if there is no such organization. */
+/** Rebuilds an organization's live state from the records. Returns null if the organization does not exist. */
 function loadState(records: Records, journal: Journal, rowId: number, now: number): OrganizationState | null {
   const organization = records.organizations.get(rowId)
   if (!organization) return null
@@ -180,7 +180,7 @@ const FACTS: Answers = {
     [...alerts.values()].find(({ live }) => live.organizationId === rowId && live.id === id)?.live.rowId ?? null,
 }
 
-/** The events of a service and those that wait for it, the earliest first. */
+/** Returns the events of a service and those waiting for it, oldest first. */
 function eventsOf({ events }: Records, rowId: number, serviceId: number, awaited: string): StoredEvent[] {
   return [...events.values()]
     .filter((one) => one.serviceId === serviceId || (one.organizationId === rowId && one.awaited === awaited))

@@ -1,4 +1,4 @@
-/** What a person does in a simulation, to a record that exists. */
+/** What people do to existing records in a simulation. */
 import { resolveAlert } from '../../src/domain/decide/alerts.ts'
 import { addNote, changeIncident, createIncident, mergeIncidents } from '../../src/domain/decide/incident-changes.ts'
 import { mergeServices, updateService } from '../../src/domain/decide/services.ts'
@@ -8,12 +8,12 @@ import type { OrganizationState } from '../../src/domain/state/state.ts'
 import { MINUTE } from '../helpers/factory.ts'
 import type { Step } from './steps.ts'
 
-/** `isOwn`: whether all records that the person names belong to the person's organization. */
+/** `isOwn` is true if all records involved belong to the person's organization. */
 type Chosen = { readonly act: (ctx: Context, now: number) => unknown; readonly isOwn: boolean }
 
 /**
- * Returns what the person does, with records that the step's number chooses from both organizations; null if there is no
- * record for it.
+ * Returns what the person does. The step's number selects records from both organizations. Returns null if there is no
+ * such record.
  */
 export function actOf(
   step: Extract<Step, { readonly do: 'person' }>,
@@ -24,7 +24,7 @@ export function actOf(
     of: (state: OrganizationState) => Iterable<{ readonly id: string; readonly rowId: number }>,
     which: number,
   ) => {
-    // In the order in which they were created: each store loads them in an order of its own.
+    // Sorted by creation, because each store loads them in a different order.
     const inOrder = (state: OrganizationState) => [...of(state)].sort((a, b) => a.rowId - b.rowId)
     const all = states.flatMap((state) => inOrder(state).map(({ id }) => ({ id, isOwn: state.rowId === own })))
     return all[which % Math.max(1, all.length)] ?? null

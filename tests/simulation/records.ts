@@ -1,4 +1,7 @@
-/** What a store keeps, as plain records: each saved effect changes them, one after the other. No table, no SQL. */
+/**
+ * The contents of a store as plain records, which are changed by saved effects one at a time. There are no tables and
+ * no SQL.
+ */
 import type { Link } from '../../src/domain/correlation/correlation.ts'
 import type { Effect, StoredEvent, StoredRejection, TimelineEntry } from '../../src/domain/state/effect.ts'
 import type {
@@ -15,7 +18,7 @@ import { awaitedName } from '../../src/domain/state/state.ts'
 import type { LinkOwner } from '../../src/store/live/links.ts'
 
 type Organization = Pick<Extract<Effect, { kind: 'organization-changed' }>, 'plan' | 'settings'>
-/** `settledAt`: not null once the alert has left the live state. */
+/** `settledAt` is set when the alert leaves the live state. */
 export type SavedAlert = {
   readonly live: LiveAlert
   readonly labels: Readonly<Record<string, string>>
@@ -41,21 +44,21 @@ export function createRecords(organizations: ReadonlyMap<number, Organization>) 
     postmortems: [] as Extract<Effect, { kind: 'postmortem-due' }>[],
     answers: new Map<string, { readonly answer: string; readonly receivedAt: number }>(),
     images: new Map<number, readonly SavedImage[]>(),
-    /** By organization, project and service. */
+    /** Keyed by organization, project and service. */
     projects: new Map<
       string,
       { readonly organizationId: number; readonly project: string; readonly serviceId: number }
     >(),
-    /** By organization and reference. */
+    /** Keyed by organization and reference. */
     pipelines: new Map<string, LivePipeline>(),
-    /** By alert, kind and reference of the change. */
+    /** Keyed by alert, and by the kind and reference of the change. */
     links: new Map<string, LinkOwner & { readonly link: Link }>(),
   }
 }
 
 const DAY = 24 * 3_600_000
 
-/** Changes the records by one effect. */
+/** Applies one effect to the records. */
 export function record(records: Records, effect: Effect): void {
   const { services, alerts, incidents } = records
   switch (effect.kind) {
@@ -138,7 +141,7 @@ export function record(records: Records, effect: Effect): void {
   }
 }
 
-/** Gives the events that waited for a service to it. */
+/** Assigns the events that were waiting for a service to it. */
 function linkAwaiting({ events }: Records, service: LiveService): void {
   const name = awaitedName(service)
   for (const event of events.values()) {

@@ -1,4 +1,4 @@
-/** The requests that carry the messages of a simulation. */
+/** The requests for the messages of a simulation. */
 import type { Delivery } from '../../src/domain/decide/delivery.ts'
 import type { Source } from '../../src/domain/event/event.ts'
 import { READERS } from '../../src/intake/index.ts'
@@ -18,7 +18,7 @@ import {
 } from '../helpers/senders.ts'
 import type { Message } from './steps.ts'
 
-/** A body as it was sent, and the delivery that intake makes from it. */
+/** A body as sent, and the delivery that intake creates from it. */
 export type Request = { readonly body: Body; readonly delivery: Delivery }
 
 /** Returns a request received at `receivedAt`, in milliseconds UTC. */
@@ -31,7 +31,7 @@ export function readRequest(
   return { body, delivery }
 }
 
-/** The request that carries a message at `now`, as its sender writes it. */
+/** Returns the request for a message at `now`, in its sender's format. */
 export function requestOf(message: Message, now: number): readonly [Source, Body] {
   const at = now - ('minutesAgo' in message ? message.minutesAgo : 0) * MINUTE
   switch (message.is) {

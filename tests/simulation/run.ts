@@ -9,7 +9,7 @@ import { histories, type Step } from './steps.ts'
 import { inMemory } from './stores.ts'
 import { simulate } from './world.ts'
 
-/** Histories of one call of fast-check, which prints its progress between two calls. */
+/** The number of histories per call of fast-check. Progress is printed between calls. */
 const GROUP = 500
 
 const { values } = parseArgs({

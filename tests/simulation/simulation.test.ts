@@ -1,4 +1,4 @@
-/** Random histories: senders, people, time, failures and restarts in any order. `npm run simulate` runs many more of them. */
+/** Random histories of senders, people, time, failures and restarts in any order. `npm run simulate` runs many more. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { histories } from './steps.ts'
 import { inMemory, sqliteIn } from './stores.ts'
 import { simulate } from './world.ts'
 
-/** The same histories in each run: a test that fails tomorrow without a change helps nobody. */
+/** Fixed so that each run has the same histories. A test that fails one day without a change helps nobody. */
 const SEED = 1
 
 test('after any events a restart has the same state, no accepted request is lost, and no work remains', async () => {
@@ -30,7 +30,10 @@ test('over SQLite the same histories end in the same state as in memory', async 
   await fc.assert(property, { numRuns: 50, seed: SEED })
 })
 
-/** A decision that needs a fact of the history is made again with new UUIDs, and stores differ in what they keep at hand. */
+/**
+ * A decision that needs a fact from the history is repeated with new UUIDs, and stores differ in what they have in
+ * memory.
+ */
 function withoutUuids(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value).replace(/01900000-[\da-f-]{27}/g, 'UUID'))
 }

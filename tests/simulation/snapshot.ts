@@ -1,4 +1,4 @@
-/** The live state of an organization as plain values, so that two of them can be compared. */
+/** The live state of an organization as plain values that can be compared. */
 import type { OrganizationState } from '../../src/domain/state/state.ts'
 
 type Keyed<Found> = { readonly keys: () => Iterable<unknown>; readonly get: (key: never) => Found }
@@ -16,7 +16,7 @@ export type Snapshot = Readonly<Record<string, Readonly<Record<string, unknown>>
 
 const HOUR = 3_600_000
 
-/** Returns the live state at `now` as plain values, without records that need not be in memory any more. */
+/** Returns the live state at `now` as plain values, without records that no longer have to be in memory. */
 export function takeSnapshot(state: OrganizationState, now: number): Snapshot {
   const oldIncidents = [...state.incidents.values()].filter(
     ({ resolvedAt }) => resolvedAt !== null && resolvedAt <= now - 24 * HOUR,
@@ -48,10 +48,7 @@ export function takeSnapshot(state: OrganizationState, now: number): Snapshot {
   }
 }
 
-/**
- * Without what is loaded only when a decision asks for it, and without the time at which an alert is looked at again,
- * which a repeat does not move.
- */
+/** Omits what is loaded only on demand, and the time of an alert's next check, which a repeat does not change. */
 function lasting(value: unknown): unknown {
   if (!(value instanceof Object)) return value
   if ('compiled' in value && 'silence' in value) return value.silence

@@ -1,9 +1,9 @@
-/** What happens in a simulation, as plain values that fast-check can draw, shrink and print. */
+/** The steps of a simulation as plain values that fast-check can generate, shrink and print. */
 import fc from 'fast-check'
 import type { Source } from '../../src/domain/event/event.ts'
 import type { Death, Fault } from './failing-store.ts'
 
-/** One request of a sender. `minutesAgo`: when the event happened, counted from the receipt. */
+/** One request from a sender. `minutesAgo` is the time of the event before its receipt. */
 export type Message =
   | {
       readonly is: 'notification'
@@ -41,7 +41,7 @@ export type Message =
 type Service = 'cart' | 'web'
 const REASONS = ['BackOff', 'OOMKilling', 'FailedScheduling', 'Scheduled', 'Unhealthy', 'Started'] as const
 
-/** What a person does, to the records that a number chooses among those that exist. */
+/** What a person does. A number selects the records among those that exist. */
 export type Act =
   | { readonly act: 'change incident'; readonly to: 'open' | 'investigating' | 'monitoring' | 'resolved' }
   | { readonly act: 'create incident' | 'merge incidents' | 'note' | 'resolve alert' | 'merge services' }
@@ -59,10 +59,10 @@ export type Step =
   | { readonly do: 'die'; readonly how: Death; readonly who: Who; readonly message: Message }
   | ({ readonly do: 'person'; readonly who: Who; readonly which: number } & Act)
 
-/** The sender: of which organization, with a token of which cluster. */
+/** The sender: its organization and the cluster of its token. */
 export type Who = { readonly organization: 1 | 2; readonly cluster: '' | 'eu' }
 
-/** Objects as they are written here, so that a failing history prints like one. */
+/** Generates objects with these fields in this order, so that a failing history prints like the code. */
 function values<Model>(model: { [Name in keyof Model]: fc.Arbitrary<Model[Name]> }): fc.Arbitrary<Model> {
   return fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<Model>
 }
@@ -76,7 +76,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
     arbitrary: values({
       is: fc.constant('notification' as const),
       from: fc.constantFrom('metrics' as const, 'metrics' as const, 'dashboard' as const),
-      // Alertmanager sends each alert of a group once.
+      // Alertmanager sends each alert in a group once.
       alerts: fc.uniqueArray(
         values({
           name: fc.constantFrom('Down' as const, 'Slow' as const),
@@ -159,7 +159,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 3, arbitrary: values({ do: fc.constant('repeat' as const), which: fc.nat(), isCached: fc.boolean() }) },
   { weight: 3, arbitrary: values({ do: fc.constant('wait' as const), minutes: fc.integer({ min: 1, max: 20 }) }) },
-  // Hours and days pass, and the clock is set back.
+  // Hours and days pass, and the clock goes backward.
   {
     weight: 2,
     arbitrary: values({ do: fc.constant('wait' as const), minutes: fc.integer({ min: -60, max: 3000 }) }),
@@ -188,7 +188,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** A history of at most `maxLength` steps. */
+/** Generates histories of up to `maxLength` steps. */
 export function histories(maxLength = 25): fc.Arbitrary<readonly Step[]> {
   return fc.array(step, { minLength: 1, maxLength, size: 'max' })
 }

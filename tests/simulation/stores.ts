@@ -1,4 +1,4 @@
-/** The stores that a simulation can run over. */
+/** The stores that a simulation can use. */
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
@@ -9,14 +9,14 @@ import { makeOrganization } from '../helpers/factory.ts'
 import { createMemoryStore } from './memory-store.ts'
 import type { Simulated } from './world.ts'
 
-/** A new in-memory store with two organizations. */
+/** Creates an in-memory store with two organizations. */
 export function inMemory(): Simulated {
   const organization = { plan: 'Team', settings: DEFAULT_SETTINGS } as const
   const memory = createMemoryStore(new Map([1, 2].map((rowId) => [rowId, organization])))
   return { ...memory, organizations: [1, 2] }
 }
 
-/** Returns a function that opens a new database with two organizations, as a copy of one that was migrated once. */
+/** Returns a function that opens a new database with two organizations, copied from one that was migrated once. */
 export function sqliteIn(directory: string): () => Simulated & { readonly close: () => void } {
   const template = join(directory, 'template.db')
   const made = openStore(template)

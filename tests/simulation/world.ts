@@ -1,4 +1,4 @@
-/** Carries out the steps of a simulation with a real engine over any store, and checks after each what must hold. */
+/** Executes the steps of a simulation with a real engine on any store, and checks the invariants. */
 import assert from 'node:assert/strict'
 import { senderBehaviorOf } from '../../src/domain/decide/conditions.ts'
 import type { Receipt } from '../../src/domain/decide/delivery.ts'
@@ -26,7 +26,10 @@ import { type Request, readRequest, requestOf } from './requests.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
 import type { Message, Step, Who } from './steps.ts'
 
-/** A store to simulate with. `organizations`: the row ids of two organizations. `records`: what it keeps, if it tells. */
+/**
+ * A store for a simulation. `organizations` contains the row ids of two organizations. `records` is set if the store
+ * exposes its contents.
+ */
 export type Simulated = {
   readonly store: EngineStore
   readonly organizations: readonly [number, number]
@@ -36,17 +39,17 @@ export type Simulated = {
 
 type Sent = Request & { readonly receipt: Receipt }
 
-/** A check costs more than a step. */
+/** A check takes longer than a step. */
 const STEPS_BETWEEN_CHECKS = 5
-/** More steps of a sweep than anything that is due can need: it never ends. */
+/** More steps than any sweep needs. If it takes more, it never ends. */
 const MAX_SWEEPS = 200
 const HOUR = 60 * MINUTE
-/** An event that arrives late counts two seconds after its receipt, because its opposite may follow. */
+/** A late event takes effect two seconds after its receipt, because its opposite might follow. */
 const LATE = 3_000
-/** How long nothing is sent at the end, so that everything can come to rest. */
+/** How long nothing is sent at the end, so that everything can settle. */
 const REST = 72 * HOUR
 
-/** Carries out the steps, one after the other; throws an AssertionError if something does not hold. */
+/** Executes the steps one after another. Throws an AssertionError if an invariant does not hold. */
 export async function simulate(simulated: Simulated, steps: readonly Step[]): Promise<Snapshot[]> {
   const world = createWorld(simulated)
   for (const [index, step] of steps.entries()) {
@@ -64,7 +67,10 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
   let latest = NOON
   const failing = makeFailing(inner, cutPower)
   const sent: Sent[] = []
-  /** Organizations that learned how their senders report events: services are evaluated with that when they are due. */
+  /**
+   * Organizations that have learned how their senders report events. Services are evaluated with this only when they
+   * are due.
+   */
   const haveNewBehavior = new Set<number>()
   const start = startEngines(failing.store, () => clock.now)
   let engine = start()
@@ -84,7 +90,7 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     return readRequest(requestOf(message, clock.now), from)
   }
 
-  /** Submits requests at once; their sender repeats what was refused, until it is stored. */
+  /** Submits requests at once and retries the rejected ones until they are stored. */
   const submit = async (requests: readonly Request[]): Promise<void> => {
     const before = failing.willFail() ? await snapshots() : null
     const outcomes = await Promise.allSettled(requests.map(({ delivery }) => engine.submit(delivery)))
@@ -110,7 +116,7 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     }
   }
 
-  /** Sends a request again, and once more: the second time changes nothing but counters. */
+  /** Sends a request again, twice. The second time, nothing but counters changes. */
   const repeat = async (which: number, isCached: boolean) => {
     const first = sent[which % sent.length]
     if (!first) return
@@ -142,7 +148,7 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     const died = failing.dieAtCommit(how)
     const answered = engine.submit(request.delivery).then((receipt) => ({ receipt }))
     const outcome = await Promise.race([died, answered])
-    // Nothing had to be stored, or the store refused the request first.
+    // Either nothing had to be stored, or the store rejected the request first.
     if (outcome) sent.push({ ...request, receipt: outcome.receipt })
     const live = how === 'after the commit' && !outcome ? await snapshots() : before
     failing.revive()
@@ -205,7 +211,7 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     }
   }
 
-  /** What was evaluated before the clock was set back is evaluated again when that time has come. */
+  /** What was evaluated before the clock went backward is evaluated again only at that time. */
   const checkAllEvaluated = async (except: ReadonlySet<number> = new Set()) => {
     if (clock.now < latest) return
     for (const organizationId of organizations) {
@@ -229,7 +235,7 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     checkNothingLost(records(), sent)
   }
 
-  /** Nothing is sent for days: what time alone ends has ended then. */
+  /** Lets several days pass without requests, so that everything that ends with time has ended. */
   const rest = async () => {
     failing.revive()
     const end = clock.now + REST

@@ -1,4 +1,4 @@
-/** The history of alerts: every page, with every filter, is the one that a plain sort of all alerts would give. */
+/** The alert history: every page with any filter equals that of a plain sort of all alerts. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { DAY, type Made, MINUTE, makeAlert, makeOrganization, makeService, NOON, newUuid } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
-/** Ties, neighbours in the same five minutes and the same day, the edges of both, and the first moment of all. */
+/** Equal times, times in the same five minutes and the same day, the boundaries of both, and time zero. */
 const TIMES = [0, 1, NOON - 30 * DAY, NOON - DAY, NOON - 1, NOON, NOON + 1, NOON + 4 * MINUTE, NOON + 5 * MINUTE]
   .concat([NOON + 12 * 60 * MINUTE - 1, NOON + 12 * 60 * MINUTE, NOON + 2 * DAY])
   .sort((a, b) => a - b)
@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), which }) },
 )
 
-/** Two services of Acme, one of Basil, one of Charlie. */
+/** Creates two services for Acme, one for Basil and one for Charlie. */
 function makeCast(db: Db) {
   const acme = makeOrganization(db, 'Acme', 'Team')
   const basil = makeOrganization(db, 'Basil', 'Free')
@@ -57,13 +57,13 @@ function take(db: Db, { owners, services }: Cast, one: Step): void {
   if (one.kind === 'delete') db.run(db.sql.deleteFrom('alerts').where('id', '=', chosen.id))
   else if (one.kind === 'shift') db.run(row.set({ starts_at: one.at, ends_at: one.at }))
   else {
-    // Only among the services of the same organization, as everywhere.
+    // Only services of the same organization can be merged.
     const into = services[one.service] as Made
     if (owners[one.service]?.key === chosen.organization_id) db.run(row.set({ service_id: into.key }))
   }
 }
 
-/** What the filter leaves, newest start first, by looking at all there is. */
+/** Returns the alerts that match the filter, newest start first, by scanning all of them. */
 function naively(db: Db, organization: Made, filter: AlertSpan): string[] {
   const { from = 0, to = Number.POSITIVE_INFINITY, serviceId } = filter
   const query = db.sql
@@ -84,7 +84,7 @@ function pageOf(db: Db, organization: Made, filter: AlertSpan, page: number, lim
   return { ids: items.map(({ id }) => id), total }
 }
 
-/** Every page, and one behind the last, of every range between the times and of every service, own or not. */
+/** Compares every page, and the one after the last, for every range between the times and every service. */
 function holdAgainstNaive(db: Db, { organizations, services }: Cast, limit: number, bounds: readonly number[]): void {
   for (const organization of organizations) {
     for (const serviceId of [undefined, ...services.map(({ id }) => id)]) {
@@ -129,7 +129,7 @@ test('every page of every filter equals a plain sort, after moves and deletions'
   )
 })
 
-/** The counts are those of a recount, without a row that counts nothing. */
+/** Checks that the counts equal a recount, and that no row has a count of zero. */
 function assertCounted(db: Db): void {
   const alerts = db.all(db.sql.selectFrom('alerts').select(['organization_id', 'service_id', 'starts_at']))
   const wanted = { own: new Map<string, number>(), all: new Map<string, number>() }
@@ -150,7 +150,7 @@ function assertCounted(db: Db): void {
   assert.deepEqual(new Map(own.map((row) => [`${row.level} ${row.part} ${row.service_id}`, row.alerts])), wanted.own)
 }
 
-/** An alert at each of the times, in turn of each service. */
+/** Inserts an alert at each time, rotating through the services. */
 function fill(db: Db, cast: Cast): void {
   for (const [index, at] of TIMES.entries()) take(db, cast, { kind: 'insert', which: 0, service: index % 4, at })
 }
@@ -202,7 +202,7 @@ test('a row inserted, moved and deleted in one transaction is counted correctly'
   assertCounted(db)
 })
 
-/** A row like the first of Acme's first service. */
+/** Returns a row like that of Acme's first service. */
 function rowOf(db: Db) {
   const { id, ...row } = db.all(db.sql.selectFrom('alerts').selectAll().where('service_id', '=', 1))[0] ?? assert.fail()
   return row

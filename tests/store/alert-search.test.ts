@@ -1,4 +1,7 @@
-/** Alerts by status, severity and source: counted without a look at all of history, and the same as if all were looked at. */
+/**
+ * Alerts by status, severity and source: counting without scanning the whole history gives the same result as scanning
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -7,7 +10,7 @@ import type { Db } from '../../src/store/sqlite/open.ts'
 import { DAY, type Made, MINUTE, makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
-/** Ties, and both sides of the five minutes and of the day that are counted together. */
+/** Equal times, and times on both sides of the five-minute and one-day boundaries of counts. */
 const at = fc.constantFrom(...[-DAY, -1, 0, 1, 5 * MINUTE, 12 * 60 * MINUTE, 2 * DAY].map((ms) => NOON + ms))
 const severity = fc.constantFrom('critical', 'warning')
 const source = fc.constantFrom('metrics', 'ci')
@@ -22,7 +25,7 @@ const asked = fc.record({
   limit: fc.integer({ min: 1, max: 4 }),
 })
 
-/** Two services of Acme, and one of the outsider Charlie. */
+/** Creates two services for Acme, and one for the outsider Charlie. */
 function makeCast(db: Db) {
   const acme = makeOrganization(db, 'Acme', 'Team')
   const charlie = makeOrganization(db, 'Charlie', 'Pro')
@@ -33,7 +36,7 @@ function makeCast(db: Db) {
 type Drawn = { service: number; at: number; fires: boolean; severity: 'critical' | 'warning'; source: 'metrics' | 'ci' }
 type Kept = Made & Drawn
 
-/** In place of all that were there. */
+/** Replaces all existing alerts. */
 function put(db: Db, cast: ReturnType<typeof makeCast>, alerts: readonly Drawn[]): Kept[] {
   return db.transaction(() => {
     db.run(db.sql.deleteFrom('alerts'))

@@ -1,4 +1,4 @@
-/** Backups: one snapshot, whatever is written meanwhile, in one private file that was looked through. */
+/** Backups: a consistent snapshot despite concurrent writes, in one private and verified file. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,7 +12,7 @@ import { withPart } from '../../src/store/sqlite/temporary-file.ts'
 import { makeEvent, makeOrganization } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
-/** A store of about 4 MB: a copy takes several steps. */
+/** Creates a store of about 4 MB, which takes several steps to copy. */
 function filled(t: TestContext): Db {
   const db = temporaryStore(t)
   const acme = makeOrganization(db, 'Acme', 'Team')
@@ -20,7 +20,7 @@ function filled(t: TestContext): Db {
   return db
 }
 
-/** The backup's path; `meanwhile` is called at each step with the bytes that are done. */
+/** Returns the backup's path. Calls `meanwhile` at each step with the number of bytes done. */
 async function backUp(db: Db, meanwhile: (done: number) => void = () => {}): Promise<string> {
   const target = `${db.file}.copy`
   await withPart(target, async (part) => {

@@ -1,4 +1,4 @@
-/** What the database refuses, and what only the program guarantees. */
+/** What the database rejects, and what only the program guarantees. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SEVERITIES } from '../../src/domain/severity.ts'

@@ -1,4 +1,7 @@
-/** The write-ahead log under watch: whoever deletes or truncates it is noticed before the next answer, and the rest is saved. */
+/**
+ * Monitoring the write-ahead log: if it is deleted or truncated, this is noticed before the next response, and the rest
+ * is saved.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
@@ -11,14 +14,14 @@ import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 const LOST = { code: LOG_LOST }
 
-/** A database whose rows stand in the log alone. */
+/** Creates a database whose rows exist only in the log. */
 function filled(t: TestContext): Db {
   const db = temporaryStore(t)
   makeOrganization(db, 'Acme', 'Team')
   return db
 }
 
-/** What another process finds there, as after a restart. */
+/** Returns what another process finds in the file, as if after a restart. */
 function namesIn(db: Db): unknown[] {
   const again = new SQLite(db.file)
   try {

@@ -1,4 +1,4 @@
-/** Migrations: forward only, once each, after a copy, and never on a file from the future. */
+/** Migrations: forward only, once each, after making a copy, and never on a newer file. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ const SQL = fileURLToPath(new URL('../../sql', import.meta.url))
 const OPEN = new URL('../../src/store/sqlite/open.ts', import.meta.url).href
 const MIGRATE = new URL('../../src/store/sqlite/schema/migrate.ts', import.meta.url).href
 
-/** Ours and one more. */
+/** Returns the program's migrations and an additional one. */
 function extended(text: string): Migrations {
   const textOf = (name: string) => (name === '9999_next' ? text : migrationText(name))
   return { names: [...MIGRATIONS, '9999_next'], textOf }

@@ -1,4 +1,4 @@
-/** Opening a file: what the promise "committed is on disk" rests on, and the files that are refused. */
+/** Opening a file: the settings that make "committed" mean "on disk", and files that are rejected. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import {

@@ -9,7 +9,10 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 
 const PAGE = { page: 1, limit: 10 }
 
-/** A channel, a notification about an incident of each service, and a message that is being sent with all of them. */
+/**
+ * Creates a channel, a notification about an incident of each service, and a message with all of them that is being
+ * sent.
+ */
 async function digest(t: TestContext, services: readonly string[]) {
   const flow = makeFlow(t)
   createChannel(flow.deps, flow.acme.key, { name: 'on-call', kind: 'ntfy', target: 'https://ntfy.example.com/incmon' })

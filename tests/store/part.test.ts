@@ -1,4 +1,4 @@
-/** Files that are whole or not there. */
+/** Files that are either complete or missing. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The path of a database: links lead to one file with one log, and a second name for it is refused. */
+/** The path of a database: symbolic links lead to one file with one log, and a second name is rejected. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, linkSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-/** A migrated database in a directory of its own, and another directory. */
+/** Creates a migrated database in one directory, and another directory. */
 function places(t: TestContext) {
   const [data, other] = [join(temporaryDirectory(t), 'data'), temporaryDirectory(t)]
   mkdirSync(data)
@@ -77,7 +77,7 @@ test('a hard link created while a server runs is refused to the second server', 
   assert.ok(makeOrganization(first, 'Acme', 'Team').key > 0)
 })
 
-/** Does the work while `from` is seen at `at`; false where nobody may mount. */
+/** Runs the work while `from` is mounted at `at`. Returns false if mounting is not allowed. */
 function whileMounted(from: string, at: string, work: () => void): boolean {
   if (spawnSync('mount', ['--bind', from, at]).status !== 0) return false
   try {
@@ -103,7 +103,7 @@ test('a directory that is mounted elsewhere has one lock', (t) => {
   release()
 })
 
-/** A disk of its own, or null where nobody may mount one. */
+/** Mounts a separate disk. Returns null if mounting is not allowed. */
 function disk(t: TestContext, options: string): string | null {
   const at = temporaryDirectory(t)
   return spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'incmon-test', at]).status === 0 ? at : null

@@ -1,4 +1,4 @@
-/** Query plans: no query reads a whole table, or sorts rows whose number grows with the history. */
+/** Query plans: no query scans a whole table, or sorts rows whose number grows with the history. */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
@@ -10,28 +10,25 @@ import { makeFlow } from '../helpers/flow.ts'
 import { listening } from '../helpers/listening.ts'
 
 const STORE = new URL('../../src/store/', import.meta.url)
-/** Files that query no table of the data model. */
+/** Files without queries on tables of the data model. */
 const WITHOUT_QUERIES = /^(sqlite\/|engine-store\.ts$)/
 
-/** Names that are not tables, tables with few rows, and indexes of live records only. */
+/** Names that are not tables, small tables, and indexes that contain only live records. */
 const MAY_BE_SCANNED =
   /^SCAN (json_each|schema_migrations|organizations|channels|alerts USING (COVERING )?INDEX alerts_live|incidents USING INDEX incidents_unresolved|\d+-ROW VALUES CLAUSE)/
 
-/** Queries that may sort events or alerts, each with the reason: the rows are few. */
+/** Queries that can sort events or alerts because there are few rows, with the reason. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [
   { query: /where "incident_id" = \+?\?/, why: 'the alerts of one incident' },
   { query: /"alerts"."incident_id" = \+?\?/, why: 'what belongs to the alerts of one incident' },
 ]
 
-/** Queries that may read a whole organization: totals, all services, and loading the live state. */
+/** Queries that can read all records of an organization: totals, all services, and loading the live state. */
 const MAY_READ_ALL = /count\(\*\)|from "(services|aliases|image_projects|senders|groups|silences)"/
 
 type Step = { readonly detail: string; readonly text: string }
 
-/**
- * The steps that read a table, or an index of one, from end to end, or all that an organization has in it; and those that
- * sort rows of events or alerts.
- */
+/** Returns the steps that scan a table, an index or a whole organization, and those that sort events or alerts. */
 function faults(file: string, texts: Iterable<string>): Step[] {
   const sqlite = new SQLite(file)
   const steps = [...texts].flatMap((text) => {
@@ -51,7 +48,7 @@ function isExcused({ detail, text }: Step): boolean {
   return !detail.startsWith('SEARCH ') && MAY_BE_SORTED.some(({ query }) => query.test(text))
 }
 
-/** The texts that were asked, and the functions of the store that were called, while a little of everything is done. */
+/** Returns the queries and the store functions used while exercising a bit of everything. */
 async function listen(t: TestContext) {
   const queries = new Set<string>()
   const flow = makeFlow(t, listening(queries))
@@ -70,7 +67,7 @@ async function listen(t: TestContext) {
   return { file: flow.file, queries, called: new Set(called) }
 }
 
-/** All functions that other layers may call. */
+/** Returns all functions that other layers can call. */
 async function exported(): Promise<string[]> {
   const names = readdirSync(fileURLToPath(STORE), { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => name.endsWith('.ts') && !WITHOUT_QUERIES.test(name))

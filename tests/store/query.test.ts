@@ -1,4 +1,4 @@
-/** Prepared queries: holes are filled by name, each time anew. */
+/** Prepared queries: placeholders are bound by name on every execution. */
 import assert from 'node:assert/strict'
 import { constants, DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Taking the place of a database: nobody can go on with the old one under the name of the new. */
+/** Replacing a database: no process can continue to use the old one under the new one's name. */
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
@@ -8,7 +8,7 @@ import { withPart } from '../../src/store/sqlite/temporary-file.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
-/** A closed database of Acme, opened once more by a process that has not looked into it yet. */
+/** Returns a closed database of Acme, opened by another process that has not read it yet. */
 function openedLate(t: TestContext): SQLite.Database {
   const db = temporaryStore(t)
   makeOrganization(db, 'Acme', 'Team')

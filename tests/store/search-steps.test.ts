@@ -1,4 +1,4 @@
-/** A search in chunks finds what a search of all rows at once finds. */
+/** A search in chunks finds the same rows as a search of all rows at once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -6,7 +6,7 @@ import { pageInChunks, type SearchSource } from '../../src/store/history/alert-s
 
 type Row = { readonly time: number; readonly id: number; readonly matches: boolean }
 
-/** As SQL would answer, newest first. */
+/** Returns the rows in SQL's order, newest first. */
 function searched(rows: readonly Row[], asked: number[] = []): SearchSource<Row> {
   const newest = rows.toSorted((a, b) => b.time - a.time || b.id - a.id)
   const matching = (from: number, before: number) =>

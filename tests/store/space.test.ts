@@ -1,4 +1,4 @@
-/** Space: files shrink after pruning, a little at a time, and older ones once they were written anew. */
+/** Disk space: files shrink gradually after pruning, older ones only after being rewritten. */
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ function sizeOf(db: Db): number {
   return statSync(db.file).size
 }
 
-/** A file as the first version made them. */
+/** Returns a file as the first version created it. */
 function olderFile(t: Parameters<typeof temporaryDirectory>[0]): Db {
   const file = join(temporaryDirectory(t), 'incmon.db')
   const older = new SQLite(file)

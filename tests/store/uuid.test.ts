@@ -1,4 +1,4 @@
-/** Public names: text outside, bytes in the file, and nothing else passes for one. */
+/** UUIDs: text outside, bytes in the file, and nothing else is accepted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

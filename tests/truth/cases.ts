@@ -1,4 +1,4 @@
-/** Recorded incidents with a known cause: a directory for each, with the requests as they were sent and the truth about them. */
+/** Recorded incidents with a known cause: one directory per case, with the requests and the truth about them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Source } from '../../src/domain/event/event.ts'
@@ -6,25 +6,28 @@ import type { Source } from '../../src/domain/event/event.ts'
 /** One recorded webhook request. */
 export type Sent = { readonly t: string; readonly endpoint: Source; readonly body: unknown }
 
-/** What is known about a case: the root-cause object or change, and how the workloads were when the case was recorded. */
+/** The truth about a case: the root-cause object or change, and the state of the workloads at the time of recording. */
 export type Truth = {
   readonly capturedAt?: string
   readonly detectedAt?: string
   readonly rootCause: { readonly object: string; readonly change?: string }
-  /** By workload, `name` or `namespace/name`. Missing if it was not recorded. */
+  /** Keyed by workload, as `name` or `namespace/name`. Missing if it was not recorded. */
   readonly health?: Readonly<Record<string, { readonly desired?: number; readonly available?: number }>>
 }
 
 export type Case = { readonly name: string; readonly requests: readonly Sent[]; readonly truth: Truth }
 
-/** The data sets in a directory by their names: the directory itself if it has `cases/`, otherwise its children that have. */
+/**
+ * Returns the data sets in a directory by name: the directory itself if it contains `cases/`, or else its
+ * subdirectories that do.
+ */
 export function readDataSets(directory: string): ReadonlyMap<string, readonly Case[]> {
   const own = existsSync(join(directory, 'cases'))
   const names = own ? ['.'] : readdirSync(directory).filter((name) => existsSync(join(directory, name, 'cases')))
   return new Map(names.sort().map((name) => [own ? directory : name, readCases(join(directory, name, 'cases'))]))
 }
 
-/** When the truth was recorded, or the last request was sent if that was later. Milliseconds UTC. */
+/** Returns when the truth was recorded or when the last request was sent, whichever is later, in milliseconds UTC. */
 export function captureOf({ requests, truth }: Case): number {
   const last = Date.parse(requests.at(-1)?.t ?? '')
   return Math.max(last, Date.parse(truth.capturedAt ?? truth.detectedAt ?? '') || last)

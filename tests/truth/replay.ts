@@ -1,4 +1,4 @@
-/** One recorded case sent to an empty database, and what the API then answers. */
+/** Sends a recorded case to an empty database and reads the API's results. */
 
 import { createApp } from '../../src/http/app.ts'
 import { readHere } from '../../src/store/read.ts'
@@ -7,12 +7,12 @@ import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { makeServerContext } from '../helpers/server-context.ts'
 import { type Case, captureOf } from './cases.ts'
 
-/** What incmon says about a case. Services are named without their namespace, as the truth names workloads. */
+/** What incmon reports about a case. Services are named without their namespace, like workloads in the truth. */
 export type Prediction = {
   readonly case: string
-  /** The services with an open incident that incmon opened, and that goes on: an alert of it still fires. */
+  /** The services with an ongoing incident that was opened automatically: at least one of its alerts is firing. */
   readonly openedFor: readonly string[]
-  /** The number of open incidents in which no alert fires any more. They wait half an hour before they are `monitoring`. */
+  /** The number of open incidents without a firing alert. They change to `monitoring` after half an hour. */
   readonly recovered: number
   readonly critical: readonly string[]
   /** Suspected objects: `app/cart`, `node/worker-1`, `namespace/shop`. */
@@ -22,19 +22,19 @@ export type Prediction = {
 }
 
 /**
- * When the requests arrive: all together at the moment of capture, as a sender that was connected late sends them, or
- * each at its own time.
+ * When the requests arrive: all at the time of capture, as from a sender that was connected late, or each at its own
+ * time.
  */
 export type Arrival = 'captured' | 'live'
 
-/** How long after the last request the answers are read. */
+/** How long after the last request the results are read. */
 const SETTLING_MS = 6_000
 
 type Api = (method: string, path: string, body?: unknown, header?: string) => Promise<Answer>
 // biome-ignore lint/suspicious/noExplicitAny: what the API answers is checked by its own tests
 type Answer = any
 
-/** Replays a case at the times at which it was recorded, over the whole application in this process. */
+/** Replays a case at its recorded times with the whole application in this process. */
 export async function predict(recorded: Case, arrival: Arrival): Promise<Prediction> {
   const endings: (() => unknown)[] = []
   const flow = makeFlow({ after: (end) => void endings.push(end as () => unknown) })
@@ -76,7 +76,7 @@ async function read(api: Api): Promise<Omit<Prediction, 'case'>> {
   const services: Answer[] = await api('GET', '/api/services')
   const incidents = (await listAll(api, '/api/incidents')).filter(({ status }) => status !== 'resolved')
   const nameOf = new Map(services.map(({ id, name }) => [id, name]))
-  // The truth is what was wrong at the capture. It says nothing about what had ended before.
+  // The truth describes the state at the capture and says nothing about what ended before.
   const ongoing = incidents.filter(({ firingAlerts }) => firingAlerts > 0)
   const candidates = ongoing.length > 0 ? ongoing : incidents
   const incident = candidates.sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))[0]
@@ -100,7 +100,7 @@ async function listAll(api: Api, path: string): Promise<Answer[]> {
   }
 }
 
-/** If incmon opened no incident, a person opens one for the service that is worst. */
+/** If incmon did not open an incident, opens one by hand for the worst service. */
 async function openByHand(api: Api, services: Answer[]): Promise<string | null> {
   const worst = services
     .filter(({ score }) => score < 100)
@@ -115,7 +115,7 @@ async function openByHand(api: Api, services: Answer[]): Promise<string | null> 
   return id
 }
 
-/** `shop/cart` → `app/cart`; nodes and namespaces are named as they are. */
+/** Converts `shop/cart` to `app/cart`. Nodes and namespaces keep their names. */
 function objectOf(ref: string): string {
   return /^(?:node|namespace)\//.test(ref) ? ref : `app/${ref.slice(ref.lastIndexOf('/') + 1)}`
 }

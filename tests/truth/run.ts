@@ -54,7 +54,7 @@ function write(file: string, predictions: readonly Prediction[]): void {
   writeFileSync(file, predictions.map((one) => `${JSON.stringify(one)}\n`).join(''))
 }
 
-/** What a healthy cluster says in seven days must open nothing. */
+/** Returns the number of incidents opened by a healthy cluster's week, which should be zero. */
 async function incidentsOfQuietWeek(): Promise<number> {
   const endings: (() => unknown)[] = []
   const flow = makeFlow({ after: (end) => void endings.push(end as () => unknown) })

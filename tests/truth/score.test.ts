@@ -1,4 +1,4 @@
-/** The figures of `npm run truth`, over predictions made by hand. */
+/** The figures of `npm run truth` for hand-written predictions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Case, captureOf } from './cases.ts'

@@ -1,20 +1,20 @@
-/** How well predictions fit the truth. */
+/** Scores predictions against the truth. */
 import type { Case } from './cases.ts'
 import type { Prediction } from './replay.ts'
 
-/** One figure of the table: `right` of `total`; `target` is the least share that is wanted, null if there is none. */
+/** One row of the table: `right` of `total` are correct. `target` is the required share, or null. */
 export type Figure = {
   readonly name: string
   readonly right: number
   readonly total: number
   readonly target: number | null
-  /** `case: what was expected and what was found`, for each that is wrong. */
+  /** `case: expected and actual` for each wrong prediction. */
   readonly wrong: readonly string[]
 }
 
 type Judged = { readonly truth: Case; readonly prediction: Prediction }
 
-/** The figures of one data set. A figure that its cases say nothing about is left out. */
+/** Returns the figures of one data set. Figures that do not apply to its cases are omitted. */
 export function figuresOf(judged: readonly Judged[]): Figure[] {
   const withHealth = judged.filter(({ truth }) => truth.truth.health)
   const withChange = judged.filter(({ truth }) => truth.truth.rootCause.change)
@@ -33,7 +33,7 @@ export function figuresOf(judged: readonly Judged[]): Figure[] {
   return figures.filter(({ total }) => total > 0)
 }
 
-/** The workloads that had fewer available than desired replicas, by name. */
+/** Returns the names of workloads with fewer available than desired replicas. */
 function unavailable({ truth }: Case): ReadonlySet<string> {
   const workloads = Object.entries(truth.health ?? {})
   return new Set(

@@ -1,4 +1,4 @@
-/** Checkpoints in a thread: the log is copied into the file, begins anew, and costs the writer nothing. */
+/** Checkpoints in a thread: the log is copied into the file and restarted, without delaying the writer. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
@@ -11,7 +11,7 @@ import { makeOrganization, makeRejection } from '../helpers/factory.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
-/** A store whose log is looked at all the time, and the threads that were started for it. */
+/** Creates a store whose log is checked constantly, and returns the threads that were started for it. */
 function checkpointed(t: TestContext, start = startWorker) {
   const db = temporaryStore(t)
   const acme = makeOrganization(db, 'Acme', 'Pro')
@@ -48,7 +48,7 @@ test('the thread checkpoints a long log, and the next write restarts it', async 
   assert.ok(db.checkpoint('NOOP').log < 1_000)
 })
 
-/** The locks of this process on a file, as Linux lists them. */
+/** Returns this process's locks on a file, as listed by Linux. */
 function locksOn(file: string): string[] {
   const inode = `:${statSync(file).ino} `
   const lines = readFileSync('/proc/locks', 'utf8').split('\n')

@@ -1,4 +1,4 @@
-/** Long reads in threads of their own: fresh, bounded, harmless to everything else, and gone with the server. */
+/** Slow reads in separate threads: up to date, bounded, isolated from everything else, and stopped with the server. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -19,7 +19,7 @@ import { temporaryStore } from '../helpers/store.ts'
 
 const FIRST = { page: 1, limit: 50 }
 
-/** A store with an alert, a reader, and the threads that it started. */
+/** Creates a store with an alert and a reader, and returns the threads it started. */
 function reading(t: TestContext, start = startWorker) {
   const db = temporaryStore(t)
   const acme = makeOrganization(db, 'Acme', 'Team')

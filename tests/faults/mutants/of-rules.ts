@@ -1,10 +1,10 @@
-/** Mutants of the rules, of input and of access. */
+/** Mutants of rules, input handling and access control. */
 import type { Mutant } from './run.ts'
 
 const ITEM = 'src/domain/decide/item.ts'
 const EFFECTS = 'tests/faults/effects.test.ts'
 const BAD = 'tests/faults/bad-input.test.ts'
-/** No alert is ever found again. */
+/** Makes lookups of existing alerts fail. */
 const NO_IDENTITY = [
   'signal: Signal): LiveAlert | null {\n',
   'signal: Signal): LiveAlert | null {\n  if (receivedAt > 0) return null\n',

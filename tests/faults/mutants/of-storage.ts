@@ -1,4 +1,4 @@
-/** Mutants of the store, of commits and of the start and end of the server. */
+/** Mutants of the store, commits, startup and shutdown. */
 import type { Mutant } from './run.ts'
 
 const STORE = 'src/store/sqlite'

@@ -1,6 +1,6 @@
 /**
- * Negative controls: each mutant removes one thing that the promise rests on, in a copy of the program, and the tests that
- * prove it must fail. `npm run test:mutants` runs all, `npm run test:mutants -- no-sync` the named ones.
+ * Negative controls: each mutant removes one safeguard from a copy of the program, which must make the corresponding
+ * tests fail. `npm run test:mutants` runs all of them, `npm run test:mutants -- no-sync` only the named ones.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,20 +11,19 @@ import { fileURLToPath } from 'node:url'
 import { RULE_MUTANTS } from './of-rules.ts'
 import { STORAGE_MUTANTS } from './of-storage.ts'
 
-/** A change of the program that removes one thing which the promise rests on. */
+/** A change of the program that removes one safeguard. */
 export type Mutant = {
   readonly name: string
   readonly file: string
-  /** A text that stands there once, and what stands there instead. */
+  /** The text to replace, which must occur exactly once, and its replacement. */
   readonly from: string
   readonly to: string
   readonly test: string
-  /** Only the tests whose name contains this text. */
+  /** Runs only tests whose name contains this text. */
   readonly only?: string
 }
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-/** Milliseconds. */
 const MAX_TESTS = 300_000
 const MUTANTS = [...STORAGE_MUTANTS, ...RULE_MUTANTS]
 
@@ -63,7 +62,7 @@ async function isCaught(mutant: Mutant): Promise<boolean> {
   }
 }
 
-/** Runs the tests in a process group, which is killed after the last test, or after `MAX_TESTS`, with its servers. */
+/** Runs the tests in their own process group. After the last test, or after `MAX_TESTS`, the whole group is killed. */
 async function runTests(cwd: string, chosen: readonly string[]) {
   const flags = ['--import', 'tsx', '--test', '--test-isolation=none', '--test-timeout=240000', '--test-reporter=spec']
   const child = spawn(process.execPath, [...flags, ...chosen], {
@@ -76,7 +75,7 @@ async function runTests(cwd: string, chosen: readonly string[]) {
     try {
       process.kill(-pid, 'SIGKILL')
     } catch {
-      // Every process of the group has ended.
+      // All processes of the group have ended.
     }
   }
   const timer = setTimeout(endGroup, MAX_TESTS)

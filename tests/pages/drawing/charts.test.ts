@@ -1,4 +1,4 @@
-/** Strips, bills, histograms and charts: what is drawn, and the words that say the same. */
+/** Strips, bills, histograms and charts: what is drawn, and the equivalent text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Bill } from '../../../src/http/pages/drawing/bill.tsx'

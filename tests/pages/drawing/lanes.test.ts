@@ -1,4 +1,4 @@
-/** The lane picture: positions in order, labels that do not overlap, and words that say what the picture says. */
+/** The lane picture: ordered positions, labels that do not overlap, and equivalent text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -41,7 +41,7 @@ const PICTURE: LanePicture = {
 const drawn = (more: Partial<LanePicture> = {}) => String(Lanes({ picture: { ...PICTURE, ...more } }))
 const place = (bars: readonly LaneBar[]) => placeLane('alerts', bars, SPAN, NOW, WIDTHS)
 
-/** What a bar and its label take of a wide picture, in px. */
+/** Returns the space that a bar and its label occupy in a wide picture, in px. */
 function extent({ x, width, place, label }: PlacedBar): readonly [number, number] {
   const [left, right] = [(x / 100) * WIDTHS.wide, ((x + width) / 100) * WIDTHS.wide]
   const text = label.length * 6.5 + 14
