@@ -30,7 +30,7 @@ CREATE TABLE tokens (
   created_at      INTEGER NOT NULL,
   expires_at      INTEGER,
   revoked_at      INTEGER,
-  last_used_at    INTEGER                                                -- to the minute
+  last_used_at    INTEGER                                                -- precise to the minute
 ) STRICT;
 -- GET /api/tokens
 CREATE INDEX tokens_by_organization ON tokens (organization_id, id);
@@ -46,7 +46,7 @@ CREATE TABLE sessions (
   person          TEXT    NOT NULL CHECK (length(person) <= 100),        -- the display name; '' to show the token's name
   agent           TEXT    NOT NULL,                                      -- browser and operating system: 'Firefox on Linux'
   created_at      INTEGER NOT NULL,
-  last_used_at    INTEGER NOT NULL,                                      -- to the minute
+  last_used_at    INTEGER NOT NULL,                                      -- precise to the minute
   expires_at      INTEGER NOT NULL
 ) STRICT;
 -- the session list on the settings page
@@ -586,7 +586,7 @@ CREATE TABLE outbox (
   actor           TEXT,                                                  -- who made the change; null if automatic
   severity_before TEXT,                                                  -- the severity before it was raised
   status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
-  leader_id       INTEGER REFERENCES outbox (id) ON DELETE CASCADE,      -- this row or another; null until it is first sent
+  leader_id       INTEGER REFERENCES outbox (id) ON DELETE CASCADE,      -- the message's first notification; null until first sent
   attempts        INTEGER NOT NULL DEFAULT 0,
   created_at      INTEGER NOT NULL,
   due_at          INTEGER NOT NULL,                                      -- when to send or retry it

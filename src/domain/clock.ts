@@ -8,8 +8,8 @@ const HELD = 5 * 60_000
 
 /**
  * Returns a clock that stands still while `read` is at most five minutes behind the last result, so that later records
- * never get an earlier time. A larger step back takes effect at once; a server started in the wrong year would never
- * recover otherwise. Times before 1970 are returned as 1970.
+ * never get an earlier time. A larger step back takes effect at once, so that a server started in the wrong year can
+ * recover. Times before 1970 are returned as 1970.
  * @param read milliseconds UTC
  */
 export function steadyClock(read: () => number): () => number {

@@ -40,7 +40,7 @@ export type Batch = {
 
 /**
  * Processes inputs until `isEnough` returns true, then saves the effects. A failing input does not affect the others.
- * @returns one outcome for each input that was processed; the remaining inputs have none
+ * @returns the outcomes of the inputs that were processed, in order
  * @throws the error from `save`, after rolling everything back
  * @throws SplitBatch if a service cannot be evaluated and there is more than one input
  */

@@ -1,6 +1,6 @@
 /**
  * The engine is the only writer in a running server. Start with this file. `queue.ts` decides when an input is
- * processed and handles disk errors; `batch.ts` processes and saves inputs.
+ * processed, and handles disk errors. `batch.ts` processes and saves inputs.
  */
 import { type Delivery, type Receipt, type Received, receive } from '../domain/decide/delivery.ts'
 import { nextDue } from '../domain/decide/sweep.ts'

@@ -53,7 +53,7 @@ const FULL = 'the disk of the database is full, "incmon doctor" shows how much i
  */
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
-/** The maximum number of event loop turns to wait. One turn is allowed per millisecond of the last batch. */
+/** Caps the minimum wait, which is one event loop turn per millisecond of the last batch. */
 const GATHER_TURNS = 50
 /** The upper bound for the estimated ratio of a batch's total duration to the duration of its decisions. */
 const MAX_SAVING = 8

@@ -35,7 +35,7 @@ const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
 
 /**
  * Parses an Alertmanager webhook notification, version 4 or similar. `receivedAt` is in ms UTC. Each item must have a
- * `labels` object; everything else has a default. Invalid items are rejected individually.
+ * `labels` object. All other fields have defaults. Invalid items are rejected individually.
  * @throws IncmonError `invalid` if there is no list of alerts, or more than 20,000 alerts
  */
 export function readNotification(body: unknown, receivedAt: number, source: Source): Intake {

@@ -19,8 +19,8 @@ const SECRET_KEY =
   /(?:password|passwd|passphrase|pwd|token|authorization|(?:api|access|secret|private)[-_]?key|client[-_]?secret)$/i
 
 /**
- * Secrets in known formats. Each pattern runs in linear time: it starts with a literal, a lookbehind prevents another
- * start within the same word, and adjacent repetitions never match the same character.
+ * Secrets in known formats. Each pattern runs in linear time, because it starts with a literal, a lookbehind prevents
+ * another start within the same word, and adjacent repetitions never match the same character.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   // A truncated log may lack the end marker. Everything after the begin marker is then redacted.
@@ -69,10 +69,10 @@ const KNOWN_TOKEN = new RegExp(
 )
 
 /**
- * Returns a JSON value with all secrets replaced: values of GitLab pipeline variables, strings and numbers under keys
- * such as `password`, `api_key` or `X-Gitlab-Token`, and anything that `redactText` finds in other strings. Returns the
- * value itself if it contains no secret; otherwise a copy. Numbers that JSON cannot represent (1e400) become null. The
- * value must be within the depth limit of `parseBody`.
+ * Returns a JSON value with all secrets replaced. Secrets are the values of GitLab pipeline variables, strings and
+ * numbers under keys such as `password`, `api_key` or `X-Gitlab-Token`, and anything that `redactText` finds in other
+ * strings. Returns the value itself if it contains no secret, otherwise a copy. Numbers that JSON cannot represent
+ * (1e400) become null. The value must be within the depth limit of `parseBody`.
  */
 export function redact(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value)

@@ -1,4 +1,4 @@
-/** Lists firing alerts. The live state knows which alerts are firing; the database contains their records. */
+/** Lists firing alerts. The live state says which alerts are firing, and the database contains their records. */
 import type { Listed, Page } from '../domain/pagination.ts'
 import { type FiringFilter, listFiring } from '../domain/state/firing.ts'
 import { type AlertRecord, listAlertsByRowId } from '../store/alerts.ts'

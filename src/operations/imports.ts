@@ -7,7 +7,7 @@ import type { Source } from '../domain/event/event.ts'
 import { isStored } from '../store/events.ts'
 import { type Deps, withEngine } from './deps.ts'
 
-/** `isRecorded`: whether the time of receipt was recorded; if not, it is the time of the import. */
+/** `isRecorded`: whether the time of receipt was recorded. If not, it is the time of the import. */
 export type Imported = Delivery & { readonly idempotencyKey: string; readonly isRecorded: boolean }
 
 /** Returns the Idempotency-Key of an entry, which is the same for entries with the same source, time and text. */
@@ -30,9 +30,8 @@ export type Import = {
 const SWEEP_EVERY = 5_000
 
 /**
- * Creates an import. Without a running server, the import controls the clock and sweeps at each due time between two
- * requests, so that alerts and incidents end at the same times as they would have on a server. A running server has its
- * own clock.
+ * Creates an import. If a server is running, its clock is used. Otherwise the import controls the clock and sweeps at
+ * each due time between two requests, so that alerts and incidents end when they would have ended on a server.
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
@@ -79,8 +78,8 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
 }
 
 /**
- * Returns whether a request is already stored. For a day, it is recognized by its key; after that, by its events,
- * provided that they contain their time.
+ * Returns whether a request is already stored. It is recognized by its key for a day. After that, it is recognized by
+ * its events, provided that they contain their time.
  */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery

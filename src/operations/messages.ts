@@ -24,8 +24,8 @@ import {
 import type { Deps } from './deps.ts'
 
 /**
- * The maximum number of notifications in a message. The rest go into the next message. A webhook lists all of them;
- * other messages contain only counts.
+ * The maximum number of notifications in a message. The rest go into the next message. A webhook lists all of them,
+ * while other messages contain only counts.
  */
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000

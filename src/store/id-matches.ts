@@ -24,8 +24,8 @@ const MAX_MATCHES = 5
 
 /**
  * Finds the records with this number, or whose UUID starts with these characters. If there are none, finds the newest
- * records whose UUID ends with them: a UUID starts with its time, so the first 8 characters are the same for all
- * records from the same minute.
+ * records whose UUID ends with them. UUIDs start with the time, so records from the same minute share the first 8
+ * characters.
  * @param word an incident number, or at least 8 characters of a UUID; anything else matches nothing
  */
 export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {

@@ -127,8 +127,8 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
 const MAX_DEPLOYS = 60
 
 /**
- * Lists services with their health for the overview, pipelines in a period, and the last good deploy of each unhealthy
- * service, no matter how old, by service UUID.
+ * Lists the overview's services with their health, the pipelines in a period, and the last good deploy of each
+ * unhealthy service by service UUID. The deploy can be older than the period.
  */
 export function findOverview(db: Db, organizationId: number, { from, to }: TimeSpan) {
   const services = listServices(db, organizationId, to, false)

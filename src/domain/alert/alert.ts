@@ -192,9 +192,9 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
 }
 
 /**
- * Returns whether a firing item was sent before the reported end but arrived after it: the item started before the end
- * and arrived within 2 minutes of the report. If its fingerprint never ended, it is not a late copy, because a
- * restarted exporter's new fingerprint starts before the old one ends.
+ * Returns whether a firing item is a late copy: it started before the reported end and arrived within 2 minutes of the
+ * report. An item whose fingerprint never ended is not a late copy, because a restarted exporter's new fingerprint
+ * starts before the old one ends.
  */
 function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
   return (
@@ -233,8 +233,8 @@ function withSighting(evidence: Evidence, signal: Signal): Evidence {
 }
 
 /**
- * Returns when a signal last confirmed the condition: for a notification, when it was received; for an event, when it
- * happened.
+ * Returns when a signal last confirmed the condition. For a notification, this is when it was received. For an event,
+ * this is when it happened.
  */
 function lastSeen(signal: Signal, receivedAt: number): number {
   if (signal.status === 'resolved') return signal.endsAt ?? signal.at

@@ -15,7 +15,7 @@ const WEAK_RULES: ReadonlySet<string> = new Set(['environment', 'slug'])
 
 /**
  * Creates a silence when a deploy of the service starts, and ends it with the deploy. A duration of 0 disables this.
- * @param rule the rule that matched the pipeline to the service; weak rules do not create silences
+ * @param rule the rule that matched the pipeline to the service; if it is weak, no silence is created
  */
 export function silenceDeploy(
   ctx: Context,

@@ -178,7 +178,10 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
   ctx.emit({ kind: 'service-changed', before, after: { ...before, lastEventAt, lastAlertAt } })
 }
 
-/** Returns whether an item is new evidence for links. A repeated event is; a repeated notification is not. */
+/**
+ * Returns whether an item is new evidence for links. Repeated events are new evidence, but repeated notifications are
+ * not.
+ */
 function isEvidence({ live, change }: Decided, kind: DraftJudgement['event']['kind']): boolean {
   const isNew = live.alert.source === 'cluster' || change !== 'repeated'
   return kind === 'firing' && isNew && live.alert.severity !== 'info'

@@ -10,7 +10,7 @@ export type HeadlineFacts = {
   readonly degraded: readonly string[]
 }
 
-/** The sentence in two parts: `lead` is displayed prominently; `rest` can be empty. */
+/** The sentence in two parts. `lead` is displayed prominently, and `rest` can be empty. */
 export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
 
 const MAX_NAMES = 3

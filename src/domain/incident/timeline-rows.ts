@@ -4,7 +4,7 @@ import { formatCount, formatTimes, ordered, timesOf } from '../postmortem/words.
 
 export type TimelineRow = {
   readonly at: number
-  /** For an alert, when it was last seen; for a pipeline, its end; otherwise, the time of the last repeat. */
+  /** When an alert was last seen, when a pipeline ended, or the time of the last repeat. */
   readonly until: number
   readonly kind: string
   readonly text: string

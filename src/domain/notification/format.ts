@@ -23,8 +23,8 @@ const MAX_TEXT = 3_000
 const MAX_LINKS = 700
 
 /**
- * Formats a Slack incoming webhook. Mattermost and Rocket.Chat also accept it; they support attachments and links, but
- * not blocks or buttons.
+ * Formats a Slack incoming webhook. Mattermost and Rocket.Chat accept the same format, but without blocks and buttons.
+ * They do support attachments and links.
  */
 export function formatSlack({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = `${symbol} ${escapeSlack(title)}`

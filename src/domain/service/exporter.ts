@@ -4,9 +4,13 @@ import type { Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
 
 /**
- * Kinds of exporters: `state` (kube-state-metrics), `host` (node-exporter, windows-exporter; the target is the node),
- * `kubelet` (kubelet, cAdvisor; the target is the node or a pod on it), `probe` (blackbox; the target is the probed
- * URL), `gateway` (pushgateway; the target is the pushing job), `other` (probably the target itself).
+ * Kinds of exporters:
+ * - `state`: kube-state-metrics
+ * - `host`: node-exporter or windows-exporter. The target is the node.
+ * - `kubelet`: kubelet or cAdvisor. The target is the node or a pod on it.
+ * - `probe`: blackbox. The target is the probed URL.
+ * - `gateway`: pushgateway. The target is the pushing job.
+ * - `other`: probably the target itself
  */
 export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'other'
 

@@ -56,9 +56,11 @@ export function attribute(draft: Draft, known: readonly Name[], images: readonly
 }
 
 /**
- * Returns the aliases to look up, most specific first. Aliases take precedence over all rules. `workload`: the
- * `namespace/name` that the rules found, and that of the object; `label`: `name=value`; `image`: the image path;
- * `ci-project`: the project path.
+ * Returns the aliases to look up, most specific first. Aliases take precedence over all rules.
+ * - `workload`: the `namespace/name` that the rules found, and that of the object
+ * - `label`: `name=value`
+ * - `image`: the image path
+ * - `ci-project`: the project path
  */
 export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasRef[] {
   const byRules = attribute(draft, known)

@@ -1,4 +1,4 @@
-/** The records of the live state. They contain only what the rules need; texts stay in the database. */
+/** The records of the live state. They contain only what the rules need. The texts stay in the database. */
 
 import type { Alert } from '../alert/alert.ts'
 import type { DeliveryInterval, Group } from '../alert/delivery-interval.ts'

@@ -44,7 +44,7 @@ const SIGNALS: readonly (readonly [RegExp, number, string])[] = [
 ]
 /**
  * A service also returns HTTP 500 when one of its own calls failed, because web frameworks convert unhandled
- * exceptions. 502, 503 and 504 come from a proxy that cannot reach the service; 4xx comes from the service itself.
+ * exceptions. 502, 503 and 504 come from a proxy that cannot reach the service. 4xx comes from the service itself.
  */
 const PROPAGATED = 0.8
 const INTERNAL_ERROR = /\b500 (?:Internal )?Server Error|\b(?:HTTP|status|code)[\w ]{0,12}\W{0,3}500\b/i
@@ -102,7 +102,7 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
 }
 
 /**
- * Rates how recent a symptom is. The weight depends on `end`, the last observation of any symptom; the text depends on
+ * Rates how recent a symptom is. The weight depends on `end`, the last observation of any symptom. The text depends on
  * `endedAt`, the end of the incident.
  */
 function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {

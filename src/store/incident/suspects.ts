@@ -108,9 +108,9 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 }
 
 /**
- * Lists the alerts that overlap the period, latest start first. Alerts that started more than a day before the period
- * are included only if they are still live, or settled between the start of the period and a day after its end. That
- * way, all three queries use an index, and none scans the entire history.
+ * Lists the alerts that overlap the period, latest start first. An alert that started more than a day before the period
+ * must still be live, or have settled between the start of the period and a day after its end. That way, all three
+ * queries use an index, and none scans the entire history.
  */
 function alertsIn(
   db: Db,

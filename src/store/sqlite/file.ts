@@ -120,8 +120,8 @@ function connect(file: string): SQLite.Database {
     // Sets the application ID before the write-ahead log exists. Otherwise the ID would be in the log and not in the
     // header.
     if (statSync(file).size === 0) {
-      // Auto-vacuum can only be enabled while the file is empty; `vacuum.ts` rewrites older files. Both settings are in
-      // one transaction, so that no other process sees a file without the application ID.
+      // Auto-vacuum can only be enabled while the file is empty. Older files are rewritten by `vacuum.ts`. Both
+      // settings are in one transaction, so that no other process sees a file without the application ID.
       sqlite.exec(`BEGIN; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`)
     }
     return sqlite
@@ -155,7 +155,7 @@ export function makeDurable(sqlite: SQLite.Database, file: string, busyMs: numbe
     keepLog(sqlite, performance.now() + busyMs)
     sqlite.pragma('synchronous = FULL')
     sqlite.pragma('foreign_keys = ON')
-    // In pages. A worker thread normally checkpoints much earlier; this is the fallback if it cannot keep up.
+    // In pages. Normally, a worker thread checkpoints much earlier. SQLite does it here if the worker cannot keep up.
     sqlite.pragma('wal_autocheckpoint = 32000')
     // The log grows during long reads, such as a backup. Afterwards it shrinks to this size.
     sqlite.pragma(`journal_size_limit = ${LOG_LIMIT}`)

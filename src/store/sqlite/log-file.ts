@@ -17,7 +17,7 @@ const MAGIC = 0x377f0682
 type LogFile = {
   /**
    * Resolves once all earlier commits are on disk, in the file that SQLite would read after a crash. Rejects if the
-   * disk failed or the log was lost; the connection then refuses all further writes.
+   * disk failed or the log was lost. After that, the connection refuses all writes.
    */
   readonly sync: () => Promise<void>
   /** Throws if the log was replaced or truncated, because new data in it would be lost at the next start. */

@@ -13,7 +13,7 @@ import {
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
 
-/** Used only to build queries; `open.ts` runs them. */
+/** Used only to build queries. `open.ts` runs them. */
 export const builder = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

@@ -124,7 +124,7 @@ function freeName(file: string): string {
 
 /**
  * Checkpoints the log and locks out all other processes until closed. Processes that were waiting are refused, because
- * the journal mode has changed. Returns null if the file is damaged; its log is then kept as well.
+ * the journal mode has changed. If the file is damaged, returns null and keeps the log as well.
  */
 function holdAlone(file: string, kept: string): SQLite.Database | null {
   // This must happen before SQLite opens the file, because SQLite deletes a log that it cannot read.
