@@ -164,7 +164,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'open-loopback',
-    file: 'src/notify/post.ts',
+    file: 'src/notify/addresses.ts',
     from: "'127.0.0.0/8', ",
     to: '',
     test: 'tests/notify/post.test.ts',
