@@ -69,7 +69,9 @@ function alert(pod: string, more: object = {}) {
   return { labels, annotations: { summary: `${pod} is not ready` }, ...more }
 }
 
-test('Alertmanager’s alerts are grouped by their own identity and repeats stay one', { skip }, async (t) => {
+test('Alertmanager’s alerts are grouped by their own identity, and repeats do not create new alerts', {
+  skip,
+}, async (t) => {
   const incmon = await startServer(t)
   const { push } = await startAlertmanager(t, incmon, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp'), alert('cart-5d4f8c7b9-zt6vw')])
@@ -85,7 +87,7 @@ test('Alertmanager’s alerts are grouped by their own identity and repeats stay
   assert.deepEqual([source.source, source.receiver, source.rejections], ['metrics', 'incmon', 0])
 })
 
-test('A resolved notice of Alertmanager ends the alert as reported', { skip }, async (t) => {
+test('A resolved notification from Alertmanager ends the alert as reported', { skip }, async (t) => {
   const incmon = await startServer(t)
   const { push } = await startAlertmanager(t, incmon, { resolved: true })
   const startsAt = new Date(Date.now() - 60_000).toISOString()
@@ -99,7 +101,7 @@ test('A resolved notice of Alertmanager ends the alert as reported', { skip }, a
   assert.equal(data[0].startsAt, startsAt)
 })
 
-test('A wrong token is refused and nothing arrives', { skip }, async (t) => {
+test('A wrong token is rejected and nothing is stored', { skip }, async (t) => {
   const incmon = await startServer(t)
   const { push } = await startAlertmanager(t, { ...incmon, token: 'incmon_wrong' }, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp')])
@@ -110,7 +112,7 @@ test('A wrong token is refused and nothing arrives', { skip }, async (t) => {
   assert.deepEqual(await incmon.get('/api/services'), [])
 })
 
-test('The commands of the documentation check the configuration and list the firing alerts', { skip }, async (t) => {
+test('The commands in the documentation check the configuration and list the firing alerts', { skip }, async (t) => {
   const server = await startServer(t)
   const { push, directory, url } = await startAlertmanager(t, server, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp')])

@@ -98,7 +98,7 @@ test('src/ follows the rules', () => {
   assert.deepEqual(violations(sources()), [])
 })
 
-test('The name of every file with a test ends in .test.ts', () => {
+test('Every file that contains tests is named *.test.ts', () => {
   const root = new URL('../', import.meta.url)
   const called = globSync('{src,tests,examples}/**/*.{ts,tsx,mts,js,mjs}', { cwd: root }).filter((path) => {
     const isCalledLikeOne = /[._](?:tests?|spec)\.\w+$/.test(path)
@@ -111,7 +111,7 @@ test('The name of every file with a test ends in .test.ts', () => {
   )
 })
 
-test('SQL that only SQLite understands is in the files that docs/architecture.md names, and in no other', () => {
+test('SQL that only SQLite understands occurs only in the files listed in docs/architecture.md', () => {
   const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8')
   const [, section = ''] = /## SQL that only SQLite understands\n([\s\S]*?)(?:\n## |$)/.exec(page) ?? []
   const named = [...section.matchAll(/`src\/([\w/]+)\/\{?([\w,-]+)\}?\.ts`/g)].flatMap(([, folder = '', names = '']) =>
@@ -129,10 +129,10 @@ for (const text of [
   "query.where('name', 'like', 'a%')",
   'sql`CREATE TABLE t (a INTEGER) STRICT`',
 ]) {
-  test(`${text} is known as SQLite’s own`, () => assert.deepEqual(onlySqlite([{ path: 'x', text }]), ['x']))
+  test(`${text} is recognized as specific to SQLite`, () => assert.deepEqual(onlySqlite([{ path: 'x', text }]), ['x']))
 }
 
-test('Portable SQL and words in comments are not', () => {
+test('Portable SQL and text in comments are not', () => {
   const text = "// a pragma\nquery.where('name', '=', name).onConflict((one) => one.doNothing()).returning('id')"
   assert.deepEqual(onlySqlite([{ path: 'x', text }]), [])
 })

@@ -15,7 +15,7 @@ for (const [args, line] of [
   ['--target', /^build: Option '--target <value>' argument missing; usage: [^\n]+\n$/],
   ['now', /^build: Unexpected argument 'now'[^\n]*; usage: [^\n]+\n$/],
 ] as const) {
-  test(`build.mjs ${args} is refused in one line`, () => {
+  test(`build.mjs ${args} is rejected with one line`, () => {
     const { status, stderr } = build(args.split(' '))
     assert.equal(status, 2)
     assert.match(stderr, line)

@@ -28,7 +28,7 @@ test('by default, the server listens only on this machine', () => {
   assert.deepEqual(read({}), { config: { ...DEFAULTS, host: '127.0.0.1', port: 8080, database: 'incmon.db' } })
 })
 
-test('a flag wins over a variable, a variable over the file, the file over the default', () => {
+test('a flag overrides a variable, a variable the file, and the file the default', () => {
   const files = { 'incmon.toml': 'host = "file"\nport = 1\ndatabase = "file.db"' }
   const env = { INCMON_HOST: 'variable', INCMON_PORT: '2' }
   assert.deepEqual(read({ files, env, flags: { host: 'flag' } }), {
@@ -36,7 +36,7 @@ test('a flag wins over a variable, a variable over the file, the file over the d
   })
 })
 
-test('the file is named by --config, else by INCMON_CONFIG', () => {
+test('the file is given by --config, or else by INCMON_CONFIG', () => {
   const files = { 'a.toml': 'port = 1', 'b.toml': 'port = 2', 'incmon.toml': 'port = 3' }
   const env = { INCMON_CONFIG: 'b.toml' }
   const ports = [{ files, env, flags: { config: 'a.toml' } }, { files, env }, { files }].map((given) => {
@@ -55,7 +55,7 @@ test('port 0 means any free port', () => {
   assert.equal('config' in result && result.config.port, 0)
 })
 
-test('one report contains the errors of flags, variables and file', () => {
+test('one report contains all errors in flags, variables and the file', () => {
   const faults = faultsOf({
     flags: { port: '70000' },
     env: { INCMON_PROT: '1', INCMON_HOST: 'a b', INCMON_PORT: '-1' },
@@ -73,7 +73,7 @@ test('one report contains the errors of flags, variables and file', () => {
   ])
 })
 
-test('a name that resembles nothing is refused without a guess', () => {
+test('a name that resembles no known one is rejected without a guess', () => {
   assert.deepEqual(faultsOf({ files: { 'incmon.toml': 'colour_scheme = 1' } }), [
     `incmon.toml: colour_scheme: unknown key; known are ${KNOWN}`,
   ])
@@ -85,13 +85,13 @@ for (const [shown, toml] of [
   ['[1]', 'port = [1]'],
   ['a table', '[port]\nnumber = 1'],
 ] as const) {
-  test(`a port that is ${shown} is refused`, () => {
+  test(`a port that is ${shown} is rejected`, () => {
     const [fault] = faultsOf({ files: { 'incmon.toml': toml } })
     assert.equal(fault, `incmon.toml: port: ${shown} is not a whole number from 0 to 65535`)
   })
 }
 
-test('a list is between commas in a flag and a variable, and a list in the file', () => {
+test('a list is comma-separated in a flag or variable, and an array in the file', () => {
   const given = [
     { flags: { trustedProxies: '10.0.0.0/8, ::1' } },
     { env: { INCMON_TRUSTED_PROXIES: '10.0.0.0/8,::1' } },
@@ -110,7 +110,7 @@ for (const [shown, toml] of [
   ['"10.0.0.0/8"', '"10.0.0.0/8"'],
   ['a list', JSON.stringify(Array(20).fill('10.0.0.0/33'))],
 ] as const) {
-  test(`trusted-proxies = ${toml} is refused`, () => {
+  test(`trusted-proxies = ${toml} is rejected`, () => {
     const [fault] = faultsOf({ files: { 'incmon.toml': `trusted-proxies = ${toml}` } })
     assert.equal(
       fault,
@@ -120,29 +120,29 @@ for (const [shown, toml] of [
 }
 
 for (const [flag, value] of Object.entries({ logLevel: 'loud', maxWaiting: '0', stopGrace: '1m', minFreeDisk: '-1' })) {
-  test(`${flag} ${value} is refused with what is allowed`, () => {
+  test(`${flag} ${value} is rejected, and the message says what is allowed`, () => {
     const [fault = ''] = faultsOf({ flags: { [flag]: value } })
     assert.match(fault, new RegExp(`^--[a-z-]+: "${value}" is not (a whole number|debug, info)`))
   })
 }
 
 for (const port of ['', ' 80', '0x50', '8e3', '80.0', 'eighty']) {
-  test(`--port ${JSON.stringify(port)} is refused`, () => {
+  test(`--port ${JSON.stringify(port)} is rejected`, () => {
     assert.equal(faultsOf({ flags: { port } }).length, 1)
   })
 }
 
-test('an empty database path is refused', () => {
+test('an empty database path is rejected', () => {
   assert.deepEqual(faultsOf({ flags: { database: '' } }), ['--database: "" is not the path of a file'])
 })
 
-test('a file that is not TOML is refused with line and column, in one line', () => {
+test('a file that is not TOML is rejected with line and column, in one line', () => {
   const [fault = '', ...more] = faultsOf({ files: { 'incmon.toml': 'host = "a"\nport 8080' } })
   assert.match(fault, /^incmon\.toml:2:\d+: not TOML: .+$/)
   assert.deepEqual(more, [])
 })
 
-test('a file that is named and missing is refused', () => {
+test('a specified file that is missing is rejected', () => {
   assert.deepEqual(faultsOf({ flags: { config: 'gone.toml' } }), [
     'gone.toml: cannot be read (ENOENT); set --config or INCMON_CONFIG to a readable TOML file',
   ])
@@ -160,7 +160,7 @@ test('clients read the URL and the token from the environment, if they are set',
   assert.deepEqual(clientVariables({ INCMON_URL: 'http://a', INCMON_TOKEN: '' }), { url: 'http://a', token: null })
 })
 
-test('variables that Kubernetes sets for a Service named incmon are ignored', () => {
+test('variables that Kubernetes sets for a Service called incmon are ignored', () => {
   const env = {
     INCMON_SERVICE_HOST: '10.0.0.1',
     INCMON_PORT: 'tcp://10.0.0.1:80',
@@ -171,12 +171,12 @@ test('variables that Kubernetes sets for a Service named incmon are ignored', ()
   assert.equal(read.config.port, 8080)
 })
 
-test('messages name the program as it was started, so that their commands can be pasted', () => {
+test("messages use the program's name as it was invoked, so that their commands can be pasted", () => {
   assert.equal(programName({ npm_lifecycle_event: 'start' }), 'npm run -s incmon --')
   assert.equal(programName({}), 'incmon')
 })
 
-test('each key has the origin of its value, its variable and its allowed values', () => {
+test('each key has the source of its value, its variable and its allowed values', () => {
   const { settings } = readSettings({ flags: { host: 'a' }, env: { INCMON_PORT: '2' }, readFile: () => 'port = 1' })
   assert.deepEqual(settings.map(({ name, value, from, variable }) => [name, value, from, variable]).slice(0, 2), [
     ['host', 'a', '--host', 'INCMON_HOST'],
@@ -188,7 +188,7 @@ test('each key has the origin of its value, its variable and its allowed values'
   )
 })
 
-test('a key with an invalid value has its default, and the error is reported', () => {
+test('a key with an invalid value falls back to its default, and the error is reported', () => {
   const { settings, faults } = readSettings({ flags: {}, env: { INCMON_PORT: 'x' }, readFile: () => '' })
   const port = settings.find(({ name }) => name === 'port')
   assert.deepEqual([port?.value, port?.from, faults.length], [8080, null, 1])

@@ -53,7 +53,7 @@ test('The four payloads are accepted and belong to one service', async (t) => {
   assert.equal((await incmon.get('/api/incidents')).pagination.total, 1)
 })
 
-test('The secret in the pipeline’s variables is never shown again', async (t) => {
+test('The secret in the pipeline’s variables is never shown', async (t) => {
   const incmon = await startServer(t)
   const headers = { 'X-Ci-Token': incmon.token }
   const { body } = await incmon.request('POST', '/api/webhooks/ci', read('gitlab-pipeline.json'), headers)
@@ -69,14 +69,14 @@ test('Alertmanager’s configuration has the settings from which the delivery in
   assert.equal(route.routes[0].continue, true)
 })
 
-test('The page that connects Alertmanager shows the settings of the example', () => {
+test('The page that connects Alertmanager shows the same settings as the example', () => {
   const { route, receivers } = parseYaml(read('alertmanager.yml'))
   const { routes: _, ...own } = route
   const shown = parseYaml(CONNECTIONS.metrics.text.replace('{url}', receivers[0].webhook_configs[0].url))
   assert.deepEqual(shown, { route: own, receivers })
 })
 
-test('Grafana’s contact point and both exporters’ receivers lead to a webhook with a bearer token', async (t) => {
+test('The Grafana contact point and both exporter receivers use a webhook with a bearer token', async (t) => {
   const incmon = await startServer(t)
   const grafana = parseYaml(read('grafana-contact-point.yaml')).contactPoints[0].receivers[0].settings
   const exporters = ['kubernetes-event-exporter.yaml', 'kubernetes-event-exporter-layout.yaml'].map(
@@ -147,7 +147,7 @@ test('The GitLab script registers the webhook with its token', async (t) => {
   assert.equal(new URLSearchParams(seen[0]?.body).get('token'), 't')
 })
 
-test('The GitLab script says what is missing', () => {
+test('The GitLab script says which setting is missing', () => {
   const { status, stderr } = spawnSync(path('gitlab-webhook.sh'), ['shop/checkout'], {
     env: { PATH: process.env.PATH },
   })
@@ -155,7 +155,7 @@ test('The GitLab script says what is missing', () => {
   assert.match(String(stderr), /set GITLAB_URL/)
 })
 
-test('Prometheus’ configuration scrapes, and its expressions name existing metrics', async (t) => {
+test('The Prometheus configuration scrapes incmon, and its expressions use existing metrics', async (t) => {
   const incmon = await startServer(t)
   await incmon.request('POST', '/api/webhooks/metrics', read('alertmanager-notification.json'))
   const [job] = parseYaml(read('prometheus.yml')).scrape_configs
@@ -174,7 +174,7 @@ test('The configuration file is accepted unchanged', () => {
   assert.deepEqual(result, { config: DEFAULTS })
 })
 
-test('The configuration file shows every key', () => {
+test('The configuration file contains every key', () => {
   for (const name of Object.keys(KEYS)) assert.match(read('incmon.toml'), new RegExp(`^(# )?${name} = `, 'm'))
 })
 
@@ -208,7 +208,7 @@ test('The unit restricts what a compromised process can access', { skip: skipSys
   assert.ok(Number(exposure) <= 1.5, exposure)
 })
 
-test('The unit can write only to its own directory, which has the database', () => {
+test('The unit can write only to its own directory, which contains the database', () => {
   const lines = read('incmon.service').split('\n')
   const settings = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.split('=')[1])
@@ -250,7 +250,7 @@ test('the Kubernetes manifest runs one server, and its parts refer to each other
   )
 })
 
-test('the Kubernetes manifest keeps the database on the volume and runs without rights', () => {
+test('the Kubernetes manifest keeps the database on the volume and runs without privileges', () => {
   const [, deployment] = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS())
   const { securityContext: pod, containers } = deployment.spec.template.spec
   const [{ securityContext, volumeMounts, env }] = containers

@@ -40,7 +40,7 @@ suite('the executable', { skip: skipExecutable }, () => {
     }
   })
 
-  test('it names no path of the machine that built it', () => {
+  test('it contains no path of the machine that built it', () => {
     const bytes = readFileSync(EXECUTABLE)
     for (const folder of ['src', 'node_modules', 'dist', 'sql']) assert.equal(bytes.indexOf(ROOT + folder), -1, folder)
   })
@@ -64,7 +64,7 @@ suite('the executable', { skip: skipExecutable }, () => {
     assert.deepEqual([code, readdirSync(cwd)], [0, ['incmon.db', 'incmon.db.lock']])
   })
 
-  test('a file that a killed start left behind is not loaded', (t) => {
+  test('a file left behind by a killed start is not loaded', (t) => {
     const cwd = temporaryDirectory(t)
     const left = join(cwd, '.incmon-abcdef')
     mkdirSync(left)
@@ -72,7 +72,7 @@ suite('the executable', { skip: skipExecutable }, () => {
     assert.deepEqual(run(cwd, ['migrate']).code, 0)
   })
 
-  test('many may start at once in one directory', async (t) => {
+  test('many can start at once in one directory', async (t) => {
     const cwd = temporaryDirectory(t)
     const names = ['a.db', 'b.db', 'c.db', 'd.db', 'e.db', 'f.db']
     const codes = names.map((name) => once(spawn(EXECUTABLE, ['migrate', '--database', name], { cwd }), 'close'))
@@ -84,24 +84,24 @@ suite('the executable', { skip: skipExecutable }, () => {
   })
 
   suite('on a hardened machine', { skip: skipMounts }, () => {
-    test('a noexec TMPDIR does no harm', (t) => {
+    test('it works with a noexec TMPDIR', (t) => {
       const [cwd, tmp] = [temporaryDirectory(t), temporaryDirectory(t)]
       assert.deepEqual(runMounted(`${NOEXEC} ${tmp}`, cwd, ['migrate'], { TMPDIR: tmp }).code, 0)
     })
 
-    test('a noexec directory of the database does no harm', (t) => {
+    test("it works if the database's directory is mounted noexec", (t) => {
       const cwd = temporaryDirectory(t)
       const { code, err } = runMounted(`${NOEXEC} ${cwd}`, cwd, ['migrate'])
       assert.deepEqual([code, err], [0, ''])
     })
 
-    test('a directory that is too full to unpack into does no harm', (t) => {
+    test('it works if the directory has no space to unpack into', (t) => {
       const cwd = temporaryDirectory(t)
       const { code, err } = runMounted(`mount -t tmpfs -o size=1500k tmpfs ${cwd}`, cwd, ['migrate'])
       assert.deepEqual([code, err], [0, ''])
     })
 
-    test('a read-only root does no harm if the database can be written', (t) => {
+    test('it works with a read-only root if the database is writable', (t) => {
       const cwd = temporaryDirectory(t)
       const { code, err } = runMounted(`mount -t tmpfs tmpfs ${cwd}; ${READ_ONLY}`, cwd, ['migrate'])
       assert.deepEqual([code, err], [0, ''])
@@ -116,13 +116,13 @@ suite('the executable', { skip: skipExecutable }, () => {
       assert.deepEqual([code, err], [1, `incmon: SQLite could not be unpacked (${line}): ${remedy}\n`])
     })
 
-    test('TMPDIR names a place where it may run', (t) => {
+    test('TMPDIR can name a directory that allows programs', (t) => {
       const [cwd, tmp] = [temporaryDirectory(t), temporaryDirectory(t)]
       const mounts = [cwd, '/dev/shm'].map((place) => `${NOEXEC} ${place}`).join('; ')
       assert.equal(runMounted(mounts, cwd, ['migrate'], { TMPDIR: tmp }).code, 0)
     })
 
-    test('a state directory that cannot be written is refused in one line', (t) => {
+    test('a state directory that is not writable is rejected in one line', (t) => {
       const { code, err } = runMounted(READ_ONLY, temporaryDirectory(t), ['serve', '--port', '0'])
       assert.equal(code, 1)
       assert.match(
@@ -131,7 +131,7 @@ suite('the executable', { skip: skipExecutable }, () => {
       )
     })
 
-    test('version and help need no place to write', (t) => {
+    test('version and help need no writable directory', (t) => {
       const cwd = temporaryDirectory(t)
       const mounts = `mount -t tmpfs -o ro tmpfs /dev/shm; ${READ_ONLY}`
       for (const args of [['version'], ['--help'], ['serve', '--help']]) {

@@ -19,7 +19,7 @@ const PERMISSIVE = [
   'blessing',
 ]
 
-test('every package of the bundle, Node and SQLite are named with their version', () => {
+test('every bundled package, Node and SQLite are listed with their versions', () => {
   const { metafile } = buildSync({
     entryPoints: [`${ROOT}src/main.ts`],
     ...{ bundle: true, write: false, metafile: true, platform: 'node', outdir: ROOT, logLevel: 'error' },
@@ -35,7 +35,7 @@ test('every package of the bundle, Node and SQLite are named with their version'
   for (const { name, version } of licenses) assert.match(version, /^\d+\.\d+\.\d+/, name)
 })
 
-test('each has the text of a licence that allows redistribution', () => {
+test('each has the text of a license that allows redistribution', () => {
   for (const { name, license, text } of listLicenses()) {
     assert.ok(PERMISSIVE.includes(license), `${name}: ${license}`)
     assert.match(text, /copyright|blessing/i, name)
@@ -43,12 +43,12 @@ test('each has the text of a licence that allows redistribution', () => {
   }
 })
 
-test('the text of Node names the libraries that Node contains', () => {
+test("Node's text lists the libraries that Node contains", () => {
   const { text = '' } = listLicenses().find(({ name }) => name === 'Node.js') ?? {}
   for (const part of ['V8', 'OpenSSL', 'ICU', 'libuv', 'zlib']) assert.ok(text.includes(part), part)
 })
 
-test('the executable prints the same licences as the checkout', { skip: skipExecutable }, () => {
+test('the executable prints the same licenses as the checkout', { skip: skipExecutable }, () => {
   const { stdout } = spawnSync(EXECUTABLE, ['licenses', '--json'], { encoding: 'utf8' })
   assert.deepEqual(JSON.parse(stdout), listLicenses())
 })

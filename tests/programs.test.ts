@@ -23,18 +23,18 @@ test('one line names what was skipped and how to install it', () => {
   assert.equal(skippedLine([]), null)
 })
 
-test('without Chromium the tests in a browser are left out, and no others', () => {
+test('without Chromium only the browser tests are skipped', () => {
   const files = ['tests/pages/live.test.ts', 'tests/programs.test.ts']
   assert.deepEqual(runnable(files, ['chromium']), ['tests/programs.test.ts'])
   assert.deepEqual(runnable(files, ['zsh']), files)
 })
 
-test('without openssl or curl the tests that run them are left out', () => {
+test('without openssl or curl only the tests that need them are skipped', () => {
   const files = ['tests/server/tls.test.ts', 'tests/pages/docs-curl.test.ts', 'tests/architecture.test.ts']
   assert.deepEqual(runnable(files, ['openssl', 'curl']), ['tests/architecture.test.ts'])
 })
 
-test('with CI=true a missing program fails the run before any test', () => {
+test('with CI=true a missing program makes the run fail before any test', () => {
   const env = { PATH: '/nowhere', CI: 'true' }
   const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'tests/run.ts'], { env, encoding: 'utf8' })
   assert.equal(status, 1)

@@ -1,7 +1,7 @@
 /**
- * Runs every test in four processes in parallel. One process per file would load the program eighty times, and one process
- * for all would leave the second core idle. Prints the summary of Node's test runner for all processes together. A test
- * that hangs is named and ended. Names of files that do not exist or contain no test are refused.
+ * Runs all tests in four parallel processes. One process per file would load the program hundreds of times, and a single
+ * process would leave the second core idle. Prints one summary for all processes, in the format of Node's test runner. A
+ * test that hangs is reported and killed. Files that do not exist or contain no tests are errors.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -35,7 +35,7 @@ else {
 }
 
 function smoke(command: readonly string[]): void {
-  test('version names incmon, Node, SQLite, the commit and the data model', (t) => {
+  test('version prints incmon, Node, SQLite, the commit and the data model', (t) => {
     const { code, out } = run(command, temporaryDirectory(t), ['version', '--json'])
     const { version, commit, node, sqlite, dataModel } = JSON.parse(out)
     assert.equal(code, 0)
@@ -43,7 +43,7 @@ function smoke(command: readonly string[]): void {
     assert.ok(commit.length > 6 && dataModel >= 1)
   })
 
-  test('help names serve', (t) => {
+  test('help lists serve', (t) => {
     const { code, out } = run(command, temporaryDirectory(t), ['--help'])
     assert.deepEqual([code, /^ {2}serve\b/m.test(out)], [0, true])
   })
@@ -54,7 +54,7 @@ function smoke(command: readonly string[]): void {
     assert.match(err, /^incmon: there is no command serv: did you mean serve\?\n$/)
   })
 
-  test('a new file is migrated, served, and in order again after a stop', async (t) => {
+  test('a new file is migrated, served, and consistent after a shutdown', async (t) => {
     const cwd = temporaryDirectory(t)
     assert.match(run(command, cwd, ['migrate']).out, /^applied 0001_create_tables\b/m)
     const { url, stop } = await serve(t, command, cwd)

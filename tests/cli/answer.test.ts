@@ -25,7 +25,7 @@ for (const [what, text, shown] of [
   test(`${what} is shown in one line`, () => assert.equal(detailOf(text), shown))
 }
 
-test('a long page is cut at 200 characters, and a detail at 300', () => {
+test('a long page is truncated to 200 characters, and a detail to 300', () => {
   const lengths = [`<p>${'word '.repeat(1_000)}</p>`, JSON.stringify({ detail: 'x'.repeat(999) })].map(detailOf)
   assert.deepEqual(
     lengths.map(({ length }) => length),
@@ -33,7 +33,7 @@ test('a long page is cut at 200 characters, and a detail at 300', () => {
   )
 })
 
-test('only the beginning of a page with a million open tags is read', () => {
+test('only the start of a page with a million open tags is read', () => {
   assert.equal(detailOf('<script'.repeat(1_000_000)).length, 200)
 })
 

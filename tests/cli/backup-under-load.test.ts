@@ -7,7 +7,7 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-test('a backup under load has all earlier acknowledged requests, and a restored one answers the same', async (t) => {
+test('a backup under load contains every request acknowledged before it, and the API returns the same after a restore', async (t) => {
   const [cwd, elsewhere] = [temporaryDirectory(t), temporaryDirectory(t)]
   const first = await incmonServe(t, cwd)
   const made = await incmon(cwd, ['token', 'create', '--scopes', 'ingest,read', '--json'])

@@ -27,7 +27,7 @@ function left(cwd: string): string[] {
 }
 
 suite('backup', { concurrency: 4 }, () => {
-  test('without a server it writes a file, says so, and leaves nothing else', async (t) => {
+  test('without a server it writes a file, says so, and leaves nothing else behind', async (t) => {
     const cwd = acme(t)
     const { out, err, code } = await incmon(cwd, ['backup', 'copy.db'])
     assert.match(out, /^backed up incmon\.db to copy\.db: \d+\.\d MB, checked\n$/)
@@ -35,7 +35,7 @@ suite('backup', { concurrency: 4 }, () => {
     assert.equal(statSync(join(cwd, 'copy.db')).mode & 0o777, 0o600)
   })
 
-  test('a program gets the database, the file and its bytes', async (t) => {
+  test('a program can get the database, the file and its size as JSON', async (t) => {
     const cwd = acme(t)
     const { out } = await incmon(cwd, ['backup', 'copy.db', '--json'])
     const { size } = statSync(join(cwd, 'copy.db'))
@@ -49,7 +49,7 @@ suite('backup', { concurrency: 4 }, () => {
     assert.ok(readFileSync(join(cwd, 'sent')).equals(readFileSync(join(cwd, 'copy.db'))))
   })
 
-  test('a reader that closes the pipe has no backup and gets an error', async (t) => {
+  test('a reader that closes the pipe early gets no backup, and the command fails', async (t) => {
     const cwd = acme(t)
     const { err } = await shell(cwd, 'incmon backup - | head -c 10 >/dev/null')
     assert.match(
@@ -64,7 +64,7 @@ suite('backup', { concurrency: 4 }, () => {
     ['a stream whose copy may not grow', 'ulimit -f 2048; incmon backup - --temporary .'],
     ['a stream onto a full disk', 'incmon backup - >/dev/full'],
   ] as const) {
-    test(`${what} is one line, exit code 1, and nothing left`, async (t) => {
+    test(`${what} fails with one line, exit code 1, and leaves nothing behind`, async (t) => {
       const cwd = acme(t)
       const { code, err } = await shell(cwd, script)
       assert.match(err, /^incmon: [^\n]+ \((SQLITE_IOERR|EFBIG|ENOSPC)\): [^\n]+\n$/)
@@ -72,7 +72,7 @@ suite('backup', { concurrency: 4 }, () => {
     })
   }
 
-  test('a full disk is named, and nothing is left on it', async (t) => {
+  test('a full disk is reported, and nothing is left on it', async (t) => {
     const [cwd, disk] = [acme(t), smallDisk(t)]
     if (disk === null) return t.skip('only root may mount a disk')
     const { code, err } = await incmon(cwd, ['backup', join(disk, 'copy.db')])
@@ -80,7 +80,7 @@ suite('backup', { concurrency: 4 }, () => {
     assert.deepEqual([code, readdirSync(disk)], [1, []])
   })
 
-  test('a read-only directory is named', async (t) => {
+  test('a read-only directory is reported', async (t) => {
     const [cwd, disk] = [acme(t), smallDisk(t)]
     if (disk === null) return t.skip('only root may mount a disk')
     execFileSync('mount', ['-o', 'remount,ro', disk])
@@ -101,7 +101,7 @@ const TARGETS: readonly [what: string, target: string, line: RegExp][] = [
 ]
 
 for (const [what, target, line] of TARGETS) {
-  test(`${what} is refused as a target, and nothing is touched`, async (t) => {
+  test(`${what} is rejected as a target, and nothing is changed`, async (t) => {
     const cwd = acme(t)
     writeFileSync(join(cwd, 'taken'), 'precious')
     symlinkSync('incmon.db', join(cwd, 'link'))
@@ -137,7 +137,7 @@ test('--force replaces a file, and a failure keeps it', async (t) => {
   assert.ok(statSync(join(cwd, 'copy.db')).size > 1_000_000)
 })
 
-test('a file takes no --temporary', async (t) => {
+test('a backup to a file rejects --temporary', async (t) => {
   const file = join(acme(t), 'incmon.db')
   const { text, code } = await refusal(['backup', `${file}.copy`, '--temporary', '/tmp', '--database', file])
   assert.deepEqual([code, text], [2, '--temporary: only for -, because a file needs no temporary copy elsewhere'])

@@ -15,7 +15,7 @@ for (const [text, rule] of [
   test(`"${text}" is a rule`, () => assert.deepEqual(parseRule(text), [rule]))
 }
 
-test('each rule is added to those before it, and all removes them', () => {
+test('each rule is added to the previous ones, and all removes them', () => {
   const both = parseRule('service=cart', parseRule('severity=error'))
   assert.deepEqual(both, [{ minSeverity: 'error' }, { services: ['cart'] }])
   assert.deepEqual(parseRule('all', both), [])
@@ -35,7 +35,7 @@ for (const [text, said] of [
   ['zone=UTC', /zone and days belong to quiet/],
   ['', /is unknown/],
 ] as const) {
-  test(`the rule "${text}" is refused with what to write`, () =>
+  test(`the rule "${text}" is rejected, and the message says what to write`, () =>
     assert.throws(() => parseRule(text), { message: said }))
 }
 

@@ -54,7 +54,7 @@ suite('commands', { concurrency: 4 }, () => {
     assert.equal(JSON.parse(String(stdout)).commit, 'unknown')
   })
 
-  test('help names every command', () => {
+  test('help lists every command', () => {
     for (const command of [
       'serve',
       'migrate',
@@ -159,7 +159,7 @@ suite('commands', { concurrency: 4 }, () => {
     assert.equal(db.all(db.sql.selectFrom('events').select('id')).length, 0)
   })
 
-  test('explain shows the errors of a payload that would be refused', async (t) => {
+  test('explain shows the errors of a payload that would be rejected', async (t) => {
     const { cwd, db } = acme(t)
     const file = join(cwd, 'broken.json')
     writeFileSync(file, '{"alerts": [{}, ')

@@ -15,13 +15,13 @@ import { defaultConfig } from '../helpers/demo.ts'
 
 const NOW = Date.UTC(2026, 10, 19, 3, 14)
 
-test('the same seed and time give the same story, and another seed another one', () => {
+test('the same seed and time give the same story, and another seed gives another', () => {
   const story = (seed: number) => JSON.stringify(weekOf(NOW, seed))
   assert.equal(story(1), story(1))
   assert.notEqual(story(1), story(2))
 })
 
-test('the story goes from seven days ago to tomorrow, in order of time', () => {
+test('the story runs from seven days ago until tomorrow, in chronological order', () => {
   const times = weekOf(NOW, 1).requests.map(({ at }) => at)
   assert.deepEqual(
     times,
@@ -56,7 +56,7 @@ describe('The demo server', () => {
     assert.ok(data[0].alertCount > 440)
   })
 
-  test('has resolved incidents, of which one has a postmortem that a person completed', async () => {
+  test('has resolved incidents, one of which has a postmortem completed by a person', async () => {
     const { data } = await get('/api/incidents?status=resolved')
     const written = data.find(
       ({ hasPostmortem, title }: { hasPostmortem: boolean; title: string }) =>
@@ -67,7 +67,7 @@ describe('The demo server', () => {
     assert.match(lessons.wentWell, /6 minutes/)
   })
 
-  test('rejects nothing, and knows all senders', async () => {
+  test('rejects nothing and recognizes all senders', async () => {
     assert.equal((await get('/api/rejections')).pagination.total, 0)
     assert.deepEqual((await get('/api/services')).length >= 16, true)
   })
@@ -83,7 +83,7 @@ test('the files of a demo are gone when it ends', async () => {
   assert.ok(!existsSync(made))
 })
 
-test('Ctrl-C while the history is being made leaves nothing behind', async (t) => {
+test('Ctrl-C while the history is being generated leaves nothing behind', async (t) => {
   const TMPDIR = mkdtempSync(join(tmpdir(), 'incmon-'))
   t.after(() => rmSync(TMPDIR, { recursive: true, force: true }))
   const args = ['--import', 'tsx', 'src/main.ts', 'demo', '--port', '0']

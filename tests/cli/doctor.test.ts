@@ -53,7 +53,7 @@ function bytesIn(directory: string): string[] {
 }
 
 suite('doctor', { concurrency: 4 }, () => {
-  test('a running server of this file is ready', async (t) => {
+  test('a running server with this file is ready', async (t) => {
     const { cwd } = acme(t)
     const { url } = await incmonServe(t, cwd)
     const { of, ok } = await examine(cwd, { INCMON_PORT: new URL(url).port })
@@ -61,7 +61,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([of('integrity'), ok], [['ok the file is intact (quick_check)'], true])
   })
 
-  test('it accepts the options of the server', async (t) => {
+  test("it accepts the server's options", async (t) => {
     const { cwd } = acme(t)
     const { url } = await incmonServe(t, cwd)
     const { hostname, port } = new URL(url)
@@ -71,7 +71,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.match(of('disk')[0] ?? '', /^fail .+ free, under min-free-disk = 1000000000 MiB/)
   })
 
-  test('a server of another file gives a warning, and the server of this file is found on any port', async (t) => {
+  test('a server with another file causes a warning, and the server with this file is found on any port', async (t) => {
     const [served, other] = [acme(t), acme(t)]
     const { url } = await incmonServe(t, served.cwd)
     const [elsewhere, onAnother] = await Promise.all([
@@ -82,7 +82,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual(onAnother.of('port'), [`ok incmon listens on ${url} and is ready`])
   })
 
-  test('after a kill the write-ahead log is complete and stays for the next server', async (t) => {
+  test('after a kill, the write-ahead log is complete and is kept for the next server', async (t) => {
     const { cwd } = acme(t)
     const { stop } = await incmonServe(t, cwd)
     await incmon(cwd, ['org', 'create', 'Basil'])
@@ -131,7 +131,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.equal(ok, false)
   })
 
-  test('a rejected item gives a warning for a day', async (t) => {
+  test('a rejected item causes a warning for a day', async (t) => {
     const { acme, clock, db, request } = makeWorld(t)
     clock.now = Date.now()
     await request('POST', '/api/webhooks/metrics', { token: acme.token, body: 'rubbish' })
@@ -143,7 +143,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.match(heard ?? '', /^ok Acme\/metrics\/incmon: last event just now$/)
   })
 
-  test('a used token that expired or expires soon is named; an unused token is not', async (t) => {
+  test('a used token that has expired or expires soon is reported; an unused token is not', async (t) => {
     const { acme, charlie, clock, db, request } = makeWorld(t)
     const today = Date.now()
     clock.now = today - 2 * DAY
@@ -159,7 +159,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.match(ending ?? '', /^warn Charlie\/prometheus: expires on \S+Z, last used 2 d ago$/)
   })
 
-  test('a port of another program fails, whatever that program answers', async (t) => {
+  test('a port used by another program fails, whatever that program responds', async (t) => {
     const server = createServer((_, response) => response.end('{"status":"ok"}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     t.after(() => void server.close())
@@ -168,7 +168,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.deepEqual([of('port'), ok], [[`fail another program listens on http://127.0.0.1:${port}`], false])
   })
 
-  test('the certificate is checked without a server, too', async (t) => {
+  test('the certificate is also checked without a server', async (t) => {
     const { cwd } = acme(t)
     const made = [-1, 13, 30].map((days) => makeCertificate(t, 'incmon', days))
     const says = await Promise.all(
@@ -184,7 +184,7 @@ suite('doctor', { concurrency: 4 }, () => {
     )
   })
 
-  test('a missing certificate and a certificate with another key fail', async (t) => {
+  test('a missing certificate fails, and so does one with another key', async (t) => {
     const { cwd } = acme(t)
     const { cert, key } = makeCertificate(t)
     const flags = (...[one, other]: [string, string]) => ['--tls-cert', one, '--tls-key', other]
@@ -215,7 +215,7 @@ suite('doctor', { concurrency: 4 }, () => {
     )
   })
 
-  test('a damaged page is reported with the name of its table', async (t) => {
+  test('a damaged page is reported with its table', async (t) => {
     const { cwd, file } = acme(t)
     const sqlite = new SQLite(file)
     const root = Number(sqlite.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'organizations'").pluck().get())
@@ -227,7 +227,7 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.equal(ok, false)
   })
 
-  test('a broken reference is found by --full', async (t) => {
+  test('--full finds a broken reference', async (t) => {
     const { cwd, file } = acme(t)
     const sqlite = new SQLite(file)
     sqlite.exec('PRAGMA foreign_keys = OFF; UPDATE tokens SET organization_id = 999')

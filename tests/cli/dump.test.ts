@@ -13,7 +13,7 @@ const alertAt = (second: number) => ({
 const namesOf = (text: string) =>
   opened(text).entries.map(({ read }) => (read().payload as { groupLabels: { n: string } }).groupLabels.n)
 
-test('entries are in order of receipt, whatever the order of the lines', () => {
+test('entries are sorted by time of receipt, whatever the order of the lines', () => {
   const seconds = fc.uniqueArray(fc.integer({ min: 0, max: 100_000 }), { maxLength: 20 })
   const broken = fc.array(fc.constantFrom('nonsense', '{}', '[1]', '{"source": "ci"}'), { maxLength: 5 })
   const lines = fc.tuple(seconds, broken).chain(([some, none]) => {
@@ -29,7 +29,7 @@ test('entries are in order of receipt, whatever the order of the lines', () => {
   )
 })
 
-test('a list has the same entries on one line, on many lines, and as one list in each line', () => {
+test('a list has the same entries on one line, on many lines, and as one list per line', () => {
   const [one, two] = [alertAt(1), alertAt(2)]
   for (const text of [
     JSON.stringify([one, two]),
@@ -40,7 +40,7 @@ test('a list has the same entries on one line, on many lines, and as one list in
     assert.deepEqual(namesOf(text), ['2', '1'])
 })
 
-test('a time some seconds ahead counts as now, and a time minutes ahead is refused', () => {
+test('a time a few seconds ahead is treated as now, and a time minutes ahead is rejected', () => {
   const [ahead] = opened(JSON.stringify(alertAt(-30))).entries
   const { entries, faults } = opened(JSON.stringify([alertAt(-90)]))
   assert.deepEqual([ahead?.receivedAt, entries], [NOON, []])

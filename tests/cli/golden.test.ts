@@ -1,19 +1,19 @@
 /**
- * Every command and option of the program, held against goldens/*.txt. A golden is a file of this form:
+ * Compares every command and option with goldens/*.txt. A golden file has this format:
  *
- *     # what a reader should know, if anything
- *     setup: acme                       one of setups.ts
- *     env: INCMON_PORT=x                any number of times
- *     run: incmon org create 'A name'   {names} of the setup may stand in it
+ *     # an optional comment
+ *     setup: acme                       a setup from setups.ts
+ *     env: INCMON_PORT=x                can be repeated
+ *     run: incmon org create 'A name'   can contain the setup's {names}
  *     exit: 0
- *     until: listens on                 for a command that lasts: asked to stop once it said so
- *     --- file NAME                     written into the directory before; any number of times
+ *     until: listens on                 for a long-running command: stop it after this output
+ *     --- file NAME                     created in the directory beforehand; can be repeated
  *     --- stdin
  *     --- stdout
  *     --- stderr
  *
- * A new one needs `setup` and `run` alone: INCMON_UPDATE_GOLDENS=1 npm test tests/cli/golden.test.ts writes the rest.
- * Read what it wrote. What differs each time is written as {time}, {uuid}, {secret}, {url}, {size}, {directory}, {version},
+ * A new file needs only `setup` and `run`: INCMON_UPDATE_GOLDENS=1 npm test tests/cli/golden.test.ts adds the rest. Review
+ * the result. Output that varies between runs is replaced with {time}, {uuid}, {secret}, {url}, {size}, {directory}, {version},
  * {bytes}, {commit}, {node}, {sqlite}, {migrations}, {model} (the data model of this program).
  */
 import assert from 'node:assert/strict'
@@ -51,7 +51,7 @@ suite('goldens', { concurrency: 4 }, () => {
   }
 })
 
-test('every command of the program is called by a golden, and refuses something in another', () => {
+test('every command of the program succeeds in one golden file and fails in another', () => {
   const called = goldens.map((golden) => ({ command: commandOf(golden), exit: golden.exit }))
   for (const command of leaves(program)) {
     const exits = called.filter((one) => one.command === command).map(({ exit }) => exit)
@@ -63,7 +63,7 @@ test('every command of the program is called by a golden, and refuses something 
   }
 })
 
-test('every option of the program is used by a golden', () => {
+test('every option of the program is used by a golden file', () => {
   for (const command of [program, ...leaves(program)]) {
     const words = goldens
       .filter((golden) => command === program || commandOf(golden) === command)

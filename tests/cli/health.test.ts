@@ -23,13 +23,13 @@ async function unreadyFor(t: TestContext, times: number, body = UNREADY) {
 }
 
 suite('health', { concurrency: 4 }, () => {
-  test('--wait asks again until the server is ready', async (t) => {
+  test('--wait checks repeatedly until the server is ready', async (t) => {
     const { url, asked } = await unreadyFor(t, 2)
     const { code, out } = await incmon('/', ['health', '--url', url, '--wait', '60'])
     assert.deepEqual([code, out, asked.times], [0, `${url} is ready\n`, 3])
   })
 
-  test('without --wait it asks once and prints the reason of the server', async (t) => {
+  test("without --wait it checks once and prints the server's reason", async (t) => {
     const { url, asked } = await unreadyFor(t, 9)
     const { code, out, err } = await incmon('/', ['health', '--url', url])
     assert.deepEqual([code, out, asked.times], [1, '', 1])
@@ -37,7 +37,7 @@ suite('health', { concurrency: 4 }, () => {
     assert.equal(err, `incmon: ${url} is not ready: ${why}: "incmon doctor" looks for the cause\n`)
   })
 
-  test('HTTPS to a plain HTTP server suggests the address with http', async (t) => {
+  test('HTTPS to a plain HTTP server suggests the http URL', async (t) => {
     const { url } = await unreadyFor(t, 0)
     const secure = url.replace('http:', 'https:')
     const { err, code } = await incmon('/', ['health', '--url', secure])
@@ -46,7 +46,7 @@ suite('health', { concurrency: 4 }, () => {
     assert.equal(code, 1)
   })
 
-  test('without --url it finds the server of the database, and never a program on the configured port', async (t) => {
+  test('without --url it finds the server for the database, never a program on the configured port', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await unreadyFor(t, 0)
     const env = { INCMON_PORT: new URL(url).port }
@@ -60,14 +60,14 @@ suite('health', { concurrency: 4 }, () => {
     assert.deepEqual([before.code, after.out], [1, `${server.url} is ready\n`])
   })
 
-  test('--wait waits for a server that starts', async (t) => {
+  test('--wait waits for a server that is starting', async (t) => {
     const cwd = temporaryDirectory(t)
     const waiting = incmon(cwd, ['health', '--wait', '60'])
     const { url } = await incmonServe(t, cwd)
     assert.deepEqual(await waiting, { code: 0, out: `${url} is ready\n`, err: '' })
   })
 
-  test('with --json the negative answer is on stdout, and the exit code is 1', async (t) => {
+  test('with --json a negative answer is on stdout, and the exit code is 1', async (t) => {
     const { url } = await unreadyFor(t, 9, '<html>Bad gateway</html>')
     const { code, out, err } = await incmon('/', ['health', '--url', url, '--json'])
     assert.deepEqual([code, err], [1, ''])

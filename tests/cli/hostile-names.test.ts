@@ -88,7 +88,7 @@ function orgOf([noun = '', verb = '']: readonly string[]): string[] {
   return takesOrg.test(noun === 'explain' ? noun : `${noun} ${verb}`) ? ['--org', HOSTILE] : []
 }
 
-test('JSON keeps hostile names as escapes, so that programs read them whole', async (t) => {
+test('JSON escapes hostile names, so that programs get them unchanged', async (t) => {
   const { cwd } = await hostileDirectory(t)
   const outcome = await incmon(cwd, ['service', 'list', '--json'])
   assertHarmless(outcome, true)
@@ -99,7 +99,7 @@ test('JSON keeps hostile names as escapes, so that programs read them whole', as
 suite('hostile arguments', { concurrency: 4 }, () => {
   for (const { path, command } of leavesOf(createProgram(Date.now))) {
     if (LASTING.test(path.join(' '))) continue
-    test(`incmon ${path.join(' ')} repeats no hostile argument as it is`, async (t) => {
+    test(`incmon ${path.join(' ')} does not repeat hostile arguments verbatim`, async (t) => {
       const { acme, db } = makeWorld(t)
       makeService(db, acme, 'cart')
       const args = command.registeredArguments.filter(({ required }) => required).map(() => HOSTILE)
@@ -111,7 +111,7 @@ suite('hostile arguments', { concurrency: 4 }, () => {
   }
 })
 
-test('a hostile variable and a hostile configuration file are named without harm', async (t) => {
+test('a hostile variable and a hostile configuration file are safely named', async (t) => {
   const cwd = temporaryDirectory(t)
   assertHarmless(
     await incmon(cwd, ['check-config'], { env: { INCMON_PORT: HOSTILE, INCMON_TRUSTED_PROXIES: HOSTILE } }),

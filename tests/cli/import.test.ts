@@ -74,7 +74,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual(await list('incident', 'list', '--org', 'Charlie'), [])
   })
 
-  test('a second import of old events changes no row', async (t) => {
+  test('importing old events again changes no row', async (t) => {
     const { db, importing } = place(t)
     const lines = `${trouble('cart').join('\n')}\n{"source": "ci", "payload": 1}\n`
     const first = await importing(lines)
@@ -84,7 +84,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual([second.rejected, contentOf(db)], [first.rejected, before])
   })
 
-  test('an alert in a list of amtool or the API is received at its updatedAt', async (t) => {
+  test('an alert from amtool or the API is received at its updatedAt', async (t) => {
     const { db, importing, list } = place(t)
     const [first, second] = [await importing(DUMP), await importing(JSON.stringify(JSON.parse(DUMP)))]
     const [service] = await list('service', 'list', '--org', 'Acme', '--archived')
@@ -116,7 +116,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual([code, suppressed, err], [0, 1, ''])
   })
 
-  test('lines without a time are received now, and only once a day', async (t) => {
+  test('lines without a time are received now, but only once a day', async (t) => {
     const { db, importing } = place(t)
     const line = JSON.stringify({ source: 'cluster', payload: kubernetesEvent('BackOff', 'cart-6c9d7f5b84-zq4wn') })
     const before = Date.now()
@@ -138,7 +138,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.deepEqual([events, err, service?.name, service?.status], [1, '', 'cart', 'critical'])
   })
 
-  test('while a server runs, old events are refused before anything is stored', async (t) => {
+  test('while a server runs, old events are rejected before anything is stored', async (t) => {
     const { cwd, db, importing } = place(t)
     await incmonServe(t, cwd)
     const before = contentOf(db)
@@ -168,7 +168,7 @@ suite('import', { concurrency: 4 }, () => {
     assert.equal(readFileSync(join(cwd, 'out'), 'utf8'), 'imported 4 events into Acme\n')
   })
 
-  test('an endless device is refused at its first byte, and text at the limit', async (t) => {
+  test('an endless device is rejected at its first byte, and text at the limit', async (t) => {
     const { cwd, db } = place(t)
     const { code, err } = await incmon(cwd, ['import', '/dev/zero', '--org', 'Acme'])
     assert.deepEqual(

@@ -71,7 +71,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual([kind, text, actor], ['status', 'changed to resolved', userInfo().username])
   })
 
-  test('resolve prints how many alerts of the incident still fire, without failed pipelines', async (t) => {
+  test('resolve prints how many alerts of the incident are still firing, without failed pipelines', async (t) => {
     const { acme, at, db, run } = await resolved(t)
     const service = makeService(db, acme, 'web')
     const incident = makeIncident(db, acme, service)
@@ -85,7 +85,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.equal(JSON.parse(two.out).firingAlerts, 2)
   })
 
-  test('resolve on the plan Free says that there is no postmortem, and why', async (t) => {
+  test('resolve on the Free plan says that there is no postmortem, and why', async (t) => {
     const { at, basil, db, run } = await resolved(t)
     const { id } = makeIncident(db, basil, makeService(db, basil, 'web\u001b[2J'))
     const { code, out } = await run('resolve', id, ...at)
@@ -108,7 +108,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual(await look(), before)
   })
 
-  test('a running server shows at once that a command resolved an incident', async (t) => {
+  test('a running server immediately shows that a command resolved an incident', async (t) => {
     const { db, organization, get } = await startServer(t)
     const acme = { ...organization, key: organization.rowId }
     const { id } = makeIncident(db, acme, makeService(db, acme, 'web'))
@@ -119,7 +119,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual((await get('/api/incidents?status=open')).data, [])
   })
 
-  test('postmortem prints Markdown, or with --json the document of the API', async (t) => {
+  test("postmortem prints Markdown, or with --json the API's document", async (t) => {
     const { acme, at, ids, request, run } = await resolved(t, 'Checkout')
     const [id = ''] = ids
     const [text, json] = await Promise.all([run('postmortem', id, ...at), run('postmortem', id, '--json', ...at)])
@@ -128,7 +128,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.deepEqual([text.code, JSON.parse(json.out)], [0, answer.body])
   })
 
-  test('export writes one file for each postmortem of the organization and time, and names them', async (t) => {
+  test('export writes and names one file for each postmortem of the organization in the period', async (t) => {
     const { acmes, directory, ids, run } = await resolved(t, '../../Etc: ./pass <b>', 'Ünïcödé 火', '…')
     const some = await run('export', directory, ...acmes, '--from', '2026-03-15')
     const names = [`2026-03-15-ünïcödé-火-${ids[1]}.md`, `2026-03-16-untitled-${ids[2]}.md`]
@@ -149,7 +149,7 @@ suite('incident', { concurrency: 4 }, () => {
     assert.match(readFileSync(file, 'utf8'), /^# Postmortem: /)
   })
 
-  test('export without any postmortem says so and writes nothing', async (t) => {
+  test('export says so if there are no postmortems, and writes nothing', async (t) => {
     const { at, directory, run } = await resolved(t)
     const { code, out } = await run('export', directory, ...at, '--org', 'Basil')
     assert.equal(code, 0)
@@ -157,7 +157,7 @@ suite('incident', { concurrency: 4 }, () => {
   })
 })
 
-test('export refuses to overwrite a file and writes no other', async (t) => {
+test('export refuses to overwrite a file and writes no others', async (t) => {
   const { acmes, directory, ids, refuse } = await resolved(t, 'One', 'Two')
   mkdirSync(directory)
   const mine = join(directory, `2026-03-14-one-${ids[0]}.md`)
@@ -191,7 +191,7 @@ test('without a postmortem one line gives the reason: the plan, the status, or a
   }
 })
 
-test('an incident is found by its number, by its id, and by the start or the end of its id', async (t) => {
+test('an incident is found by its number, by its id, and by the first or last part of its id', async (t) => {
   const { acmes, ids, run } = await resolved(t, 'First')
   const [id = ''] = ids
   const words = ['1', id, id.toUpperCase(), id.slice(0, 35), id.slice(0, 8), id.slice(-8)]
@@ -199,7 +199,7 @@ test('an incident is found by its number, by its id, and by the start or the end
   for (const { out } of shown) assert.match(out, /^Incident 1: First\n/)
 })
 
-test('a number that several organizations have needs --org', async (t) => {
+test('a number that exists in several organizations requires --org', async (t) => {
   const { at, refuse } = await resolved(t, 'First')
   const { text, code } = await refuse('show', '1', ...at)
   assert.deepEqual(
@@ -208,7 +208,7 @@ test('a number that several organizations have needs --org', async (t) => {
   )
 })
 
-test('a start of an id that is too short, or of several incidents, is refused', async (t) => {
+test('a partial id that is too short or ambiguous is rejected', async (t) => {
   const { acmes, ids, refuse } = await resolved(t, 'First', 'Second')
   const [first = ''] = ids
   const short = await refuse('show', `${first.slice(0, 6)}`.replace(/^\d+$/, 'abcdef'), ...acmes)
@@ -220,7 +220,7 @@ test('a start of an id that is too short, or of several incidents, is refused', 
   )
 })
 
-test('--org of another organization does not find an incident', async (t) => {
+test('--org with another organization does not find an incident', async (t) => {
   const { at, ids, refuse } = await resolved(t, 'First')
   const { text } = await refuse('show', ids[0] ?? '', ...at, '--org', 'Charlie')
   assert.match(text, /^no incident /)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { interruptible } from '../../src/cli/progress.ts'
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  test(`${signal} stops the work at its next check, and the error is one line`, async () => {
+  test(`${signal} stops the work at its next check and gives a one-line error`, async () => {
     const work = interruptible(async (aborted) => {
       // Calls the listener directly. Emitting the signal would also stop the test runner.
       process.listeners(signal).at(-1)?.(signal)
@@ -14,7 +14,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-test('an error of the work is kept, and the signal handlers are removed', async () => {
+test('an error from the work is kept, and the signal handlers are removed', async () => {
   const before = process.listenerCount('SIGINT')
   const work = interruptible(async () => {
     throw new Error('the disk is full')

@@ -23,12 +23,12 @@ for (const [code, url, why, remedy] of [
   })
 }
 
-test('for an untrusted certificate of its own server, the remedy is doctor', () => {
+test('for an untrusted certificate of its own server, the remedy is incmon doctor', () => {
   const { remedy } = explainNoAnswer(failed('DEPTH_ZERO_SELF_SIGNED_CERT'), 'https://a:1', true)
   assert.equal(remedy, 'run "incmon doctor" to see what is wrong with it')
 })
 
-test('a timeout is named in words, over HTTP and over TLS', () => {
+test('a timeout is explained, over HTTP and over TLS', () => {
   const timeout = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
   const aborted = Object.assign(new Error('The operation was aborted', { cause: timeout }), { code: 'ABORT_ERR' })
   const whys = [timeout, aborted].map((error) => explainNoAnswer(error, 'https://a:1').why)

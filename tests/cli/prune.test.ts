@@ -65,13 +65,13 @@ suite('prune', { concurrency: 4 }, () => {
     assert.deepEqual([done.code, JSON.parse(done.out)[0].deleted.events, events()], [0, 5, 4])
   })
 
-  test('an unknown organization is refused', async (t) => {
+  test('an unknown organization is rejected', async (t) => {
     const { cwd } = history(t, 0, 0)
     const { code, err } = await incmon(cwd, ['prune', '--org', 'Charlie'])
     assert.deepEqual([code, /^incmon: there is no organization Charlie: name one of Acme, Basil/.test(err)], [1, true])
   })
 
-  test('a server continues during a prune and knows that nothing waits for confirmation', async (t) => {
+  test('a server keeps running during a prune and knows that nothing is waiting for confirmation', async (t) => {
     const { cwd, db, acme, events } = history(t, 600, 100)
     const headers = { Authorization: `Bearer ${makeToken(db, acme, ['read', 'ingest'])}` }
     const server = await incmonServe(t, cwd)
@@ -88,7 +88,7 @@ suite('prune', { concurrency: 4 }, () => {
     assert.deepEqual([[...statuses], events(), organization.pruningWaits], [[200], 120, null])
   })
 
-  test('a killed prune leaves a sound file, and the next one finishes the work', async (t) => {
+  test('a killed prune leaves a sound file, and the next one completes the work', async (t) => {
     const { cwd, db, acme, events } = history(t, 1000, 10)
     db.execute(ENDLESS)
     const child = spawn(process.execPath, [MAIN, 'prune', '--yes'], { cwd, stdio: 'ignore' })

@@ -111,21 +111,21 @@ const BY_OPTION: readonly [args: readonly string[], line: RegExp][] = [
 ]
 
 for (const [args, line] of BY_OPTION) {
-  test(`the option is named: incmon ${args.join(' ')}`, async (t) => {
+  test(`the error names the option: incmon ${args.join(' ')}`, async (t) => {
     const { text, code } = await refusal([...args, '--database', join(acme(t), 'incmon.db')])
     assert.match(text, line)
     assert.deepEqual([code, text.split('\n').length], [2, 1])
   })
 }
 
-test('a directory that cannot be created is named, also in /proc', async (t) => {
+test('a directory that cannot be created is reported, also in /proc', async (t) => {
   const args = ['incident', 'export', '/proc/postmortems', '--database', join(acme(t), 'incmon.db')]
   const { text, code } = await refusal(args)
   assert.match(text, /^\/proc\/postmortems cannot be created \(ENOENT\): name another directory$/)
   assert.equal(code, 1)
 })
 
-test('an address of another machine is refused with the remedy', async (t) => {
+test('an address of another machine is rejected with a remedy', async (t) => {
   const file = join(temporaryDirectory(t), 'incmon.db')
   const { text, code } = await refusal(['serve', '--port', '0', '--host', '192.0.2.1', '--database', file])
   assert.match(text, /^192\.0\.2\.1 is not an address of this machine \(EADDRNOTAVAIL\): [^\n]+--host[^\n]+$/)
@@ -169,7 +169,7 @@ suite('the program itself', { concurrency: 4 }, () => {
     })
   }
 
-  test('all errors of the configuration are reported at once', async (t) => {
+  test('all configuration errors are reported at once', async (t) => {
     const cwd = temporaryDirectory(t)
     writeFileSync(join(cwd, 'incmon.toml'), 'hots = "a"')
     const { code, err } = await incmon(cwd, ['serve'], { env: { INCMON_PORT: 'x' } })
@@ -204,7 +204,7 @@ for (const [what, make, line] of FILES) {
   }
 }
 
-test('an older file is not upgraded under a running server', (t) => {
+test('an older file is not upgraded while a server is running', (t) => {
   const db = temporaryStore(t)
   const next: Migrations = {
     names: [...MIGRATIONS, '9999_next'],

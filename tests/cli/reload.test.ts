@@ -52,21 +52,21 @@ function shownBy(url: string): Promise<PeerCertificate> {
 }
 
 suite('a certificate', { concurrency: 4 }, () => {
-  test('makes the server speak HTTPS', async (t) => {
+  test('makes the server use HTTPS', async (t) => {
     const { url, stop } = await serving(t)
     assert.match(url, /^https:/)
     assert.equal((await shownBy(url)).subject.CN, 'first')
     assert.equal(await stop(), 0)
   })
 
-  test('of the own server is trusted by send-test, although nobody else signed it', async (t) => {
+  test('of the server itself is trusted by send-test, even if nobody else signed it', async (t) => {
     const { url, cwd } = await serving(t)
     const { err } = await incmon(cwd, ['send-test', 'ci', '--token', 'x'])
     assert.match(err, /^incmon: https:\S+ answered 401: /)
     assert.ok(err.includes(url))
   })
 
-  test('of the server of the database is trusted by health and doctor, whoever signed it', async (t) => {
+  test("of the database's server is trusted by health and doctor, whoever signed it", async (t) => {
     const { url, cwd } = await serving(t)
     const env = { INCMON_PORT: new URL(url).port }
     const health = await asking(cwd, ['health'], { env })
@@ -89,7 +89,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     )
   })
 
-  test('configured after the start gives the advice to restart', async (t) => {
+  test('configured after startup leads to the advice to restart', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
     const { cert, key } = makeCertificate(t)
@@ -100,7 +100,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.equal(code, 0)
   })
 
-  test('that expired leaves the server ready, and health and doctor say what to do', async (t) => {
+  test('that has expired leaves the server ready, and health and doctor say what to do', async (t) => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }
     const health = await asking(cwd, ['health', '--wait', '5'], { env })
@@ -111,7 +111,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ replace it/m)
   })
 
-  test('that expired is refused if the server was named, and if a token would be sent', async (t) => {
+  test('that has expired is rejected if the server was named, and if a token would be sent', async (t) => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }
     const named = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
@@ -121,7 +121,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.deepEqual([named.code, sent.code], [1, 1])
   })
 
-  test('that is not trusted gives an error with the variable that changes it', async (t) => {
+  test('that is not trusted causes an error that names the variable to change', async (t) => {
     const { url, cwd } = await serving(t)
     const remedy = 'set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed it'
     const why = `(its certificate is not trusted here, DEPTH_ZERO_SELF_SIGNED_CERT): ${remedy}\n`
@@ -133,14 +133,14 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.deepEqual([trusted.out, trusted.code], [`${url} is ready\n`, 0])
   })
 
-  test('of a server that is asked with HTTP leads to the address with https', async (t) => {
+  test('of a server that is contacted with HTTP leads to the https URL', async (t) => {
     const { url, cwd } = await serving(t)
     const { err, code } = await asking(cwd, ['health', '--url', url.replace('https', 'http')])
     assert.match(err, /: no answer \(it closed the connection, \w+\): try https:\/\/127\.0\.0\.1:\d+ with --url/)
     assert.equal(code, 1)
   })
 
-  test('that expires soon gives a warning of check-config', async (t) => {
+  test('that expires soon causes a warning in check-config', async (t) => {
     const { cert, key } = makeCertificate(t, 'incmon', 3)
     const env = { INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
     const { out, err, code } = await incmon(temporaryDirectory(t), ['check-config'], { env })
@@ -149,7 +149,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.equal(code, 0)
   })
 
-  test('without its key is an error of the configuration', async (t) => {
+  test('without its key is a configuration error', async (t) => {
     const { err, code } = await incmon(temporaryDirectory(t), ['check-config'], {
       env: { INCMON_TLS_CERT: 'cert.pem' },
     })
@@ -157,14 +157,14 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.equal(code, 1)
   })
 
-  test('is swapped by SIGHUP, without a restart', async (t) => {
+  test('is replaced on SIGHUP without a restart', async (t) => {
     const { url, put, reload } = await serving(t)
     put(makeCertificate(t, 'second'))
     assert.equal((await reload()).message, 'reloaded')
     assert.equal((await shownBy(url)).subject.CN, 'second')
   })
 
-  test('stays in use if the new one is broken, and the log gives the reason', async (t) => {
+  test('stays in use if the new one is broken, and the log says why', async (t) => {
     const { url, put, reload } = await serving(t)
     put({ cert: makeCertificate(t).cert, key: makeCertificate(t).key })
     const { level, message, faults } = await reload()
@@ -173,7 +173,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.equal((await shownBy(url)).subject.CN, 'first')
   })
 
-  test('without its key is refused at the start, in one line', async (t) => {
+  test('without its key is rejected at startup, in one line', async (t) => {
     const cwd = temporaryDirectory(t)
     const { cert } = makeCertificate(t)
     const { code, err } = await incmon(cwd, ['serve', '--port', '0', '--tls-cert', cert])
@@ -199,7 +199,7 @@ suite('SIGHUP', { concurrency: 4 }, () => {
     )
   })
 
-  test('with errors in the file changes nothing and names all errors', async (t) => {
+  test('with errors in the file changes nothing and reports all errors', async (t) => {
     const { configure, reload, url } = await serving(t)
     configure('max-waiting = 0\nmax-conections = 5')
     const { message, faults } = await reload()
@@ -214,7 +214,7 @@ suite('SIGHUP', { concurrency: 4 }, () => {
     assert.deepEqual([message, keys], ['reloaded', ['host', 'database']])
   })
 
-  test('does not end a server whose terminal is gone', async (t) => {
+  test('does not stop a server whose terminal is gone', async (t) => {
     const { reload, stop } = await serving(t)
     await reload()
     assert.equal(await stop(), 0)

@@ -68,7 +68,7 @@ suite('replay', { concurrency: 4 }, () => {
     assert.equal(last - first, 120_000)
   })
 
-  test('refused requests and rejected items are counted, the first error is printed, and the exit code is 1', async (t) => {
+  test('rejected requests and items are counted, the first error is printed, and the exit code is 1', async (t) => {
     const { url, token } = await startServer(t)
     const mixed = { ...metrics('Down', T), body: { alerts: [alert('Down', {}, { startsAt: T }), {}] } }
     const file = recording(t, mixed, { t: iso(T), endpoint: 'ci', body: {} }, metrics('Slow', T + 1000))
@@ -81,7 +81,7 @@ suite('replay', { concurrency: 4 }, () => {
     )
   })
 
-  test('a wrong token is refused in one line', async (t) => {
+  test('a wrong token is rejected in one line', async (t) => {
     const { url } = await startServer(t)
     const { code, err } = await replay(recording(t, metrics('Down', T)), '--url', url, '--token', 'wrong')
     assert.equal(code, 1)
@@ -91,7 +91,7 @@ suite('replay', { concurrency: 4 }, () => {
     )
   })
 
-  test('requests are sent in order of time, with the recorded headers and those of a sender', async (t) => {
+  test("requests are sent in chronological order, with the recorded headers and the sender's own", async (t) => {
     const { url, seen } = await listener(t)
     const headers = { 'X-Gitlab-Token': '{{token}}', 'Content-Length': '7', Host: 'elsewhere' }
     const file = recording(
@@ -126,7 +126,7 @@ suite('replay', { concurrency: 4 }, () => {
   })
 })
 
-test('the first request without an answer stops the replay, and the message says how many were sent', async (t) => {
+test('the first request without a response stops the replay, and the message says how many were sent', async (t) => {
   const file = recording(t, '', metrics('A', T), metrics('B', T))
   const { text, code } = await refusal(['replay', file, '--url', 'http://127.0.0.1:9', '--token', 'x'])
   assert.equal(code, 1)
@@ -150,7 +150,7 @@ for (const [line, fault] of [
     'headers: a: expected a string of printable ASCII characters',
   ],
 ] as const) {
-  test(`${JSON.stringify(line).slice(0, 60)} is named by its line before anything is sent`, async (t) => {
+  test(`${JSON.stringify(line).slice(0, 60)} is reported with its line before anything is sent`, async (t) => {
     const { url, seen } = await listener(t)
     const file = recording(t, metrics('A', T), line)
     const { text, code } = await refusal(['replay', file, '--url', url, '--token', 'x'])
@@ -159,7 +159,7 @@ for (const [line, fault] of [
   })
 }
 
-test('five bad lines are named, and the others are counted', async (t) => {
+test('five bad lines are listed, and the others are counted', async (t) => {
   const { text } = await refusal(['replay', recording(t, ...Array(8).fill('x')), '--token', 'x'])
   assert.match(
     text,
@@ -183,7 +183,7 @@ for (const [args, code, line] of [
   })
 }
 
-test('a missing recording is refused with the remedy', async () => {
+test('a missing recording is rejected with a remedy', async () => {
   const { text, code } = await refusal(['replay', '/nowhere.jsonl', '--token', 'x'])
   assert.deepEqual(
     [text, code],
@@ -206,7 +206,7 @@ for (const [before, after] of [
   ['2016-08-12 15:23:28', '2016-08-12 15:23:28'],
   ['v2016-08-12T15:23', 'v2016-08-12T15:23'],
 ] as const) {
-  test(`${before} moved by a day and a second is ${after}`, () => {
+  test(`${before} shifted by a day and a second is ${after}`, () => {
     assert.deepEqual(moveTimes({ a: [{ b: before }], n: 1471015408 }, 86_401_000), { a: [{ b: after }], n: 1471015408 })
   })
 }

@@ -56,7 +56,7 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
 ]
 
 for (const [what, spoil, line] of BACKUPS) {
-  test(`a backup that is ${what} is refused in one line, and no byte of the database changes`, async (t) => {
+  test(`a backup that is ${what} is rejected in one line, and no byte of the database changes`, async (t) => {
     const cwd = world(t)
     spoil(join(cwd, 'backup.db'))
     const before = readFileSync(join(cwd, 'incmon.db'))
@@ -71,7 +71,7 @@ for (const [what, spoil, line] of BACKUPS) {
   })
 }
 
-test('a file that is not a backup is refused before --force is asked for', async (t) => {
+test('a file that is not a backup is rejected before --force is requested', async (t) => {
   const cwd = world(t)
   writeFileSync(join(cwd, 'README.md'), '# diary')
   const { text, code } = await refusal(restoring(cwd, 'README.md'))
@@ -79,7 +79,7 @@ test('a file that is not a backup is refused before --force is asked for', async
   assert.equal(code, 1)
 })
 
-test('without --force an existing database is refused, with the name under which it would be kept', async (t) => {
+test('without --force an existing database is rejected, and the message names the copy that would be kept', async (t) => {
   const cwd = world(t)
   const { text, code } = await refusal(restoring(cwd, 'backup.db'))
   assert.match(text, /incmon\.db already exists: add --force to replace it and keep it as \S+\.before-restore/)
@@ -110,7 +110,7 @@ test('a database of another program is not replaced, even with --force', async (
   assert.deepEqual(left(cwd), [])
 })
 
-test('a directory that is missing is named', async (t) => {
+test('a missing directory is reported', async (t) => {
   const cwd = world(t)
   const { text, code } = await refusal([
     'restore',

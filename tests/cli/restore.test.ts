@@ -25,7 +25,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.equal(await readiness(url), 200)
   })
 
-  test('with --force it replaces the database and keeps the old one, log included', async (t) => {
+  test('with --force it replaces the database and keeps the old one, including its log', async (t) => {
     const cwd = world(t)
     await leaveALog(t, cwd)
     const { out } = await incmon(cwd, ['restore', 'backup.db', '--force'])
@@ -35,7 +35,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual(namesIn(join(cwd, 'incmon.db.before-restore')), ['Acme', 'default'])
   })
 
-  test('an older kept database stays, and the next one gets a number', async (t) => {
+  test('a copy kept earlier stays, and the next one gets a number', async (t) => {
     const cwd = world(t)
     const kept: string[] = []
     for (let time = 0; time < 3; time += 1) {
@@ -66,7 +66,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual(namesIn(join(cwd, 'other.db')), ['Acme'])
   })
 
-  test('an endless pipe is refused at a wrong header, or after the last page', async (t) => {
+  test('an endless pipe is rejected at an invalid header, or after the last page', async (t) => {
     const cwd = world(t)
     const zero = await shell(cwd, 'incmon restore - --database other.db </dev/zero')
     assert.match(
@@ -98,7 +98,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.equal(readFileSync(join(cwd, 'incmon.db.before-restore-wal'), 'utf8'), 'of another')
   })
 
-  test('it is refused while a server runs', async (t) => {
+  test('it refuses to run while a server is running', async (t) => {
     const cwd = world(t)
     const { url } = await incmonServe(t, cwd)
     const { code, err } = await incmon(cwd, ['restore', 'backup.db', '--force'])
@@ -108,7 +108,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.ok(!existsSync(join(cwd, 'incmon.db.before-restore')))
   })
 
-  test('while it waits for a stream no server starts, and a signal leaves no file', async (t) => {
+  test('while it waits for a stream no server can start, and a signal leaves no file behind', async (t) => {
     const cwd = world(t)
     const { child, said } = start(cwd, ['restore', '-', '--force'])
     t.after(() => child.kill('SIGKILL'))
@@ -121,7 +121,7 @@ suite('restore', { concurrency: 4 }, () => {
     assert.deepEqual([left(cwd), namesIn(join(cwd, 'incmon.db'))], [[], ['Acme']])
   })
 
-  test('a full disk is named, and the old database stays', async (t) => {
+  test('a full disk is reported, and the old database is kept', async (t) => {
     const [cwd, disk] = [world(t), smallDisk(t)]
     if (disk === null) return t.skip('only root may mount a disk')
     const small = join(disk, 'incmon.db')
@@ -135,7 +135,7 @@ suite('restore', { concurrency: 4 }, () => {
   })
 })
 
-test('the backup of an older incmon is restored as it is, and migrate brings it up to date', async (t) => {
+test('the backup of an older incmon is restored as it is, and migrate upgrades it', async (t) => {
   const cwd = temporaryDirectory(t)
   const older = join(cwd, 'older.db')
   const db = openStore(older)

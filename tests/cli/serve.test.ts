@@ -25,7 +25,7 @@ const ROOT = { skip: process.getuid?.() === 0 ? false : 'only root may give file
 const OTHER = 65_534
 
 suite('serve', { concurrency: 4 }, () => {
-  test('a read-only database is refused', ROOT, async (t) => {
+  test('a read-only database is rejected', ROOT, async (t) => {
     const cwd = temporaryDirectory(t)
     chownSync(cwd, OTHER, OTHER)
     const as = { uid: OTHER, env: { INCMON_PORT: '0' } }
@@ -45,7 +45,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal((await incmon(cwd, ['serve'], { ...as, until: 'incmon listens on' })).code, 0)
   })
 
-  test('in an empty directory it creates everything and prints its address and how to create a token', async (t) => {
+  test('in an empty directory it creates everything and prints its URL and how to create a token', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url, said, stop } = await incmonServe(t, cwd)
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
@@ -59,7 +59,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.ok(!existsSync(join(cwd, 'incmon.db-wal')), 'closed in order')
   })
 
-  test('a token is valid at once while a server runs, and invalid once it is revoked', async (t) => {
+  test('a token is valid immediately while a server is running, and invalid once it is revoked', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
     const { token, id } = await tokenOf(cwd, '--scopes', 'read')
@@ -86,7 +86,7 @@ suite('serve', { concurrency: 4 }, () => {
     )
   })
 
-  test('the list names why a service is ill, also after its alert has ended', async (t) => {
+  test('the list explains why a service is unhealthy, even after its alert has ended', async (t) => {
     const cwd = temporaryDirectory(t)
     await incmonServe(t, cwd)
     const { token } = await tokenOf(cwd, '--scopes', 'ingest')
@@ -99,7 +99,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.match(ended.out, /IncmonSendTest: warning, ended lately/)
   })
 
-  test('a refused test prints one line with the reason, exit code 1', async (t) => {
+  test('a rejected test event prints one line with the reason, exit code 1', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
     const { code, text } = await refusal(['send-test', 'ci', '--url', `${url}/`, '--token', 'wrong'])
@@ -107,7 +107,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.match(text, /^http\S+\/api\/webhooks\/ci answered 401: missing or invalid token; [^\n]+$/)
   })
 
-  test('a second server on the same file is refused on any port, and the first continues', async (t) => {
+  test('a second server on the same file is rejected on any port, and the first keeps running', async (t) => {
     const cwd = temporaryDirectory(t)
     const { url } = await incmonServe(t, cwd)
     for (const port of ['0', new URL(url).port]) {
@@ -126,7 +126,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal(await readiness(url), 200)
   })
 
-  test('a busy port is refused with a remedy before anything is created', async (t) => {
+  test('a port in use is reported with a remedy before anything is created', async (t) => {
     const { url } = await incmonServe(t, temporaryDirectory(t))
     const { port } = new URL(url)
     const { cert, key } = makeCertificate(t)
@@ -147,7 +147,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.deepEqual([code, readdirSync(cwd), readFileSync(join(cwd, 'incmon.db'))], [1, ['incmon.db'], before])
   })
 
-  test('two signals at once count as one, and the server stops in order', async (t) => {
+  test('two simultaneous signals are treated as one, and the server stops gracefully', async (t) => {
     const { child, stop } = await incmonServe(t, temporaryDirectory(t))
     child.kill('SIGINT')
     assert.equal(await stop('SIGINT'), 0)
@@ -177,7 +177,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.match(cause, /^Error: planted/)
   })
 
-  test('with a damaged page it stops at the first write and names the remedy', async (t) => {
+  test('with a damaged page it stops at the first write and suggests a remedy', async (t) => {
     const cwd = temporaryDirectory(t)
     await incmon(cwd, ['org', 'create', 'Acme'])
     const { token } = await tokenOf(cwd, '--scopes', 'ingest')

@@ -50,7 +50,7 @@ async function ask(socketPath: string, path: string, method = 'GET') {
 }
 
 suite('socket', { concurrency: 4 }, () => {
-  test('the socket is next to the database, only its owner may connect, and the server removes it when it stops', async (t) => {
+  test('the socket is next to the database, only its owner can connect, and the server removes it when it stops', async (t) => {
     const { cwd, socket } = acme(t)
     const { stop } = await incmonServe(t, cwd)
     assert.ok(statSync(socket).isSocket())
@@ -60,7 +60,7 @@ suite('socket', { concurrency: 4 }, () => {
     assert.equal(statSync(socket, { throwIfNoEntry: false }), undefined)
   })
 
-  test('two commands change records at the same time while a server runs', async (t) => {
+  test('two commands change records at the same time while a server is running', async (t) => {
     const { cwd, socket, id } = acme(t)
     await incmonServe(t, cwd)
     const outcomes = await Promise.all([
@@ -95,7 +95,7 @@ suite('socket', { concurrency: 4 }, () => {
     ])
   })
 
-  test('without a server commands run one after the other and leave no socket', async (t) => {
+  test('without a server commands run one after another and leave no socket behind', async (t) => {
     const { cwd, socket, id } = acme(t)
     const notes = ['one', 'two', 'three', 'four']
     const outcomes = await Promise.all(notes.map((note) => incmon(cwd, ['incident', 'note', id, note])))
@@ -119,7 +119,7 @@ suite('socket', { concurrency: 4 }, () => {
     assert.equal((await ask(socket, '/operator/server')).body.program, 'incmon')
   })
 
-  test('a second server on the same file is refused, and the socket of the first stays', async (t) => {
+  test("a second server on the same file is rejected, and the first one's socket is kept", async (t) => {
     const { cwd, socket } = acme(t)
     await incmonServe(t, cwd)
     const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
@@ -131,7 +131,7 @@ suite('socket', { concurrency: 4 }, () => {
   })
 
   for (const args of [['restore', 'copy.db', '--force'], ['migrate']]) {
-    test(`${args[0]} is refused while a server runs`, async (t) => {
+    test(`${args[0]} is rejected while a server is running`, async (t) => {
       const { cwd } = acme(t)
       await incmon(cwd, ['backup', 'copy.db'])
       await incmonServe(t, cwd)
@@ -187,7 +187,7 @@ suite('socket', { concurrency: 4 }, () => {
     assert.equal((await incmon(cwd, ['incident', 'show', id])).code, 0)
   })
 
-  test('an interrupted prune also stops in the server', async (t) => {
+  test('interrupting a prune also stops it in the server', async (t) => {
     const { cwd, socket } = acme(t)
     await incmonServe(t, cwd)
     const { child } = start(cwd, ['prune', '--yes'])
@@ -197,7 +197,7 @@ suite('socket', { concurrency: 4 }, () => {
   })
 })
 
-test('a server of another version is reported and gets no request', async (t) => {
+test('a server of another version is reported and gets no further requests', async (t) => {
   const asked: string[] = []
   const old = createHttpServer((incoming, outgoing) => {
     asked.push(incoming.url ?? '')
@@ -243,7 +243,7 @@ test('a command waits for a lock without a server, then says so', async (t) => {
   assert.deepEqual([code, err], [1, `incmon: ${line}\n`])
 })
 
-test('a command continues as soon as another one releases the database', async (t) => {
+test('a command continues when another one releases the database', async (t) => {
   const { cwd, file } = acme(t)
   const release = holdLock(file)
   const waiting = incmon(cwd, ['org', 'list', '--json'])
@@ -257,7 +257,7 @@ for (const [what, make, says] of [
   ['a directory', (path: string) => mkdirSync(path), /is not a socket: move it away/],
   ['a link to nowhere', (path: string) => symlinkSync('/nowhere', path), /is not a socket/],
 ] as const) {
-  test(`serve does not remove ${what} at the path of the socket`, async (t) => {
+  test(`serve does not remove ${what} at the socket's path`, async (t) => {
     const { cwd, socket } = acme(t)
     make(socket)
     const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
@@ -267,7 +267,7 @@ for (const [what, make, says] of [
   })
 }
 
-test('serve does not remove a socket on which another program listens', async (t) => {
+test('serve does not remove a socket on which another program is listening', async (t) => {
   const { cwd, socket } = acme(t)
   const foreign = createServer((one) => one.end()).listen(socket)
   await once(foreign, 'listening')
@@ -280,7 +280,7 @@ test('serve does not remove a socket on which another program listens', async (t
   assert.ok(statSync(socket).isSocket())
 })
 
-test('a path that is too long for a socket is refused before anything is created', async (t) => {
+test('a path that is too long for a socket is rejected before anything is created', async (t) => {
   const directory = join(temporaryDirectory(t), 'x'.repeat(100))
   mkdirSync(directory)
   const { code, text } = await refusal(['serve', '--port', '0', '--database', join(directory, 'incmon.db')])
@@ -292,7 +292,7 @@ test('a path that is too long for a socket is refused before anything is created
   assert.deepEqual(readdirSync(directory), [])
 })
 
-test('the longest possible path is served, and one byte more is refused', async (t) => {
+test('the longest possible path works, and one byte more is rejected', async (t) => {
   const base = temporaryDirectory(t)
   const fits = join(base, 'x'.repeat(107 - base.length - '/.sock'.length))
   const { code, text } = await refusal(['serve', '--port', '0', '--database', `${fits}y`])
@@ -308,7 +308,7 @@ test('a command without a server works with a long path', async (t) => {
   assert.equal((await incmon(cwd, ['org', 'list'])).code, 0)
 })
 
-test('another user cannot connect, and the message names the remedy', async (t) => {
+test('another user cannot connect, and the message suggests a remedy', async (t) => {
   if (process.getuid?.() !== 0) return t.skip('only root may run a command as another user')
   const { cwd } = acme(t)
   await incmonServe(t, cwd)

@@ -108,7 +108,7 @@ suite('SIGTERM', { concurrency: 3 }, () => {
     )
   })
 
-  test('and another one ends at once', async (t) => {
+  test('twice ends the server immediately', async (t) => {
     const { child } = await serving(t, { INCMON_STOP_GRACE: '60000' })
     const closed = once(child, 'close')
     child.kill('SIGTERM')
@@ -118,7 +118,7 @@ suite('SIGTERM', { concurrency: 3 }, () => {
     assert.equal(code, 1)
   })
 
-  test('stops in order even if a client never finishes its request', async (t) => {
+  test('stops gracefully even if a client never finishes its request', async (t) => {
     const { url, stop } = await serving(t)
     const hanging = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
     hanging.write('POST /api/webhooks/metrics HTTP/1.1\r\nHost:')

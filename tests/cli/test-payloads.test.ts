@@ -7,7 +7,7 @@ import { READERS } from '../../src/intake/index.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 
 for (const source of SOURCES) {
-  test(`the test payload of ${source} is one item that the webhook accepts, of the last minute`, () => {
+  test(`the test payload of ${source} is one item from the last minute that the webhook accepts`, () => {
     const body = JSON.parse(JSON.stringify(TEST_PAYLOADS[source](NOON)))
     const { accepted, rejected } = READERS[source](body, NOON)
     assert.deepEqual([accepted.length, rejected], [1, []])

@@ -30,7 +30,7 @@ test('a terminal gets a token with all scopes and a command to paste', (t) => {
   assert.equal(readMetrics(JSON.parse(body), 0).accepted.length, 1)
 })
 
-test('a journal gets no token but the command that creates one, quoted for a shell', (t) => {
+test('a journal gets the command that creates a token instead of a token, quoted for a shell', (t) => {
   const { deps } = acme(t)
   const [line = '', ...more] = firstLines(deps, { ...SEEN, toTerminal: false })
   assert.ok(
@@ -64,7 +64,7 @@ test('with a token and nobody signed in, a terminal gets only the link, and a jo
   assert.deepEqual(kept, [])
 })
 
-test('revoked and expired tokens do not count', (t) => {
+test('revoked and expired tokens are ignored', (t) => {
   const { deps, organization } = acme(t)
   makeToken(deps.db, organization, ['ingest'], { revoked_at: 1 })
   makeToken(deps.db, organization, ['ingest'], { expires_at: 1 })

@@ -7,7 +7,7 @@ import { DEFAULT_REPEAT_TIMEOUT, MIN_REPEAT_TIMEOUT, MISSED_REPEATS } from '../.
 const MINUTE = 60_000
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replace(/\n#? ?/g, ' ')
 
-test('docs/alertmanager.md states the numbers of the code', () => {
+test('docs/alertmanager.md contains the same numbers as the code', () => {
   const text = read('docs/alertmanager.md')
   const minutes = MIN_REPEAT_TIMEOUT / MINUTE
   assert.ok(
@@ -18,7 +18,7 @@ test('docs/alertmanager.md states the numbers of the code', () => {
   assert.doesNotMatch(text, /\b(4|12) hours/)
 })
 
-test('the shipped Alertmanager example reports ends, continues, and says what send_resolved: false costs', () => {
+test('the Alertmanager example reports ends, continues, and explains the effect of send_resolved: false', () => {
   const text = read('examples/alertmanager.yml')
   assert.match(text, /send_resolved: true\s+http_config/)
   assert.match(text, /continue: true\s+receivers/)

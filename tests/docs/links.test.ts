@@ -18,7 +18,7 @@ test('a dead link is found', () => {
   assert.deepEqual(dead, ['docs/x.md: missing.md', 'docs/x.md: #nowhere'])
 })
 
-test('the README leads to every page', () => {
+test('every page can be reached from the README', () => {
   const reached = new Set(['README.md'])
   for (const path of reached) {
     if (path.endsWith('.md')) for (const link of linksOf(pageAt(path))) reached.add(link.path)
@@ -35,7 +35,7 @@ test('the documentation mentions every example', () => {
   assert.deepEqual(missing, ['gitlab-pipeline.json', 'grafana-notification.json'])
 })
 
-test('the map of the architecture names only files and folders that exist', () => {
+test('the folder list of the architecture page names only files and folders that exist', () => {
   const { text } = pageAt('docs/architecture.md')
   const map = /## Folders[\s\S]*?```text\n([\s\S]*?)```/.exec(text)?.[1] ?? assert.fail('there is no map')
   const paths = [...map.matchAll(/^(\S+)/gm)].map(([, path = '']) => path)

@@ -12,7 +12,7 @@ test('the README has at most 120 lines', () => {
   assert.ok(lines.length <= 120, `${lines.length} lines`)
 })
 
-test('no line and no table of the README is long', () => {
+test('the README has no long line and no long table', () => {
   assert.deepEqual(
     lines.filter((line) => line.length > 120),
     [],
@@ -27,7 +27,7 @@ test('each picture of the README exists and is at most 200 kB', () => {
   for (const path of paths) assert.ok(statSync(ROOT + path).size <= 200_000, path)
 })
 
-test('the picture is what its script draws', () => {
+test('the diagram is what its script draws', () => {
   assert.equal(readFileSync(`${ROOT}docs/overview.svg`, 'utf8'), drawOverview(), 'run: node docs/overview.mjs')
 })
 
@@ -37,7 +37,7 @@ for (const [theme, colours] of Object.entries<Record<string, string>>(THEMES)) {
     ['text', 'box'],
     ['accent', 'box'],
   ] as const) {
-    test(`the ${text} of the ${theme} picture has enough contrast`, () => {
+    test(`the ${text} of the ${theme} diagram has enough contrast`, () => {
       assert.ok(contrast(String(colours[text]), String(colours[background])) >= 4.5)
     })
   }

@@ -31,7 +31,7 @@ for (const { path, text } of PAGES) {
   })
 }
 
-test('the API guide names the scope of every endpoint in its tables', () => {
+test('the tables in the API guide contain the scope of every endpoint', () => {
   const rows = [...api.matchAll(/^\| `(\w+) ([^` ?]+)` \| (\w+) \|/gm)]
   assert.ok(rows.length > 25)
   for (const [, method, path, scope] of rows) {
@@ -69,7 +69,7 @@ test('the configuration page has every setting with its default', () => {
   }
 })
 
-test('the configuration page has every setting of an organization with its default', () => {
+test('the configuration page has every organization setting with its default', () => {
   for (const [name, value] of Object.entries(DEFAULT_SETTINGS)) {
     assert.ok(configuration.includes(`| \`${name}\` | \`${value}\` |`), `${name} ${value}`)
   }
@@ -93,7 +93,7 @@ test('the operations page names every metric, and no other', async (t) => {
   assert.deepEqual([...new Set(named)].sort(), [...new Set(served)].sort())
 })
 
-test('the words of the severity table have that severity', () => {
+test('the values in the severity table have that severity', () => {
   const rows = [...pageAt('docs/decisions.md').text.matchAll(/^\| (`\w+`|no alert) \| (\w+(?:, \w+)+) \|$/gm)]
   assert.equal(rows.length, 5)
   for (const [, severity = '', words = ''] of rows) {

@@ -117,7 +117,7 @@ test('the commands for systemd install a server, and its token is accepted', asy
   assert.equal(await statusOf(addressIn(readFileSync(join(root, 'log'), 'utf8')), token), 200)
 })
 
-test('the commands for a restore bring back the records of the backup', async (t) => {
+test("the commands for a restore bring back the backup's records", async (t) => {
   const { root, run } = machine(t)
   const token = await run(blockOf('docs/install.md', SYSTEMD))
   const database = '--database /var/lib/incmon/incmon.db'
@@ -128,7 +128,7 @@ test('the commands for a restore bring back the records of the backup', async (t
   assert.deepEqual([await statusOf(url, token), await statusOf(url, later)], [200, 401])
 })
 
-test('the commands for Docker name the file, the volume and the port of the image', () => {
+test('the commands for Docker match the file, the volume and the port of the image', () => {
   const [, build = '', start = ''] = blockOf('docs/install.md', DOCKER)
   const [, file = '', name] = /^docker build -f (\S+) -t (\S+) \.$/.exec(build) ?? []
   assert.ok(existsSync(ROOT + file), file)
@@ -153,7 +153,7 @@ test('the command of the image serves, and the commands inside it find the serve
   await inside(JSON.parse(/ CMD (.+)$/.exec(instruction('HEALTHCHECK'))?.[1] ?? ''))
 })
 
-test('the commands for Kubernetes name what the manifest creates, and run what the image contains', () => {
+test('the commands for Kubernetes match the manifest and run what the image contains', () => {
   const [create = '', apply = '', exec = ''] = blockOf('docs/install.md', KUBERNETES)
   const [, namespace] = /^kubectl create namespace (\S+)$/.exec(create) ?? []
   const [, where, file = ''] = /^kubectl apply -n (\S+) -f (\S+)$/.exec(apply) ?? []

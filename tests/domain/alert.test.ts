@@ -32,7 +32,7 @@ function says({ alert, change }: Held & { change: string }) {
 }
 
 describe('a repeat', () => {
-  test('raises the count, the last time and the last receipt', () => {
+  test('increases the count, and updates the last time and the last receipt', () => {
     const { alert, change } = after(opened(firing()), [firing(), 4])
     assert.deepEqual([change, alert.occurrences, alert.lastSeenAt, alert.receivedAt], ['repeated', 2, at(4), at(4)])
   })
@@ -45,13 +45,13 @@ describe('a repeat', () => {
       assert.equal(after(opened(firing({ severity: 'error' })), [firing({ severity }), 1]).alert.severity, left))
   }
 
-  test('that is late moves the start back and changes no text', () => {
+  test('that is late moves the start back and does not change the text', () => {
     const early = firing({ startsAt: at(-5), summary: 'old words' })
     const { alert } = after(opened(firing()), [early, 1])
     assert.deepEqual([alert.startsAt, alert.summary], [at(-5), 'cart is ill'])
   })
 
-  test('of a cluster event counts when it happened, not when it arrived', () =>
+  test('of a Kubernetes event uses the time when it happened, not when it arrived', () =>
     assert.equal(after(opened(sighted(at(0))), [sighted(at(1)), 30]).alert.lastSeenAt, at(1)))
 
   test('never changes the name or the fingerprint of the alert', () => {
@@ -63,7 +63,7 @@ describe('a repeat', () => {
 describe('an end', () => {
   const held = opened(firing())
 
-  test('ends the alert at the time that the sender gives, and is no occurrence', () => {
+  test("ends the alert at the sender's time, and is not an occurrence", () => {
     const { resolution, endsAt, endedAt, occurrences } = after(held, [resolved(at(5)), 6]).alert
     assert.deepEqual([resolution, endsAt, endedAt, occurrences], ['reported', at(5), at(6), 1])
   })
@@ -73,7 +73,7 @@ describe('an end', () => {
     assert.deepEqual(says(after(held, [again, 8], [resolved(at(5)), 9])), ['firing', 'kept', 2])
   })
 
-  test('of the latest start ends it, even if a clock set back dates it earlier', () => {
+  test('of the latest start ends it, even if the clock went backward in between', () => {
     const { alert } = after(held, [resolved(at(-60)), 5])
     assert.deepEqual([alert.status, alert.endsAt], ['resolved', NOON])
   })
@@ -88,7 +88,7 @@ describe('an end', () => {
     assert.deepEqual([startsAt, endsAt], [NOON, NOON])
   })
 
-  test('that is repeated keeps the first', () => {
+  test('that is repeated does not change the first one', () => {
     const { alert, change } = after(held, [resolved(at(5)), 5], [resolved(at(7)), 8])
     assert.deepEqual([change, alert.endsAt, alert.endedAt], ['kept', at(5), at(5)])
   })
@@ -123,13 +123,13 @@ describe('an alert with two fingerprints', () => {
   const second = firing({ fingerprint: 'f2', startsAt: at(1) })
   const both = after(opened(firing()), [second, 1])
 
-  test('keeps the first, and still fires when one has ended', () => {
+  test('has the first one, and is still firing after one of them has ended', () => {
     const { alert } = after(both, [resolved(at(5)), 5])
     assert.deepEqual([alert.fingerprint, alert.status], ['f1', 'firing'])
   })
 
   for (const order of [['f1', 'f2'] as const, ['f2', 'f1'] as const]) {
-    test(`ends when the last has ended, however the ends arrive: ${order.join(', ')}`, () => {
+    test(`ends when the last one has ended, in any order: ${order.join(', ')}`, () => {
       const ends = { f1: resolved(at(5)), f2: resolved(at(7), { fingerprint: 'f2', startsAt: at(1) }) }
       const { alert } = after(both, [ends[order[0]], 8], [ends[order[1]], 8])
       assert.deepEqual([alert.status, alert.endsAt], ['resolved', at(7)])
@@ -141,15 +141,15 @@ describe('an alert with two fingerprints', () => {
     assert.equal(after(both, [resolved(at(5)), 5], [firing(), 6], [ended, 7]).alert.status, 'resolved')
   })
 
-  test('still fires for a fingerprint that starts again', () => {
+  test('is still firing for a fingerprint that starts again', () => {
     const ended = resolved(at(7), { fingerprint: 'f2', startsAt: at(1) })
     assert.equal(after(both, [resolved(at(5)), 5], [firing({ startsAt: at(6) }), 6], [ended, 7]).alert.status, 'firing')
   })
 
-  test('fires again for a restarted exporter that began before the old one ended', () =>
+  test('fires again for a restarted exporter that started before the old one ended', () =>
     assert.deepEqual(says(after(opened(firing()), [resolved(at(5)), 5], [second, 5])), ['firing', 'reopened', 2]))
 
-  test('is not over when only one end is reported after an inferred one', () => {
+  test('is not over if only one end is reported after an inferred one', () => {
     const guessed: Alert = { ...both.alert, status: 'resolved', resolution: 'inferred', endsAt: at(1), endedAt: at(20) }
     assert.equal(after({ ...both, alert: guessed }, [resolved(at(5)), 25]).alert.resolution, 'inferred')
   })
@@ -178,7 +178,7 @@ describe('a firing item after a reported end at 12:05', () => {
     assert.deepEqual(says(after(first, [firing(), 7])), ['resolved', 'kept', 1])
   })
 
-  test('reopens by the time of receipt if the sender’s clock is an hour behind', () =>
+  test('reopens by time of receipt if the sender’s clock is an hour behind', () =>
     assert.equal(belongsTo({ ...ended.alert, endedAt: at(65) }, firing({ startsAt: at(10) }), at(70)), true))
 
   test('that reopened it is not ended by a copy of an old end', () => {
@@ -186,7 +186,7 @@ describe('a firing item after a reported end at 12:05', () => {
     assert.deepEqual(says(after(again, [resolved(at(5)), 7], [resolved(at(4)), 7])), ['firing', 'kept', 2])
   })
 
-  test('is a copy also if the alert ended when it began', () =>
+  test('is also a copy if the alert ended when it started', () =>
     assert.equal(after(opened(resolved(NOON), NOON), [firing(), 0.5]).change, 'kept'))
 })
 
@@ -196,7 +196,7 @@ describe('after an inferred end', () => {
   test('any repeat revokes the inferred end', () =>
     assert.equal(belongsTo(over({ resolution: 'inferred' }), firing(), at(20 * 60)), true))
 
-  test('an event long after a rollout that fixed it starts another alert', () =>
+  test('an event long after the rollout that fixed it starts another alert', () =>
     assert.equal(belongsTo(over({ resolution: 'inferred' }), sighted(at(20 * 60)), at(20 * 60)), false))
 
   test('an event within 10 minutes of an expiry reopens it', () => {
@@ -224,7 +224,7 @@ describe('after an inferred end', () => {
   })
 })
 
-describe('repetition makes an escalating event critical', () => {
+describe('an escalating event becomes critical if repeated', () => {
   const pod = (name: string) => `cart-7d9f5b6c8-${name}`
   const cases: readonly (readonly [string, readonly Signal[], string])[] = [
     ['a count of 4: error', [sighted(NOON, pod('a'), { count: 4 })], 'error'],

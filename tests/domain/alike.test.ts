@@ -17,13 +17,13 @@ const uuidsOf = (alerts: readonly OnNode[], nodes: readonly string[] = []) =>
   withoutAlike(alerts, new Set(nodes)).map(({ uuid }) => uuid)
 const crowd = Array.from({ length: 10_000 }, (_, n) => one({ uuid: `u${n}`, startsAt: NOON - n, lastSeenAt: NOON }))
 
-describe('of alike alerts', () => {
+describe('of similar alerts', () => {
   test('the earliest is kept of 10,000', () => assert.deepEqual(uuidsOf(crowd), ['u9999']))
-  test('at most three are kept beside an event, because it agrees with some of them', () => {
+  test('at most three are kept next to an event, because it agrees with some of them', () => {
     const old = crowd.map((alert, n) => ({ ...alert, startsAt: NOON - n * MINUTE, lastSeenAt: NOON - n * MINUTE }))
     assert.deepEqual(uuidsOf([event(), ...old]), ['crash', 'u30', 'u9999'])
   })
-  test('the first UUID is kept of equal starts', () =>
+  test('the first UUID is kept if starts are equal', () =>
     assert.deepEqual(uuidsOf([one({ uuid: 'b' }), one({ uuid: 'a' }), one({ uuid: 'c' })]), ['a']))
 })
 
@@ -35,7 +35,7 @@ describe('of many names', () => {
       crowd.slice(-100).map(({ uuid }) => uuid),
     ))
   test('100 or fewer are all kept', () => assert.equal(uuidsOf(names.slice(0, 100)).length, 100))
-  test('one more is kept that has the first name of equal starts', () => {
+  test('one more is kept if it has the first name among equal starts', () => {
     const equal = names.map((alert, n) => ({ ...alert, startsAt: NOON, name: n === 9_000 ? 'Aaa' : alert.name }))
     const uuids = uuidsOf(equal)
     assert.deepEqual([uuids.length, uuids.includes('u9000')], [101, true])
@@ -98,7 +98,7 @@ function verdictOf(alerts: readonly OnNode[], candidates: readonly OnNode[], isO
   return { health, decision, isExplained: critical.length > causes.size, first: Math.min(...starts) }
 }
 
-test('health, incidents and the first cause are the same without alike alerts', () =>
+test('health, incidents and the first cause are the same without similar alerts', () =>
   fc.assert(
     fc.property(someAlerts, fc.boolean(), (all, isOpen) => {
       const reduced = withoutAlike(all, new Set(['worker-1']))
@@ -126,7 +126,7 @@ test('health and the first cause are the same with hundreds of names', () =>
     { numRuns: 40 },
   ))
 
-test('a service has at most 100 penalties, which lower the score as far as all of them', () => {
+test('a service has at most 100 penalties, which lower the score as much as all of them would', () => {
   const names = crowd.slice(0, 500).map((alert, n) => ({ ...alert, name: `Alert${n}`, severity: 'error' as const }))
   const { score, penalties } = healthOf(names, NOON)
   assert.deepEqual([score, penalties.length], [0, 100])

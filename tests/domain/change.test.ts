@@ -66,14 +66,14 @@ const TOLD: readonly (PipelineDraft | JobDraft)[] = [
 const told = (drafts: readonly (PipelineDraft | JobDraft)[]) =>
   drafts.reduce<PipelineFacts | null>((before, draft) => absorbNotification(before, draft, 'slug'), null)
 
-test('All notifications of a pipeline give one state', () => {
+test('All notifications about a pipeline result in one state', () => {
   const story = told(TOLD)
   assert.ok(story)
   assert.equal(outcomeOf(story), 'deploy failed')
   assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
 })
 
-test('The state is the same in every order and with copies', () => {
+test('The state is the same in any order and with duplicates', () => {
   const expected = told(TOLD)
   const order = fc.shuffledSubarray([...TOLD, ...TOLD], { minLength: 2 * TOLD.length })
   fc.assert(
@@ -82,7 +82,7 @@ test('The state is the same in every order and with copies', () => {
   )
 })
 
-test('The page of a pipeline is known from any of its notifications', () => {
+test("The pipeline's URL is known from any of its notifications", () => {
   const links = { pipeline: 'https://gitlab.example/shop/cart/-/pipelines/31' }
   const without = notification({ at: NOON, status: 'success', finishedAt: NOON })
   const before = notification({ at: NOON - MINUTE, links })
@@ -94,17 +94,17 @@ test('The page of a pipeline is known from any of its notifications', () => {
   assert.equal(told([without])?.url, null)
 })
 
-test('A manual gate does not extend the interval', () => {
+test('A manual gate does not extend the time span', () => {
   const story = facts({ createdAt: NOON - 72 * 60 * MINUTE })
   assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
 })
 
-test('Without jobs the interval is from the creation to the end, at most a day', () => {
+test('Without jobs the time span lasts from creation to end, at most a day', () => {
   const story = facts({ jobs: [], createdAt: NOON - 72 * 60 * MINUTE })
   assert.deepEqual(intervalOf(story), { startsAt: NOON + 6 * MINUTE - 24 * 60 * MINUTE, endsAt: NOON + 6 * MINUTE })
 })
 
-test('A pipeline with only a duration began that long before its end', () => {
+test('A pipeline with only a duration started that long before its end', () => {
   const story = told([notification({ status: 'failed', createdAt: null, duration: 120 })])
   assert.deepEqual(story && intervalOf(story), { startsAt: NOON - 2 * MINUTE, endsAt: NOON })
 })
@@ -152,7 +152,7 @@ test('A new ReplicaSet is a rollout; more replicas are not', () => {
   assert.deepEqual(hashes(events), [['5d4f8c7b9', 0]])
 })
 
-test('Back to an earlier ReplicaSet is a rollout too', () => {
+test('Returning to an earlier ReplicaSet is also a rollout', () => {
   const events = [
     scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
     scaled(9, 'Scaled up replica set cart-6c8b9d4f7 to 1'),
@@ -183,7 +183,7 @@ test('Deployments of one service are distinguished, and other messages are ignor
   ])
 })
 
-test('The order in which scaling events came does not matter', () => {
+test('The order of scaling events does not matter', () => {
   const events = [
     scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1'),
     scaled(2, 'Scaled up replica set cart-5d4f8c7b9 to 2'),

@@ -24,7 +24,7 @@ for (const [what, times, shown] of [
   test(`it ${what}`, () => assert.deepEqual(shownOf(times), shown))
 }
 
-test('the clock never falls by less than five minutes', () => {
+test('the clock never goes backward by less than five minutes', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 60 * MINUTE }), { minLength: 2 }), (times) => {
       const shown = shownOf(times)

@@ -91,7 +91,7 @@ for (const [name, near, more, expected, code] of IDENTITIES) {
   })
 }
 
-test('A project without relation to the service is never linked', () => {
+test('A project unrelated to the service is never linked', () => {
   assert.equal(correlate(deployFailed, at(3), nearby({ service: { namespace: 'bank', name: 'ledger' } })), null)
 })
 
@@ -101,7 +101,7 @@ test('A tag of six digits or of another commit does not match the commit', () =>
   }
 })
 
-test('A new ReplicaSet between pipeline and symptom raises the score; an earlier or later one does not', () => {
+test('A new ReplicaSet between pipeline and symptom increases the score; an earlier or later one does not', () => {
   assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON + MINUTE)] })), 0.828)
   assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON - 30 * MINUTE)] })), 0.72)
   assert.equal(score(pipeline(), 3, nearby({ rollouts: [rollout(NOON + 4 * MINUTE)] })), 0.72)
@@ -112,13 +112,13 @@ test('A rollout is a separate change', () => {
   assert.deepEqual([link?.score, link?.band], [0.92, 'strong'])
 })
 
-test('A link has the score of its strongest symptom and counts all symptoms once', () => {
+test('A link has the score of its strongest symptom and counts each symptom once', () => {
   const seen = at(-60, 20, 2, 3, 90)
   const link = correlate(deployFailed, [...seen, ...seen], nearby())
   assert.deepEqual(link?.evidence, { eventId: 'e2', count: 3 })
 })
 
-test('A crash loop of three hours is not blamed on a pipeline of five minutes ago', () => {
+test('A crash loop of three hours is not attributed to a pipeline five minutes ago', () => {
   assert.equal(correlate(deployFailed, [repeats(-180, 3, 40)], nearby()), null)
   assert.equal(correlate(deployFailed, [repeats(-180, 3, 1)], nearby()), null)
   assert.equal(correlate(deployFailed, [repeats(-15, -4, 5), repeats(-15, 3, 9)], nearby()), null)
@@ -129,13 +129,13 @@ test('An event that repeats for hours is linked by its first occurrence, with th
   assert.deepEqual([link?.score, link?.lagSeconds, link?.evidence.count], [0.9, 120, 1])
 })
 
-test('A condition that occurs again after ten quiet minutes counts as new', () => {
+test('A condition that recurs after ten quiet minutes counts as new', () => {
   assert.equal(score(deployFailed, 3), 0.9)
   assert.equal(correlate(deployFailed, at(-7, 3), nearby())?.score, 0.9)
   assert.equal(correlate(deployFailed, at(-6, 3), nearby()), null)
 })
 
-test('Repeats that are days apart do not date the last one back', () => {
+test('Repeats that are days apart do not change the time of the last one', () => {
   assert.equal(correlate(deployFailed, [repeats(-4320, 3, 4)], nearby())?.lagSeconds, 180)
 })
 
@@ -156,7 +156,7 @@ test('Score and link do not depend on the order of the symptoms', () => {
   )
 })
 
-test('Every score is between the lowest band and 1', () => {
+test('Every score is between the lowest threshold and 1', () => {
   const change = fc.constantFrom<Change>(deployFailed, pipeline(), pipeline({ jobs: [] }), rollout(NOON))
   fc.assert(
     fc.property(change, fc.integer({ min: -5, max: 60 }), fc.boolean(), (one, minute, fresh) => {

@@ -78,7 +78,7 @@ const SOUND: DoctorFacts = {
   certificate: null,
 }
 
-test('a correct installation has one ok for each check', () => {
+test('a correct installation has one ok per check', () => {
   const findings = diagnose(SOUND)
   const checks = ['configuration', 'database', 'permissions', 'disk', 'log', 'integrity', 'settings', 'schema', 'clock']
   assert.deepEqual(
@@ -377,7 +377,7 @@ for (const [what, changed] of [
   })
 }
 
-test('for a copy it says what the next server does', () => {
+test('for a copy it says what the next server will do', () => {
   const findings = diagnose({ ...SOUND, content: COPY, served: false, port: { state: 'free' } })
   const { text } = findings.find(({ check }) => check === 'settings') ?? {}
   assert.match(text ?? '', /^journal_mode delete, .+; the next "incmon serve" sets journal_mode to wal$/)

@@ -17,11 +17,11 @@ function withDue(times: readonly number[]) {
   return state
 }
 
-test('the earliest of several due times is next', () => {
+test('the earliest of several due times comes next', () => {
   assert.equal(nextDue(withDue([NOON + 60_000, NOON + 2, NOON + 1, NOON + 3])), NOON + 1)
 })
 
-test('nothing is next without a due record', () => {
+test('nothing comes next without a due record', () => {
   assert.equal(nextDue(withDue([])), null)
 })
 

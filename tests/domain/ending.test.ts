@@ -68,7 +68,7 @@ describe('the recovery of every object ends a condition', () => {
     assert.deepEqual(end(seen(first!, ...rest), told, 6), ['reported', 2.65])
   })
 
-  test('fires again as soon as one of them fails again', () => {
+  test('fires again when one of them fails again', () => {
     const recovered = withReceivedEvents(two, [scheduled(at(2), 'a'), scheduled(at(2), 'b')])
     const again = absorb(settle(recovered, QUIET, at(2)).alert, [], pending(at(4), 'a'), at(4))
     assert.deepEqual([again.change, settle(again.alert, QUIET, at(4)).alert.status], ['reopened', 'firing'])
@@ -95,7 +95,7 @@ describe('a new ReplicaSet', () => {
   }
 })
 
-describe('missing repeats and expiry', () => {
+describe('missed repeats and expiry', () => {
   const crash = seen(sighted(at(0)))
   const receivedLate = open(sighted(at(-30)), at(0))
   const metrics = alertOf({ lastSeenAt: at(4), receivedAt: at(5) })
@@ -129,18 +129,19 @@ describe('the next time that changes an alert is', () => {
 
   test('when an event expires', () => assert.equal(due(crash, 3), 15))
   test('when a rollout has been quiet for 10 minutes', () => assert.equal(due(mended, 3), 11))
-  test('every 5 minutes, while a metrics alert keeps an expired event', () => assert.equal(due(crash, 70, ILL), 75))
+  test('every 5 minutes, while a metrics alert keeps an expired event firing', () =>
+    assert.equal(due(crash, 70, ILL), 75))
   test('when a pipeline expires', () => assert.equal(due(open(failedPipeline(NOON), NOON), 0), 1440))
   test('when the time without repeats ends', () =>
     assert.equal(due(alertOf(), 0, { repeatTimeout: 30 * MINUTE, metricsFiring: false, repeats: true }), 30))
   test('never if its end will be reported', () => assert.ok(settle(alertOf(), QUIET, NOON).dueAt > NOON + 1e6 * DAY))
   test('a day after its end, when nothing can reopen it any more', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 7), 1446))
-  test('at once if that day is over', () =>
+  test('immediately if that day is over', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 2000), 2000))
 
   for (const around of [QUIET, ILL, { repeatTimeout: HOUR, metricsFiring: false, repeats: true }]) {
-    test(`a look when due ends it or comes back later: ${JSON.stringify(around)}`, () => {
+    test(`a check at the due time ends it or is rescheduled: ${JSON.stringify(around)}`, () => {
       for (const alert of [crash, mended, open(failedPipeline(NOON), NOON), alertOf()]) {
         let { alert: held, dueAt } = settle(alert, around, NOON)
         for (let looks = 0; looks < 50 && held.status === 'firing' && dueAt < NOON + 9 * DAY; looks++) {

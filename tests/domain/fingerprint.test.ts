@@ -5,11 +5,11 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { digest, labelFingerprint } from '../../src/domain/event/fingerprint.ts'
 
-test('No labels have the offset basis as fingerprint', () => {
+test('The fingerprint of no labels is the offset basis', () => {
   assert.equal(labelFingerprint({}), 'cbf29ce484222325')
 })
 
-test('A fingerprint is the one that Alertmanager sends for the same labels', () => {
+test('A fingerprint equals what Alertmanager sends for the same labels', () => {
   assert.equal(labelFingerprint({ job: 'noalertname', severity: 'info' }), '8b1d776f194081f9')
 })
 
@@ -17,16 +17,16 @@ test('The order of the labels does not matter', () => {
   assert.equal(labelFingerprint({ a: '1', b: '2' }), labelFingerprint({ b: '2', a: '1' }))
 })
 
-test('A name and its value do not run into each other', () => {
+test('A name and its value are separated', () => {
   assert.notEqual(labelFingerprint({ ab: 'c' }), labelFingerprint({ a: 'bc' }))
 })
 
-test('Names sort by their bytes as in Go, not by UTF-16 units', () => {
+test('Names are sorted by bytes as in Go, not by UTF-16 units', () => {
   const labels = { '\u{1f600}': 'x', '\uff5e': 'y' }
   assert.equal(labelFingerprint(labels), reference(['\uff5e', 'y', '\u{1f600}', 'x']))
 })
 
-test('A label named __proto__ counts', () => {
+test('A label named __proto__ is included', () => {
   assert.notEqual(labelFingerprint(JSON.parse('{"__proto__":"x"}')), labelFingerprint({}))
 })
 
@@ -48,7 +48,7 @@ test('A digest equals the reference for any parts', () => {
   )
 })
 
-test('A digest keeps the order and the bounds of its parts', () => {
+test('A digest depends on the order and boundaries of its parts', () => {
   assert.equal(new Set([digest('a', 'b'), digest('b', 'a'), digest('ab'), digest('ab', ''), digest()]).size, 5)
 })
 

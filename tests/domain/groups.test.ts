@@ -14,7 +14,7 @@ function alert(more: Partial<GroupedAlert> = {}): GroupedAlert {
   }
 }
 
-test('440 similar alerts are one group that names the labels that differ', () => {
+test('440 similar alerts are one group that lists the labels that differ', () => {
   const storm = Array.from({ length: 440 }, (_, n) =>
     alert({ labels: { alertname: 'HighErrorRate', route: `/r${n % 11}`, pod: `checkout-${n % 40}` }, occurrences: 2 }),
   )
@@ -56,7 +56,7 @@ test('a group ends when its last alert ends', () => {
   assert.equal(groupAlerts([ended(5), alert()])[0]?.endsAt, null)
 })
 
-test('different summaries are shown by an example', () => {
+test('different summaries are represented by an example', () => {
   const [group] = groupAlerts([
     alert({ summary: 'route /a fails', labels: { route: '/a' }, startsAt: 2 }),
     alert({ summary: 'route /b fails', labels: { route: '/b' } }),

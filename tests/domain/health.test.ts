@@ -110,12 +110,12 @@ describe('an event and an alert of one service', () => {
     test(`do not agree: ${title}`, () => assert.deepEqual(healthOf(alerts, NOON).critical, []))
   }
 
-  test('agree if a sender calls its alert an error', () =>
+  test('agree if the sender gives its alert the severity error', () =>
     assert.equal(healthOf([condition({ severity: 'error' }), crashing()], NOON).status, 'critical'))
 })
 
 describe('an explanation', () => {
-  test('names each alert and rule, the heaviest first', () => {
+  test('lists each alert and rule, the most severe first', () => {
     const { penalties } = healthOf([condition({ uuid: 'w' }), crashing()], NOON)
     assert.deepEqual(penalties, [
       { alertId: 'crash', reason: 'BackOff (restarting): error', penalty: 25 },
@@ -138,7 +138,7 @@ describe('an explanation', () => {
   })
 })
 
-describe('time changes health', () => {
+describe('health over time', () => {
   const cases: readonly (readonly [string, readonly HealthCondition[], number | null])[] = [
     ['never, while all fires', [condition()], null],
     ['never, after an end of an info', [ended(NOON, { severity: 'info' })], null],

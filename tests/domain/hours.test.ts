@@ -15,7 +15,7 @@ test('a sender that has sent nothing has 24 empty hours', () => {
   assert.deepEqual([hoursUntil(NO_HOURS, NOON).length, shown(NO_HOURS)], [24, '0'])
 })
 
-test('events are counted in their hour, in whatever order they arrive', () => {
+test('events are counted in their hour, in any order of arrival', () => {
   const sent = [
     [0, 2],
     [-2, 3],
@@ -29,7 +29,7 @@ test('events are counted in their hour, in whatever order they arrive', () => {
   }
 })
 
-test('the hours move on while nothing comes, and are empty after a day', () => {
+test('the hours advance without events, and are empty after a day', () => {
   const hours = withEvents(NO_HOURS, NOON, 5)
   assert.deepEqual([shown(hours, NOON + 2 * HOUR), shown(hours, NOON + 24 * HOUR)], ['500', '0'])
 })
@@ -39,7 +39,7 @@ test('events older than a day are not counted', () => {
   assert.equal(shown(withEvents(withEvents(NO_HOURS, NOON - 24 * HOUR, 9), NOON, 1)), '1')
 })
 
-test('a clock that was set back shows no hour of the future', () => {
+test('a clock that goes backward shows no hour in the future', () => {
   const hours = withEvents(NO_HOURS, NOON + HOUR, 7)
   assert.deepEqual([shown(hours, NOON), hoursUntil(hours, NOON).length], ['0', 24])
 })

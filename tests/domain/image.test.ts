@@ -22,9 +22,9 @@ describe('the image of an event', () => {
   for (const [message, image] of table)
     it(message, () => assert.deepEqual(imageOf(clusterDraft({ name: 'x' }, { message })), image))
 
-  it('is none of an alert', () => assert.equal(imageOf(alertDraft({ image: 'a/b' })), null))
+  it('does not exist for an alert', () => assert.equal(imageOf(alertDraft({ image: 'a/b' })), null))
 
-  it('is indexed under every project that may have built it', () => {
+  it('is indexed under every project that might have built it', () => {
     assert.deepEqual(imageProjects('team/sub/Web/image'), [
       ...['team/sub/web/image', 'sub/web/image', 'team/sub/web', 'web/image', 'sub/web', 'team/sub'],
     ])

@@ -11,7 +11,7 @@ for (const [from, into, severity, startedAt] of [
   [DOWN, SLOW, 'critical', 2],
   [{ ...DOWN, severity: 'info', startedAt: 1 }, SLOW, 'warning', 1],
 ] as const) {
-  test(`${from.title} merged into ${into.title} is ${severity}, and began at ${startedAt}`, () => {
+  test(`${from.title} merged into ${into.title} is ${severity}, and started at ${startedAt}`, () => {
     const merged = mergeOf(from, into)
     assert.deepEqual([merged.severity, merged.startedAt], [severity, startedAt])
     assert.equal(merged.why, `merged into ${into.title}`)

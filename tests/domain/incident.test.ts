@@ -63,7 +63,7 @@ describe('an incident opens', () => {
     })
   }
 
-  test('with the oldest cause as its title and start, and all that fires', () => {
+  test('with the oldest cause as its title and start, and all firing alerts', () => {
     const alerts = [
       outage(),
       outage({ uuid: 'b', name: 'Down', startsAt: at(-5) }),
@@ -99,17 +99,18 @@ describe('no incident opens', () => {
   for (const [title, alerts, more] of cases) test(title, () => assert.deepEqual(steps(alerts, 600, more), []))
 })
 
-describe('a manual resolve while alerts fire', () => {
+describe('a manual resolve while alerts are firing', () => {
   const suppressed = true
-  test('lasts while they fire', () => assert.equal(decide(situation([outage()], { suppressed })).suppressed, true))
+  test('is effective while they are firing', () =>
+    assert.equal(decide(situation([outage()], { suppressed })).suppressed, true))
 
-  test('lasts until they have ended once; the next problem opens an incident', () => {
+  test('is effective until they have ended once; the next problem opens an incident', () => {
     const cleared = decide(situation([], { suppressed })).suppressed
     assert.equal(cleared, false)
     assert.deepEqual(steps([outage()], 40, { suppressed: cleared, lastResolvedAt: NOON }), ['open'])
   })
 
-  test('is not revoked by a return from monitoring', () => {
+  test('is not revoked when health returns from monitoring', () => {
     const current = incident({ status: 'monitoring' })
     assert.deepEqual(steps([outage({ inIncident: true })], 0, { suppressed, current }), [])
   })
@@ -122,11 +123,11 @@ describe('alerts join', () => {
 
   test('the oldest open incident instead of opening another', () =>
     assert.deepEqual(joined([outage(), looping]), ['outage', 'loop']))
-  test('a manual one, too', () =>
+  test('a manual one as well', () =>
     assert.deepEqual(joined([looping], { current: incident({ moves: false }) }), ['loop']))
-  test('once', () => assert.deepEqual(joined([outage({ inIncident: true })]), []))
-  test('not as an info', () => assert.deepEqual(joined([outage({ severity: 'info' })]), []))
-  test('not after their end', () => assert.deepEqual(joined([outage({ status: 'resolved', endsAt: NOON })]), []))
+  test('only once', () => assert.deepEqual(joined([outage({ inIncident: true })]), []))
+  test('unless it is only info', () => assert.deepEqual(joined([outage({ severity: 'info' })]), []))
+  test('unless it has ended', () => assert.deepEqual(joined([outage({ status: 'resolved', endsAt: NOON })]), []))
 })
 
 describe('an open incident', () => {
@@ -137,23 +138,23 @@ describe('an open incident', () => {
     steps([], minute, { healthySince: NOON, current, ...more })
   const DAY_LATER = 30 + 24 * 60
 
-  test('is monitored after 30 healthy minutes', () => {
+  test('changes to monitoring after 30 healthy minutes', () => {
     assert.deepEqual(
       [29.9, 30].map((minute) => healthy(minute, incident())),
       [[], ['move']],
     )
   })
 
-  test('is moved to monitoring only once', () => assert.deepEqual(healthy(31, watched), []))
+  test('changes to monitoring only once', () => assert.deepEqual(healthy(31, watched), []))
 
-  test('is not monitored while the service is degraded', () =>
+  test('does not change to monitoring while the service is degraded', () =>
     assert.deepEqual(steps([looping], 600, { current: incident() }), ['join']))
 
   for (const [acknowledged, to] of [
     [true, 'investigating'],
     [false, 'open'],
   ] as const) {
-    test(`moves back to ${to} when the service is critical again`, () => {
+    test(`returns to ${to} when the service is critical again`, () => {
       const { steps } = decide(situation([told], { current: { ...watched, acknowledged } }))
       assert.deepEqual(steps, [{ do: 'move', to, text: 'the service is critical again' }])
     })
@@ -162,13 +163,13 @@ describe('an open incident', () => {
   test('stays in monitoring while the service is degraded', () =>
     assert.deepEqual(steps([{ ...looping, inIncident: true }], 0, { current: watched }), []))
 
-  test('is resolved 24 hours later, as of the recovery', () => {
+  test('is resolved 24 hours later, as of the time of recovery', () => {
     assert.deepEqual(healthy(DAY_LATER - 1, watched), [])
     const { steps } = decide(situation([], { now: at(DAY_LATER), healthySince: NOON, current: watched }))
     assert.deepEqual(steps, [{ do: 'resolve', at: NOON, text: 'healthy and unchanged for 24 hours' }])
   })
 
-  test('waits 24 hours after the last action of a person', () => {
+  test('waits 24 hours after the last action by a person', () => {
     const touched = incident({ status: 'monitoring', touchedAt: NOON + 5 * HOUR })
     assert.deepEqual(
       [29 * 60 - 1, 29 * 60].map((minute) => healthy(minute, touched)),
@@ -176,13 +177,13 @@ describe('an open incident', () => {
     )
   })
 
-  test('is monitored and resolved at once after a long downtime of incmon', () =>
+  test('changes to monitoring and is resolved immediately after incmon was down for long', () =>
     assert.deepEqual(healthy(DAY_LATER, incident()), ['move', 'resolve']))
 
   test('is never resolved automatically if the setting is off', () =>
     assert.deepEqual(healthy(99 * 1440, watched, { resolves: false }), []))
 
-  test('that a person opened never moves', () => {
+  test('never changes automatically if a person opened it', () => {
     const manual = incident({ moves: false, status: 'monitoring' })
     assert.deepEqual([healthy(99 * 1440, manual), steps([told], 0, { current: manual })], [[], []])
   })
@@ -194,12 +195,12 @@ describe('the next time that changes an incident is', () => {
   const healthy = { healthySince: NOON, current: incident() }
 
   test('never without a problem', () => assert.equal(due([]), null))
-  test('never for a moment that is not repeated', () => assert.equal(due([events({ name: 'OOMKilled' })]), null))
+  test('never for an event that is not repeated', () => assert.equal(due([events({ name: 'OOMKilled' })]), null))
   test('when a lone condition has lasted a minute', () => assert.equal(due([nodeDown]), at(1)))
   test('when a cordon has lasted 15 minutes', () => assert.equal(due([nodeDown, cordon]), at(15)))
   test('when health has lasted 30 minutes', () => assert.equal(due([], healthy), at(30)))
   test('a day after that', () => assert.equal(due([], { ...healthy, now: at(31) }), at(30) + DAY))
-  test('at once after the end of an incident, because the service may have another one', () =>
+  test('immediately after the end of an incident, because the service might have another one', () =>
     assert.equal(due([], { ...healthy, now: at(30) + DAY }), at(30) + DAY))
   test('never if the setting is off', () => assert.equal(due([], { ...healthy, now: at(31), resolves: false }), null))
 })

@@ -32,18 +32,18 @@ for (const [what, times] of [
   })
 }
 
-test('UUIDs continue from the newest one of the previous process, although the clock went back', () => {
+test('UUIDs continue from the newest one of the previous process, even if the clock went backward', () => {
   const [last = ''] = idsAt([NOON])
   const [next = ''] = idsAt([NOON - YEAR], last)
   assert.ok(next > last)
 })
 
-test('a UUID shows the time at which it was made', () => {
+test('a UUID contains the time at which it was created', () => {
   const [id = ''] = idsAt([NOON])
   assert.equal(Number.parseInt(id.replace('-', '').slice(0, 12), 16), NOON)
 })
 
-test('UUIDs do not continue from one of another version', () => {
+test('UUIDs do not continue from a UUID of another version', () => {
   for (const last of ['8b7f2a1c-9d4e-4f6a-b3c2-1e5d7f9a0b8c', 'none', null])
     assert.match(idsAt([NOON], last)[0] ?? '', /^019c/)
 })

@@ -91,7 +91,7 @@ for (const [value, expected] of TIMES) {
   })
 }
 
-test('Every instant is read back from what is written', () => {
+test('Every time is parsed back from its text', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 253_402_300_799_999 }), (ms) => {
       assert.equal(parseInstant(formatInstant(ms)), ms)
@@ -99,7 +99,7 @@ test('Every instant is read back from what is written', () => {
   )
 })
 
-test('An instant is the same at every offset, with any digits behind its milliseconds', () => {
+test('A time is the same with every offset and with any digits after the milliseconds', () => {
   const years = fc.integer({ min: 86_400_000, max: 253_402_214_399_999 })
   const offset = fc.record({ sign: fc.constantFrom(1, -1), hours: fc.nat(23), minutes: fc.nat(59) })
   fc.assert(

@@ -34,7 +34,7 @@ describe('kube-prometheus', () => {
 describe('kube-state-metrics that restarts', () => {
   const ofObjects = table.filter(([, , labels]) => labels.split(' ').some((label) => OBJECTS.test(label)))
   for (const [alertname, severity, labels, , name] of ofObjects)
-    it(`leaves ${alertname} about ${name} the same`, () => {
+    it(`leaves ${alertname} about ${name} unchanged`, () => {
       const before = draft(alertname, severity, labels)
       const after = draft(alertname, severity, `${labels} ${SCRAPE} pod=kube-state-metrics-b894d84cc-d6htw`)
       assert.equal(attribute(after, []).name, name)

@@ -11,7 +11,7 @@ const waiting = open(pending(NOON, 'cart-a'), at(9))
 const crash = open(sighted(NOON), at(9))
 const help = info('TriggeredScaleUp', at(1), 'cart-a')
 
-describe('a condition is reported in words', () => {
+describe('a condition is ended and explained', () => {
   test('by the recovery of an object', () =>
     assert.deepEqual(withReceivedEvents(waiting, [scheduled(at(1), 'cart-a')]).evidence.recovered, [[at(1), 'cart-a']]))
 
@@ -33,7 +33,7 @@ describe('a condition is reported in words', () => {
     assert.deepEqual(withReceivedEvents(waiting, events), withReceivedEvents(waiting, [...events, ...events].reverse()))
   })
 
-  test('the same twice, and the object stays unchanged', () => {
+  test('twice in the same way, without changing the object', () => {
     const told = withReceivedEvents(waiting, [help, scheduled(at(1), 'cart-a')])
     assert.equal(withReceivedEvents(told, [scheduled(at(1), 'cart-a'), help]), told)
   })
@@ -58,7 +58,7 @@ describe('a failed pipeline that is reported late', () => {
   const failed = open(failedPipeline(NOON), at(30))
   const success = { kind: 'success', name: 'team/cart', object: 'Ref/main', text: '', at: at(5) }
 
-  test('has ended with the first success after it, whatever the order', () => {
+  test('has ended with the first success after it, in any order', () => {
     const { status, resolution, endsAt, endedAt } = withReceivedEvents(failed, [{ ...success, at: at(8) }, success])
     assert.deepEqual([status, resolution, endsAt, endedAt], ['resolved', 'reported', at(5), at(30)])
   })

@@ -113,7 +113,7 @@ const copies = fc.array(fc.tuple(fc.nat(25), fc.nat(25)), { maxLength: 8 })
 const delay = fc.integer({ min: 11, max: 40 })
 
 describe('different conditions of a service', () => {
-  test('may arrive in any interleaving, twice, and late', () =>
+  test('can arrive interleaved in any way, twice, and late', () =>
     fc.assert(
       fc.property(sequences, picks, copies, delay, (lists, order, again, minutes) =>
         assertSame(lists.flat(), duplicated(interleaved<Item>(lists, order), again), NOON + minutes * MINUTE),
@@ -121,7 +121,7 @@ describe('different conditions of a service', () => {
       RUNS,
     ))
 
-  test('with the two fingerprints of a restarted exporter: its firing items before its ends', () =>
+  test('with the two fingerprints of a restarted exporter: firing items arrive before ends', () =>
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(300), copies, fc.boolean(), (one, two, again, swapped) => {
         const starts = [firing(), firing({ fingerprint: 'f2', startsAt: NOON + SECOND })]
@@ -146,18 +146,18 @@ const recoveries: fc.Arbitrary<Item[]> = troubles.map((steps) => {
   })
 })
 
-describe('cluster conditions and what ends them', () => {
+describe('Kubernetes conditions and what ends them', () => {
   const shuffled = recoveries.chain((items) =>
     fc.tuple(fc.constant(items), fc.shuffledSubarray(items, { minLength: items.length })),
   )
 
-  test('may arrive in any order at all', () =>
+  test('can arrive in any order', () =>
     fc.assert(
       fc.property(shuffled, delay, ([items, any], minutes) => assertSame(items, any, NOON + minutes * MINUTE)),
       RUNS,
     ))
 
-  test('may arrive twice', () =>
+  test('can arrive twice', () =>
     fc.assert(
       fc.property(shuffled, copies, ([items, any], again) =>
         assertSame(items, duplicated(any, again), NOON + 11 * MINUTE),
@@ -165,7 +165,7 @@ describe('cluster conditions and what ends them', () => {
       RUNS,
     ))
 
-  test('may arrive in any order with a rollout that mends a crash loop', () => {
+  test('can arrive in any order with a rollout that fixes a crash loop', () => {
     const crash = (second: number) => sighted(NOON + second * SECOND, 'cart-7d9f5b6c8-aaaaa')
     const all = [crash(0), crash(9), rollout(NOON + 10 * SECOND, '5f6d8c9b7'), crash(20), scheduled(NOON, 'x')]
     fc.assert(
@@ -187,7 +187,7 @@ describe('every alert', () => {
     rolledAt: fc.integer({ min: NOON - DAY, max: NOON }),
   })
 
-  test('is never due in the past, is not due twice at one time, and never ends before it began', () =>
+  test('is never due in the past or twice at one time, and never ends before it started', () =>
     fc.assert(
       fc.property(someAlert, silence, fc.boolean(), (some, quiet, metricsFiring) => {
         const { hash, rolledAt, ...times } = some

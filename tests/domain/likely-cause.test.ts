@@ -58,7 +58,7 @@ for (const [suspects, heading, sentence] of [
   })
 }
 
-test('without a known first alert the sentence names the suspect alone', () => {
+test('without a known first alert the sentence names only the suspect', () => {
   assert.equal(likelyCauseOf([deploy()], null).after, '.')
 })
 
@@ -85,14 +85,14 @@ test('a confirmed suspect moves to the top and a rejected one to the end', () =>
   )
 })
 
-test('the words of a score change at 0.8, 0.5 and 0.2', () => {
+test('the wording for a score changes at 0.8, 0.5 and 0.2', () => {
   assert.deepEqual(
     [0.8, 0.79, 0.5, 0.49, 0.2, 0.19, 0].map((score) => likelihoodOf(deploy({ score }))),
     [...['very likely', 'likely', 'likely', 'possible', 'possible', 'unlikely', 'unlikely']],
   )
 })
 
-test('a suspect that only the time connects with the incident is at most a possible one', () => {
+test('a suspect connected with the incident only by timing is at most a possible one', () => {
   const other = deploy({ onlyTime: true })
   assert.deepEqual([likelihoodOf(other), likelihoodOf({ ...other, score: 0.1 })], ['possible', 'unlikely'])
   assert.equal(likelyCauseOf([other], FIRST).heading, 'Possible cause')

@@ -43,7 +43,7 @@ for (const [text, matches] of [
 }
 
 for (const text of ['service', 'service="a" namespace="b"', '="a"', 'service="a', ',', 'a="b",,c="d"', '{']) {
-  test(`${text} is refused with the place of the fault`, () => {
+  test(`${text} is rejected with the position of the error`, () => {
     assert.throws(() => parseMatchers(text), /cannot read the matcher at/)
   })
 }
@@ -60,17 +60,17 @@ for (const [what, matchers, fault] of [
   ['a nest of repetitions', one('=~', '((a{1000}){1000}){1000}'), /regular expression/],
   ['21 matchers', Array.from({ length: 21 }, () => one('=', 'x')[0] as never), /at most 20/],
 ] as const) {
-  test(`refuses ${what}`, () => assert.match(matchersFault(matchers) ?? '', fault))
+  test(`rejects ${what}`, () => assert.match(matchersFault(matchers) ?? '', fault))
 }
 
-test('an expression with catastrophic backtracking elsewhere matches in linear time', () => {
+test('an expression with catastrophic backtracking in other engines matches in linear time', () => {
   const matches = matcherTest(one('=~', '(a+)+$', 'text'))
   const began = performance.now()
   matches({ ...ALERT, labels: { text: `${'a'.repeat(30_000)}!` } })
   assert.ok(performance.now() - began < 1_000)
 })
 
-test('a formatted matcher is parsed to the same matcher', () => {
+test('a formatted matcher can be parsed back to the same matcher', () => {
   const matchers = parseMatchers('service=~"a|b", "with space"!="say \\"hi\\""')
   assert.deepEqual(parseMatchers(formatMatchers(matchers)), matchers)
 })

@@ -18,7 +18,7 @@ function asked(...names: string[]): number {
   return times
 }
 
-test('A cached name has the same answer as an uncached one, in any order', () => {
+test('A cached name has the same result as an uncached one, in any order', () => {
   const cached = cacheByName(shout)
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 70 })), (names) => {
@@ -27,7 +27,7 @@ test('A cached name has the same answer as an uncached one, in any order', () =>
   )
 })
 
-test('A name is computed once, even if the answer is null', () => {
+test('A name is computed once, even if the result is null', () => {
   assert.equal(asked('a', 'ab', 'abc', 'a', 'ab', 'abc'), 3)
 })
 
@@ -40,7 +40,7 @@ test('The cache of names is bounded', () => {
   assert.equal(asked(...names, 'name 0'), 1002)
 })
 
-test('The last object is cached until another one comes', () => {
+test('The last object is cached until another one is used', () => {
   const [one, other] = [{ name: 'one' }, { name: 'other' }]
   const seen: object[] = []
   const cached = cacheLast((object: { name: string }) => {

@@ -37,7 +37,7 @@ const OTHERS = [
 ]
 
 for (const name of OTHERS) {
-  test(`${JSON.stringify(name)} is no misspelling`, () => assert.equal(misspelled(name, KNOWN), null))
+  test(`${JSON.stringify(name)} is not a misspelling`, () => assert.equal(misspelled(name, KNOWN), null))
 }
 
 test('a long name is not compared', () => {

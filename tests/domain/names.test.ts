@@ -8,7 +8,7 @@ function makeNames() {
   return { journal, names: createNames(journal, (one, other) => one > other) }
 }
 
-test('finds the newest record, in whatever order they are named', () => {
+test('finds the newest record, in any order of naming', () => {
   for (const order of [
     [1, 2, 3],
     [3, 1, 2],
@@ -43,7 +43,7 @@ test('keeps the names of two scopes apart', () => {
   )
 })
 
-test('a rollback restores who is found, now and after the newest is gone', () => {
+test('a rollback restores which record is found, now and after the newest is gone', () => {
   const { journal, names } = makeNames()
   names.add('metrics', 'a', 1)
   const mark = journal.mark()

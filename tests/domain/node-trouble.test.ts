@@ -35,7 +35,7 @@ const CASES: [string, ConditionOnNode, number, boolean][] = [
   ['an alert that began an hour before', onNode({ source: 'metrics', startsAt: NOON - 60 * MINUTE }), 0, false],
 ]
 for (const [name, condition, minute, expected] of CASES) {
-  test(`Trouble ${name} is ${expected ? '' : 'not '}the node’s`, () => {
+  test(`A problem ${name} is ${expected ? '' : 'not '}the node’s`, () => {
     assert.equal(explained([condition], minute).length === 1, expected)
   })
 }

@@ -76,7 +76,7 @@ test('the earliest of several rules applies, so critical messages arrive at nigh
   assert.equal(sendTimeOf(rules, { ...NEWS, severity: 'critical' }, night), night)
 })
 
-test('quiet hours that never end are refused', () => {
+test('quiet hours that never end are rejected', () => {
   assert.equal(quietHoursFault({ from: '07:00', to: '07:00', timeZone: 'UTC' })?.path, 'to')
   assert.equal(quietHoursFault({ from: '07:00', to: '07:00', timeZone: 'UTC', weekdays: ['sunday'] }), null)
 })
@@ -100,14 +100,14 @@ test('a disabled channel gets nothing', () => {
   )
 })
 
-test('the pauses grow from 5 seconds to an hour, within 10 percent', () => {
+test('retry intervals grow from 5 seconds to an hour, within 10 percent', () => {
   const pauses = (jitter: number) =>
     [1, 2, 3, 4, 5, 6, 7, 8, 99].map((attempts) => retryPause(attempts, jitter, 0) / 1000)
   assert.deepEqual(pauses(0.5), [5, 15, 45, 135, 405, 1215, 3600, 3600, 3600])
   assert.deepEqual([pauses(0)[0], pauses(1)[0]], [4.5, 5.5])
 })
 
-test('a receiver may request a longer pause, up to an hour, but no shorter one', () => {
+test('a receiver can request a longer retry interval, up to an hour, but not a shorter one', () => {
   assert.deepEqual(
     [retryPause(1, 0.5, 60_000), retryPause(1, 0.5, 1e9), retryPause(7, 0.5, 1000)],
     [60_000, 3_600_000, 3_600_000],
@@ -132,7 +132,7 @@ for (const [status, isLast, fate] of [
   })
 }
 
-test('reminders come first after one time and then after another, or never', () => {
+test('reminders are sent after the first interval and then repeatedly, or never', () => {
   const every = { remindAfter: 10, remindEvery: 30 }
   assert.deepEqual([nextReminder(every, 0, 0), nextReminder(every, 1, 0)], [600_000, 1_800_000])
   assert.equal(nextReminder({ remindAfter: 0, remindEvery: 30 }, 0, 0), null)

@@ -57,7 +57,7 @@ for (const [kind, title] of [
   })
 }
 
-test('a message about an incident that was resolved too early says so, and does not look like an end', () => {
+test('a message about an incident resolved too early says so, and does not look like a resolution', () => {
   const early = item({ kind: 'resolved', actor: 'anna' }, { firingAlerts: 3, resolvedAt: NOW })
   const { title, tone } = messageTextOf(early, CONTEXT)
   assert.equal(title, 'checkout: anna resolved the incident after 4 min, but 3 alerts still fire.')
@@ -69,7 +69,7 @@ test('a message about an incident that was resolved too early says so, and does 
   )
 })
 
-test('the second line has the problem, the likely cause and the number of alerts', () => {
+test('the second line contains the problem, the likely cause and the number of alerts', () => {
   assert.equal(
     messageTextOf(item(), CONTEXT).body,
     'CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts. Incident #7, namespace shop.',
@@ -83,12 +83,12 @@ test('a missing sender is called by its name', () => {
   assert.equal(body, 'Problems of your services may stay unnoticed until it sends again. Incident #7.')
 })
 
-test('times are those of the time zone of the channel', () => {
+test('times use the time zone of the channel', () => {
   const { title } = messageTextOf(item(), { ...CONTEXT, timeZone: 'Europe/Berlin' })
   assert.equal(title, 'checkout has been critical since 15:02 (4 min).')
 })
 
-test('a problem that began on another day has a date', () => {
+test('a problem that started on another day has a date', () => {
   const words = (days: number, kind: MessageItem['kind']) =>
     messageTextOf(item({ kind }, { startedAt: NOW - days * 86_400_000 }), CONTEXT)
   assert.equal(
@@ -98,7 +98,7 @@ test('a problem that began on another day has a date', () => {
   assert.match(words(30, 'reopened').title, /The problem began on 12 Feb UTC \(30 days ago\)/)
 })
 
-test('a problem that began less than a minute ago began just now', () => {
+test('a problem that started less than a minute ago started just now', () => {
   assert.match(messageTextOf(item({}, { startedAt: NOW - 59_999 }), CONTEXT).title, /since 14:05 UTC \(just now\)\.$/)
 })
 
@@ -119,7 +119,7 @@ test('several updates of one incident give one message about the newest', () => 
   assert.match(title, /^anna is working on it/)
 })
 
-test('a title of 10,000 characters with line breaks stays one short line', () => {
+test('a title of 10,000 characters with line breaks becomes one short line', () => {
   const { body } = messageTextOf(item({}, { title: `checkout: a\nb${'x'.repeat(10_000)}` }), CONTEXT)
   assert.ok(body.length < 250)
   assert.doesNotMatch(body, /\n/)
@@ -129,19 +129,19 @@ const WORDS = messageTextOf(item(), CONTEXT)
 const HOSTILE = { ...WORDS, title: '<!channel> @everyone *a* <b>', body: '[x](javascript:alert(1)) & more' }
 const bodyOf = ({ body }: { body: string }) => JSON.parse(body)
 
-test('Slack, Mattermost and Rocket.Chat get text with an attachment and no mention', () => {
+test('Slack, Mattermost and Rocket.Chat get text with an attachment and no mentions', () => {
   const { text, attachments } = bodyOf(formatSlack(HOSTILE))
   assert.equal(text, '🔴 &lt;!channel&gt; @everyone *a* &lt;b&gt;')
   assert.deepEqual([attachments.length, attachments[0].color], [1, '#d32f2f'])
   assert.ok(attachments[0].text.endsWith(`· <${CONTEXT.url}|Open incident #7>`))
 })
 
-test('a Slack message stays within 3,000 characters in each text', () => {
+test('each text of a Slack message has at most 3,000 characters', () => {
   const { text, attachments } = bodyOf(formatSlack({ ...WORDS, title: 'x'.repeat(1e5), body: '&'.repeat(1e5) }))
   for (const part of [text, attachments[0].text, attachments[0].fallback]) assert.ok(part.length <= 3_000)
 })
 
-test('Discord mentions nobody', () => {
+test('a Discord message mentions nobody', () => {
   const { embeds, allowed_mentions: mentions } = bodyOf(formatDiscord({ ...HOSTILE, title: 'x'.repeat(400) }))
   assert.deepEqual([mentions, embeds[0].title.length, embeds[0].color], [{ parse: [] }, 256, 0xd32f2f])
 })
@@ -176,7 +176,7 @@ test('in ntfy, an acknowledgement and a resolution do not sound like an outage',
   assert.equal(sent(item({ kind: 'reminder' })).priority, 5)
 })
 
-test('each kind of channel gets the link that acknowledges, and none if there is none', () => {
+test('each kind of channel gets the acknowledge link, if there is one', () => {
   const link = CONTEXT.acknowledgeUrl
   const formatsOf = (context: MessageContext) => {
     const words = messageTextOf(item(), context)
@@ -190,7 +190,7 @@ test('each kind of channel gets the link that acknowledges, and none if there is
   for (const { body } of formatsOf({ ...CONTEXT, acknowledgeUrl: null })) assert.doesNotMatch(body, /Acknowledge\b/)
 })
 
-test('a long text does not cut the link', () => {
+test('a long text does not truncate the link', () => {
   const { attachments } = bodyOf(formatSlack({ ...WORDS, body: 'x'.repeat(1e5) }))
   assert.match(attachments[0].text, /…\n<https:\S+\|Acknowledge> · <https:\S+\|Open incident #7>$/)
 })
@@ -214,7 +214,7 @@ test('a digest for a webhook lists each notification', () => {
   )
 })
 
-test('the text of a sender is not HTML in a mail', () => {
+test("a sender's text is not interpreted as HTML in an email", () => {
   const { text, html } = formatMail(HOSTILE, { id: 'm', thread: 'i', isFirst: true, host: 'example.com' })
   assert.match(text, /^<!channel> @everyone \*a\* <b>$/m)
   assert.match(html, /border-left:4px solid #d32f2f.*🔴 &lt;!channel&gt; @everyone \*a\* &lt;b&gt;/)
@@ -228,13 +228,13 @@ test('the link of a resolved incident leads to its postmortem', () => {
   assert.deepEqual(links, [{ text: 'Read the postmortem', url: `${CONTEXT.url}/postmortem` }])
 })
 
-test('a server that does not know its own address sends no links', () => {
+test('a server that does not know its own URL sends no links', () => {
   const words = messageTextOf(item(), { ...CONTEXT, url: null, acknowledgeUrl: null })
   assert.deepEqual(words.links, [])
   assert.doesNotMatch(formatTelegram(words, '1', null).body + formatNtfy(words, 'a').body, /href|click|actions/)
 })
 
-test('mails about one incident are one thread', () => {
+test('emails about one incident form a thread', () => {
   const thread = { id: 'm', thread: 'i', host: 'example.com' }
   const first = formatMail(WORDS, { ...thread, isFirst: true })
   const later = formatMail(WORDS, { ...thread, isFirst: false })
@@ -263,7 +263,7 @@ for (const [kind, url, shown] of [
   ['ntfy', 'https://:tk_secret@ntfy.sh/alerts', 'https://***@ntfy.sh/***'],
   ['mail', 'team@example.com', 'team@example.com'],
 ] as const) {
-  test(`${kind}: the address can be used and is shown without its secrets`, () => {
+  test(`${kind}: the URL is accepted and is shown without its secrets`, () => {
     assert.equal(targetFault(kind, url), null)
     assert.equal(maskTarget(kind, url), shown)
   })
@@ -281,11 +281,11 @@ for (const [kind, url] of [
   ['mail', 'nobody'],
   ['mail', 'a@example.com\r\nBcc: b@example.com'],
 ] as const) {
-  test(`${kind}: ${url.slice(0, 40).replaceAll('\r\n', ' ')} is refused`, () =>
+  test(`${kind}: ${url.slice(0, 40).replaceAll('\r\n', ' ')} is rejected`, () =>
     assert.notEqual(targetFault(kind, url), null))
 }
 
-test('an error message holds no password and no query, in whatever form a receiver repeats them', () => {
+test('an error message contains no password and no query, however a receiver repeats them', () => {
   const header = Buffer.from('anna:s3cr%t').toString('base64')
   const text = withoutSecrets(`Basic ${header}; s3cr%t; s3cr%25t; key=ab1; ab1`, [
     'https://anna:s3cr%25t@example.com/hook?key=ab1',
@@ -293,7 +293,7 @@ test('an error message holds no password and no query, in whatever form a receiv
   assert.equal(text, 'Basic ***; ***; ***; ***; ***')
 })
 
-test('an error message holds no part of the address', () => {
+test('an error message contains no part of the URL', () => {
   const text = withoutSecrets('no service at /services/T0/B0/abcdefghij\n', [
     'https://hooks.slack.com/services/T0/B0/abcdefghij',
   ])

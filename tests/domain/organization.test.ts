@@ -19,7 +19,7 @@ test('the defaults are incidents for critical services, heartbeats, UTC, and a y
   })
 })
 
-test('set values stay, all others have their default', () => {
+test('changed settings are kept, and all others have their default', () => {
   assert.deepEqual(withDefaults({ 'auto-incidents': 'off' }), { ...DEFAULT_SETTINGS, 'auto-incidents': 'off' })
 })
 

@@ -8,7 +8,7 @@ for (const [page, limit, offset] of [
   [2, 50, 50],
   [1_000_000_000, 500, 499_999_999_500],
 ] as const) {
-  test(`page ${page} of ${limit} begins after ${offset} items`, () => assert.equal(offsetOf({ page, limit }), offset))
+  test(`page ${page} of ${limit} starts after ${offset} items`, () => assert.equal(offsetOf({ page, limit }), offset))
 }
 
 for (const [total, limit, pages] of [
@@ -33,7 +33,7 @@ for (const [page, total, links] of [
   })
 }
 
-test('other parameters stay and cannot break out of the header', () => {
+test('other parameters are kept and cannot break out of the header', () => {
   const header = pageLinks('/x', 'q=%3E%22%0d%0a&page=7', { page: 1, limit: 10 }, 5)
   assert.equal(header.split(', ')[0], '</x?q=%3E%22%0D%0A&page=1&limit=10>; rel="first"')
 })

@@ -76,7 +76,7 @@ describe('a branch is the default', () => {
     ['', 'main', true],
   ]
   for (const [defaultBranch, ref, expected] of table)
-    it(`${ref || 'nothing'} where the project says ${defaultBranch}: ${expected}`, () =>
+    it(`${ref || 'nothing'} if the project says ${defaultBranch}: ${expected}`, () =>
       assert.equal(isDefaultBranch({ path: 'team/web', name: 'Web', defaultBranch }, ref), expected))
 })
 

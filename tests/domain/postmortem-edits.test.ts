@@ -8,7 +8,7 @@ import { factsOf, GOLDENS } from './postmortem-goldens.ts'
 
 const IMAGE = factsOf('bad-image-tag')
 
-test('edits of people survive every revision', () => {
+test('edits by people survive every revision', () => {
   const text = fc.string({ minLength: 1 }).filter((one) => one.trim() !== '')
   const drawn = fc.record({ summary: text, rootCause: text, customers: text, wentWell: text, own: text })
   const property = fc.property(drawn, fc.constantFrom(...GOLDENS), ({ own, customers, wentWell, ...texts }, golden) => {
@@ -92,7 +92,7 @@ for (const [name, change, path] of [
   ['a date that is none', { actions: [{ id: 'paging', due: 'soon' }] }, 'actions[0].due'],
   ['a time for a date', { actions: [{ id: 'paging', due: '2026-03-31T00:00:00Z' }] }, 'actions[0].due'],
 ] as readonly (readonly [string, Edits, string])[]) {
-  test(`edits: ${name} is refused`, () => {
+  test(`edits: ${name} is rejected`, () => {
     assert.throws(
       () => applyEdits({}, change),
       (error) => error instanceof IncmonError && error.code === 'invalid' && error.fields[0]?.path === path,

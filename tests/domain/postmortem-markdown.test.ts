@@ -171,7 +171,7 @@ for (const [text, expected] of [
   ['see http://a.test', 'see http\\://a.test'],
   ['', ''],
 ] as const) {
-  test(`${JSON.stringify(text)} is written ${JSON.stringify(expected)}`, () => assert.equal(plain(text), expected))
+  test(`${JSON.stringify(text)} is written as ${JSON.stringify(expected)}`, () => assert.equal(plain(text), expected))
 }
 
 for (const [text, expected] of [
@@ -182,7 +182,7 @@ for (const [text, expected] of [
   ['a\n---', 'a\\\n\\---'],
   ['\n\n', ''],
 ] as const) {
-  test(`prose ${JSON.stringify(text)} is written ${JSON.stringify(expected)}`, () =>
+  test(`in prose, ${JSON.stringify(text)} is written as ${JSON.stringify(expected)}`, () =>
     assert.equal(prose(text), expected))
 }
 
@@ -196,12 +196,12 @@ for (const address of [
   'JAVASCRIPT:http://x',
   '',
 ]) {
-  test(`${JSON.stringify(address)} is no link`, () => {
+  test(`${JSON.stringify(address)} is not a link`, () => {
     assert.equal(safeAddress(address), null)
     assert.equal(link('x', address), 'x')
   })
 }
 
-test('an address cannot leave its brackets', () => {
+test('a URL cannot break out of its brackets', () => {
   assert.equal(link('a]b', 'https://a.test/>)\n<b>"\\'), '[a\\]b](<https://a.test/%3E)%0A%3Cb%3E%22%5C>)')
 })

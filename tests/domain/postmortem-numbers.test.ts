@@ -6,7 +6,7 @@ import { formatSeconds, formatTime } from '../../src/domain/postmortem/words.ts'
 import { GOLDENS, type Golden, markdownOf } from './postmortem-goldens.ts'
 
 for (const golden of GOLDENS) {
-  test(`Markdown of ${golden.name}: every time, duration and number is of the record`, () => {
+  test(`Markdown of ${golden.name}: every time, duration and number comes from the record`, () => {
     assert.deepEqual(invented(golden, markdownOf(golden)), [])
   })
 

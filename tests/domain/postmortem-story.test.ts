@@ -46,7 +46,7 @@ test('a storm of 440 similar alerts has two rows in the timeline: its start and 
   )
 })
 
-test('a storm of 440 similar alerts is one link, one name and one record of evidence', () => {
+test('a storm of 440 similar alerts has one link, one name and one evidence record', () => {
   const document = generate(storm())
   const named = document.evidence.records.filter(({ text }) => text?.startsWith('HighErrorRate'))
   assert.equal(named.length, 1)
@@ -63,7 +63,7 @@ test('a storm of 440 similar alerts is one link, one name and one record of evid
   assert.equal(timelineOf(storm()).filter(({ text }) => text.includes('linked to HighErrorRate')).length, 1)
 })
 
-test('the row about the ends of similar alerts names their record of evidence, whichever ended first', () => {
+test('the row about the ends of similar alerts refers to their evidence record, whichever ended first', () => {
   const { entries, ...facts } = storm()
   const delayed = entries.map((one) => (one.ref === 'alert/storm-000' ? { ...one, at: one.at + 5000 } : one))
   const { timeline, evidence } = generate({ ...facts, entries: delayed })
@@ -72,11 +72,11 @@ test('the row about the ends of similar alerts names their record of evidence, w
   assert.ok(evidence.records.every(({ text }) => text !== null))
 })
 
-test('a storm makes a document that a person can read', () => {
+test('a postmortem of a storm is short enough to read', () => {
   assert.ok(markdown(generate(storm())).split('\n').length < 130)
 })
 
-test('the change after which everything ended is the probable fix, and not a trigger', () => {
+test('the change after which everything ended is the probable fix and not a trigger', () => {
   const fix = IMAGE.correlations[0]!
   const change = { kind: 'pipeline' as const, ref: 'shop/cart-api#4712' }
   const late = { ...IMAGE, correlations: [...IMAGE.correlations, { ...fix, uuid: 'late', change }] }
@@ -102,7 +102,7 @@ test('a change that caused a new condition is not a fix', () => {
   assert.doesNotMatch(JSON.stringify(document.resolution), /Probable fix: pipeline/)
 })
 
-test('without an end of the alerts there is no probable fix, and the document does not claim an end', () => {
+test('if the alerts have not ended, there is no probable fix, and the document does not claim an end', () => {
   const alerts = IMAGE.alerts.map((alert) => ({ ...alert, endsAt: null, resolution: null }))
   const document = generate({ ...IMAGE, alerts })
   const text = JSON.stringify([document.summary, document.impact, document.resolution])
@@ -116,7 +116,7 @@ test('without an end of the alerts there is no probable fix, and the document do
   assert.deepEqual([document.impact.to, document.impact.seconds], [null, null])
 })
 
-test('an alert older than the incident is described as older, and the time to detect does not count from it', () => {
+test('an alert older than the incident is described as older, and the time to detect does not start with it', () => {
   const [first, ...rest] = IMAGE.alerts
   const startsAt = IMAGE.incident.startedAt - 2 * 24 * 60 * MINUTE
   const { detection, metrics } = generate({ ...IMAGE, alerts: [{ ...first!, startsAt }, ...rest] })
@@ -136,7 +136,7 @@ test('the commit, its author and the failed job of a pipeline are named', () => 
   )
 })
 
-test('“By” names the sender or the person, and incmon only for what incmon did', () => {
+test('“By” names the sender or the person, and incmon only for its own actions', () => {
   const text = markdown(generate(IMAGE))
   const by = (what: string) =>
     text
@@ -152,7 +152,7 @@ test('“By” names the sender or the person, and incmon only for what incmon d
   )
 })
 
-test('lags are those between the times of the timeline', () => {
+test('lags equal the differences between the times in the timeline', () => {
   const { contributing, timeline } = generate(IMAGE)
   const [best] = contributing.changes
   const at = (text: string) => Date.parse(timeline.find((row) => row.text.startsWith(text))?.at ?? '')
@@ -170,7 +170,7 @@ test('the alert of a failed pipeline is not the first symptom if another alert e
   assert.match(JSON.stringify(alone.summary), /The first symptom was PipelineFailed/)
 })
 
-test('the start of the trigger is measured to the alert that the summary names', () => {
+test('the time since the start of the trigger is measured to the alert named in the summary', () => {
   const [first] = IMAGE.alerts
   const earlier = { ...first!, uuid: 'earlier', name: 'Slow', startsAt: first!.startsAt - MINUTE }
   const text = JSON.stringify(generate({ ...IMAGE, alerts: [earlier, ...IMAGE.alerts] }).summary)
@@ -185,7 +185,7 @@ test('a failed pipeline is not listed as firing, because it is not counted', () 
   assert.match(text, /"ImagePullBackOff had not ended/)
 })
 
-test('the names of the alerts are in the order of the counts', () => {
+test('the alert names are in the order of their counts', () => {
   const [first] = IMAGE.alerts
   const mild = { ...first!, uuid: 'mild', name: 'Mild', severity: 'warning' as const, startsAt: first!.startsAt - 1 }
   const grave = { ...first!, severity: 'critical' as const }
@@ -193,7 +193,7 @@ test('the names of the alerts are in the order of the counts', () => {
   assert.match(text, /1 critical, 1 warning \(ImagePullBackOff and Mild\)/)
 })
 
-test('a score has two decimals everywhere, and the score of a link is named as such', () => {
+test("a score has two decimals everywhere, and a link's score is labeled as such", () => {
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
   assert.match(text, /score of its link 0\.84, /)
@@ -217,7 +217,7 @@ test('no row about a link comes before the alert of the link', () => {
   }
 })
 
-test('similar alerts that began together have one start in the evidence', () => {
+test('similar alerts that started together have one start in the evidence', () => {
   const { alerts, ...facts } = storm()
   const together = alerts.map((one) =>
     one.name === 'HighErrorRate' ? { ...one, startsAt: Date.UTC(2026, 2, 14, 2, 13) } : one,

@@ -21,7 +21,7 @@ for (const golden of GOLDENS) {
     fc.assert(property, { numRuns: 20 })
   })
 
-  test(`postmortem of ${golden.name}: every sentence names evidence that is listed`, () => {
+  test(`postmortem of ${golden.name}: every sentence refers to evidence that is listed`, () => {
     const document = generate(golden.facts)
     const listed = new Set(document.evidence.records.map(({ ref }) => ref))
     for (const refs of refsIn(document)) {
@@ -62,7 +62,7 @@ test('a person is named only as the actor of an action', () => {
   assert.doesNotMatch(JSON.stringify([contributing, rootCause, summary, actions]), /oncall-cleo/)
 })
 
-test('a confirmed link comes before a better one, and a rejected one is left out', () => {
+test('a confirmed link precedes a better one, and a rejected one is omitted', () => {
   const [first, second, third] = IMAGE.correlations
   const correlations = [
     { ...first!, verdict: 'rejected' as const },
@@ -83,7 +83,7 @@ test('a confirmed link comes before a better one, and a rejected one is left out
   )
 })
 
-test('the changes are in the order of the suspects, and one without a link is among them', () => {
+test('the changes are in the order of the suspects, including one without a link', () => {
   const [pipeline, rollout] = IMAGE.suspects
   const other = { ...pipeline!, ref: 'shop/pay#7', change: { ...pipeline!.change!, ref: 'shop/pay#7' }, score: 0.45 }
   const { contributing, summary } = generate({ ...IMAGE, suspects: [other, rollout!, pipeline!] })
@@ -106,7 +106,7 @@ test('a linked change that is not a suspect is not called the trigger', () => {
   assert.ok(summary.sentences.some(({ text }) => text === 'No change is a likely trigger.'))
 })
 
-test('with all links rejected no correlated change is found, and the searched period is named', () => {
+test('if all links are rejected, no correlated change is found, and the searched period is stated', () => {
   const correlations = IMAGE.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
   const { contributing, summary } = generate({ ...IMAGE, correlations })
   const text = 'No related change was found between 2026-03-14 01:41:09 and 02:41:10 UTC.'
@@ -114,7 +114,7 @@ test('with all links rejected no correlated change is found, and the searched pe
   assert.ok(summary.sentences.some((sentence) => sentence.text === text))
 })
 
-test('missing facts are called missing', () => {
+test('missing facts are described as missing', () => {
   const bare = { ...IMAGE, alerts: [], entries: [], events: [], changes: [], correlations: [], lowestScore: null }
   const text = markdown(generate(withIncident(bare, { acknowledgedAt: null, resolvedAt: null })))
   for (const part of [
@@ -130,7 +130,7 @@ test('missing facts are called missing', () => {
   }
 })
 
-test('metrics without a beginning or an end are null and say why', () => {
+test('metrics without a start or an end are null and explain why', () => {
   const { metrics } = generate(
     withIncident(
       { ...IMAGE, alerts: [] },

@@ -27,7 +27,7 @@ describe('the end of a condition', () => {
       assert.deepEqual(ends({ reason, message, kind }), []))
   }
 
-  test('a condition lasts only if an event can end it, and never if it is terminal', () => {
+  test('a condition is persistent only if an event can end it, and never if it is terminal', () => {
     const ended = new Set([...ENDS.values()].flatMap((groups) => [...groups]))
     for (const group of REPORTED) assert.ok(ended.has(group) && !TERMINAL.has(group), group)
   })

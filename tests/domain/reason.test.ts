@@ -26,7 +26,7 @@ const listed = Object.entries(REASONS_BY_SEVERITY).flatMap(([severity, reasons])
   reasons.split(/\s+/).map((reason) => ({ reason, severity })),
 )
 
-describe('a reason alone', () => {
+describe('a reason without a message', () => {
   for (const { reason, severity } of listed) {
     test(`${reason} is ${severity}`, () => assert.equal(judge(reason).severity, severity))
   }
@@ -38,7 +38,7 @@ describe('a reason alone', () => {
     })
   }
 
-  test('only errors escalate, and only info has no failure', () => {
+  test('only errors escalate, and only info does not mean a failure', () => {
     for (const { reason } of listed) {
       const finding = judge(reason)
       assert.equal(finding.escalates, finding.severity === 'error', reason)
@@ -47,19 +47,19 @@ describe('a reason alone', () => {
     }
   })
 
-  test('every critical condition has a hint of one sentence', () => {
+  test('every critical condition has a one-sentence hint', () => {
     for (const { reason, severity } of listed) {
       if (severity !== 'critical') continue
       assert.match(judge(reason).hint ?? '', /^[A-Z].+\.$/, reason)
     }
   })
 
-  test('scaling a replica set is a change, scaling by the autoscaler is none', () => {
+  test('scaling a ReplicaSet is a change, scaling by the autoscaler is not', () => {
     assert.equal(judge('ScalingReplicaSet').change, true)
     assert.equal(judge('SuccessfulRescale').change, false)
   })
 
-  test('names of one condition share a group', () => {
+  test('names of the same condition share a group', () => {
     assert.equal(judge('ErrImagePull').group, judge('ImagePullBackOff').group)
     assert.equal(judge('StartError').group, judge('RunContainerError').group)
     assert.equal(
@@ -72,7 +72,7 @@ describe('a reason alone', () => {
     test(`the unknown reason ${reason} is ${severity}`, () => assert.equal(judge(reason).severity, severity))
   }
 
-  test('blanks around a reason do not matter, its case does', () => {
+  test('whitespace around a reason is ignored, but its case matters', () => {
     assert.equal(judge(' OOMKilled\n').severity, 'critical')
     assert.equal(judge('oomkilled').severity, 'info')
   })
@@ -103,7 +103,7 @@ describe('a message', () => {
       assert.equal(withoutPodUid(text), text)
   })
 
-  test('an image that is refused, missing or rate limited has its own hint', () => {
+  test('an image that is denied, missing or rate limited has its own hint', () => {
     const hint = (message: string) =>
       judge('Failed', { message: `Failed to pull image "r/x:1": ${message}` }).hint ?? ''
     assert.match(hint('unexpected status code 401 Unauthorized'), /credentials/)
@@ -120,7 +120,7 @@ describe('a message', () => {
 })
 
 describe("the sender's type", () => {
-  test('Warning lifts a known and an unknown info to warning', () => {
+  test('Warning raises a known or unknown info to warning', () => {
     assert.deepEqual(
       ['Killing', 'SandboxChanged']
         .map((reason) => judge(reason, { type: 'Warning' }))
@@ -129,7 +129,7 @@ describe("the sender's type", () => {
     )
   })
 
-  test('Warning does not lift a warning', () => {
+  test('Warning does not lower a warning', () => {
     assert.equal(judge('FailedSync', { type: 'Warning' }).severity, 'warning')
   })
 
@@ -137,7 +137,7 @@ describe("the sender's type", () => {
     assert.equal(judge('UpgradeFailed', { type: 'Normal' }).severity, 'info')
   })
 
-  test('Normal does not soften the table: Kubernetes sends NodeNotReady as Normal', () => {
+  test('Normal does not override the table, because Kubernetes sends NodeNotReady as Normal', () => {
     assert.equal(judge('NodeNotReady', { type: 'Normal', kind: 'Node' }).severity, 'critical')
   })
 })
@@ -157,7 +157,7 @@ describe('repetition', () => {
   }
 })
 
-describe('whatever is sent', () => {
+describe('any input', () => {
   const reasons = listed.map(({ reason }) => reason)
   const messages = [...MESSAGE_CASES.map(([, message]) => message), ...REASONLESS_CASES.map(([message]) => message)]
   const text = fc.string({ unit: 'binary', maxLength: 60 })
@@ -169,7 +169,7 @@ describe('whatever is sent', () => {
   })
   const runs = { numRuns: 2000 }
 
-  test('nothing throws and every result has a name', () => {
+  test('nothing throws, and every result has a name', () => {
     fc.assert(
       fc.property(event, text, (sent, name) => {
         ends(sent)
@@ -181,7 +181,7 @@ describe('whatever is sent', () => {
     )
   })
 
-  test('Warning is never milder than no type, and no type never milder than Normal', () => {
+  test('Warning is never less severe than no type, and no type never less severe than Normal', () => {
     const severity = (sent: Event, type: Event['type']) => rank(judgeReason({ ...sent, type }).severity)
     fc.assert(
       fc.property(event, (sent) => {
@@ -193,7 +193,7 @@ describe('whatever is sent', () => {
     )
   })
 
-  test('the mark of combined events changes no judgement', () => {
+  test('the prefix of combined events does not change the result', () => {
     fc.assert(
       fc.property(event, (sent) => {
         const combined = { ...sent, message: COMBINED + sent.message }
@@ -204,7 +204,7 @@ describe('whatever is sent', () => {
     )
   })
 
-  test('an event never ends the condition that it begins', () => {
+  test('an event never ends the condition that it starts', () => {
     fc.assert(
       fc.property(event, (sent) => {
         assert.ok(!ends(sent).includes(judgeReason(sent).group))
@@ -213,7 +213,7 @@ describe('whatever is sent', () => {
     )
   })
 
-  test('a hostile message of 1 MB is judged without backtracking', () => {
+  test('a hostile message of 1 MB is processed without backtracking', () => {
     const hostile = ['-', 'A', 'Scaled up replica set ', COMBINED, 'Error: secret "', ' '].map((part) =>
       part.repeat(2 ** 20 / part.length),
     )
@@ -228,7 +228,7 @@ describe('whatever is sent', () => {
   })
 })
 
-test('The type comes from the sender, or from the default of Kubernetes', () => {
+test('The type comes from the sender, or from the Kubernetes default', () => {
   const typeOf = (reason: string, kind: string, message = '', type: 'Normal' | 'Warning' | null = null) =>
     judgeReason({ reason, message, type, kind }).type
   assert.deepEqual([typeOf('Scheduled', 'Pod'), typeOf('FailedMount', 'Pod')], ['Normal', 'Warning'])

@@ -44,13 +44,13 @@ for (const [name, more, [mttd, mtta, mttr]] of DURATIONS) {
   })
 }
 
-test('reliability: no incident has no figures, not zeros', () => {
+test('reliability: without incidents there are no figures instead of zeros', () => {
   const { organization, services } = reliability([], NOON, NOON + DAY)
   assert.deepEqual(organization.mttr, { mean: null, median: null, of: 0 })
   assert.deepEqual([organization.incidents, services], [0, []])
 })
 
-test('reliability: one very long incident changes the mean and not the median', () => {
+test('reliability: one very long incident affects the mean but not the median', () => {
   const long = [10, 20, 30, 1000].map((minutes) => incident({ resolvedAt: NOON + minutes * MINUTE }))
   assert.deepEqual(reliability(long, NOON, NOON + DAY).organization.mttr, { mean: 15_900, median: 1500, of: 4 })
 })
@@ -61,7 +61,7 @@ test('reliability: incidents opened outside the period are not counted', () => {
   assert.equal(organization.incidents, 1)
 })
 
-test('reliability: services are counted separately, the worst first', () => {
+test('reliability: services are evaluated separately, the worst first', () => {
   const { organization, services } = reliability(
     [incident(), incident({ service: SEARCH, severity: 'error' }), incident({ service: SEARCH })],
     NOON,
@@ -109,7 +109,7 @@ test('reliability: durations are never negative, and the order does not matter',
   fc.assert(property, { numRuns: 100 })
 })
 
-test('reliability: every figure that needs one has a definition', () => {
+test('reliability: every figure has a definition if it needs one', () => {
   const { definitions } = reliability([], NOON, NOON + DAY)
   assert.deepEqual(Object.keys(definitions).sort(), ['incidents', 'mtta', 'mttd', 'mttr', 'recurrences'])
 })

@@ -28,7 +28,7 @@ for (const [at, receivedAt, due] of [
   [901, 900, false],
   [0, 1000, false],
 ] as const) {
-  test(`an event of ${at}, received at ${receivedAt}, is ${due ? '' : 'not '}due at 900`, () =>
+  test(`an event of ${at}, received at ${receivedAt}, has ${due ? '' : 'not '}expired at 900`, () =>
     assert.equal(isEventDue({ at, receivedAt }, cutoffs), due))
 }
 
@@ -43,7 +43,7 @@ for (const [what, change, due] of [
   ['resolved lately', { resolvedAt: 501 }, false],
   ['resolved at the limit', { resolvedAt: 500 }, true],
 ] as const) {
-  test(`an incident ${what} is ${due ? '' : 'not '}due`, () =>
+  test(`an incident ${what} has ${due ? '' : 'not '}expired`, () =>
     assert.equal(isIncidentDue({ ...old, ...change }, cutoffs), due))
 }
 
@@ -69,7 +69,7 @@ for (const [what, event, reached] of [
     assert.equal(referencesEvent({ source: 'cluster', serviceId: null, ...event }, reach), reached))
 }
 
-test('a kept incident reaches alerts that last into it, and pipelines from a day before', () => {
+test('a kept incident references alerts that last into it, and pipelines from the day before', () => {
   const alerts = [
     { startsAt: 10, lastSeenAt: 100 },
     { startsAt: 10, lastSeenAt: 99 },
@@ -85,7 +85,7 @@ test('a kept incident reaches alerts that last into it, and pipelines from a day
   )
 })
 
-test('deleting half needs no approval, deleting more does', () => {
+test('deleting half needs no confirmation, deleting more does', () => {
   const shares = [
     { due: 5, total: 10 },
     { due: 6, total: 10 },
@@ -94,7 +94,7 @@ test('deleting half needs no approval, deleting more does', () => {
   assert.deepEqual(shares.map(isTooMuch), [false, true, false])
 })
 
-test('a cursor ahead of the limit goes back to it', () => {
+test('a cursor beyond the limit goes back to it', () => {
   assert.deepEqual(resumeAt({ at: 901, id: 3 }, 900), { at: 900, id: 0 })
   assert.deepEqual(resumeAt({ at: 900, id: 3 }, 900), { at: 900, id: 3 })
 })

@@ -140,7 +140,7 @@ describe('a pause', () => {
     })
   }
 
-  test('backwards does not make the group younger', () =>
+  test('of a clock going backward does not make the group younger', () =>
     assert.equal(after(['a', HOUR], ['a', 0]).deliveredAt, NOON + HOUR))
 
   test('is stored with the group, null if it is unknown', () => {
@@ -154,7 +154,7 @@ describe('the longest pause of a group', () => {
   const pause = fc.integer({ min: 30 * SECOND, max: 30 * 24 * HOUR })
   const pauses = fc.array(pause, { minLength: 1, maxLength: 50 })
 
-  test('is never below the last one, nor above all of them', () => {
+  test('is never below the last one or above all of them', () => {
     fc.assert(
       fc.property(pauses, (gaps) => {
         const { longestGap } = paused(gaps)
@@ -210,10 +210,10 @@ describe('the longest pause of a receiver', () => {
   test('is not changed by a pause that is ignored', () =>
     assert.deepEqual(withReceiverInterval(NONE, null, withDelivery(null, { members: 'a', at: NOON })), NONE))
 
-  test('stays whatever the shorter pauses of another group are', () =>
+  test('is independent of shorter pauses in another group', () =>
     assert.equal(repeated({ longestGap: DAY, gaps: 9 }, group(5 * MINUTE), 5 * MINUTE, 99).rhythm.longestGap, DAY))
 
-  test('fades with its group down to the default', () => {
+  test('decays with its group to the default', () => {
     const outage = repeated({ longestGap: HOUR, gaps: 9 }, group(5 * MINUTE), DAY, 1)
     assert.equal(outage.rhythm.longestGap, DAY)
     const { longestGap } = repeated(outage.rhythm, outage.group, 5 * MINUTE, 1).rhythm
@@ -221,12 +221,12 @@ describe('the longest pause of a receiver', () => {
     assert.equal(repeated(outage.rhythm, outage.group, 5 * MINUTE, 99).rhythm.longestGap, 4 * HOUR)
   })
 
-  test('that fades is learned again by a group with that interval', () => {
+  test('is learned again after it decayed, by a group with that interval', () => {
     const faded = repeated({ longestGap: DAY, gaps: 9 }, group(DAY), 5 * MINUTE, 99).rhythm
     assert.equal(repeated(faded, group(12 * HOUR), 12 * HOUR, 1).rhythm.longestGap, 12 * HOUR)
   })
 
-  test('does not fade below the default', () =>
+  test('does not decay below the default', () =>
     assert.equal(repeated({ longestGap: 4 * HOUR, gaps: 9 }, group(4 * HOUR), MINUTE, 99).rhythm.longestGap, 4 * HOUR))
 })
 

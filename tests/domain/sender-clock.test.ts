@@ -41,7 +41,7 @@ for (const [name, readings, expected] of CASES) {
   test(`a clock ${name} is corrected by ${expected} minutes`, () => assert.equal(offsetAfter(...readings), expected))
 }
 
-test('corrected times are never later than the receipt, and the first never later than the last', () => {
+test('corrected times are never later than the receipt, and the first is never later than the last', () => {
   const draft = { source: 'cluster', at: NOON, startsAt: NOON } as ClusterDraft
   const ahead = { ...draft, sent: { at: NOON + 2 * HOUR, startsAt: NOON + HOUR } }
   const times = (one: ClusterDraft, offset: number) => {

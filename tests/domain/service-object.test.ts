@@ -71,7 +71,7 @@ describe('owners and labels of an object', () => {
       assert.deepEqual(attribute(clusterDraft(object), []), expected)
     })
 
-  it('asks for the workload behind an owner', () => {
+  it('requests the workload behind an owner', () => {
     const draft = clusterDraft({ name: 'x', owners: [{ kind: 'ReplicaSet', name: 'a-bcdf45' }] })
     assert.ok(namesToFind(draft).some((it) => it.name === 'a' && it.namespace === 'shop'))
   })

@@ -127,7 +127,7 @@ it('a volatile label never changes the logical labels', () => {
   )
 })
 
-it('only known services change the service of an alert', () => {
+it('only known services affect the service of an alert', () => {
   fc.assert(
     fc.property(someLabels, (labels) => {
       const draft = alertDraft(labels)

@@ -33,12 +33,12 @@ describe('a project belongs to', () => {
 })
 
 describe('unattributed', () => {
-  it('includes a heartbeat with any labels', () => {
+  it('includes heartbeats with any labels', () => {
     const draft = cases.alertDraft({ namespace: 'shop', service: 'web' }, { nature: 'heartbeat' })
     assert.equal(attribute(draft, []).name, UNATTRIBUTED)
   })
 
-  it('takes the Test button of Grafana, whose instance is not a node', () => {
+  it("includes the alert from Grafana's Test button, whose instance is not a node", () => {
     const draft = cases.alertDraft(
       { alertname: 'TestAlert', instance: 'Grafana' },
       { nature: 'test', source: 'dashboard' },
@@ -46,9 +46,9 @@ describe('unattributed', () => {
     assert.equal(attribute(draft, []).name, UNATTRIBUTED)
   })
 
-  it('takes an object without a name', () => assert.equal(attribute(cases.clusterDraft({}), []).name, UNATTRIBUTED))
+  it('includes objects without a name', () => assert.equal(attribute(cases.clusterDraft({}), []).name, UNATTRIBUTED))
 
-  it('takes a hook without a project', () => {
+  it('includes hooks without a project', () => {
     const draft = {
       source: 'ci',
       kind: 'other',
@@ -81,7 +81,7 @@ describe('pipelines that create a service', () => {
       creates({ project: path, ref: 'x', jobs: [cases.job({ name: 'deploy', status: 'manual' })] }),
       'alert',
     ))
-  it('a job does only if it deploys', () => {
+  it('a job only if it deploys', () => {
     const draft = { source: 'ci', kind: 'job', project: path, pipelineId: '1', ref: 'main', tag: false } as const
     const common = { sha: null, commit: null, links: {}, at: 0, payload: '{}' }
     assert.equal(attribute({ ...draft, ...common, job: cases.job({ name: 'lint' }) }, []).creates, 'alert')
@@ -90,7 +90,7 @@ describe('pipelines that create a service', () => {
 })
 
 describe('aliases', () => {
-  it('of an alert are its workload, the object as sent and each label', () => {
+  it('of an alert are its workload, the object as it was sent, and each label', () => {
     const draft = cases.alertDraft({ namespace: 'shop', pod: 'web-7d9f5b6c8-xk2lp' })
     assert.deepEqual(aliasesToFind(draft), [
       { kind: 'workload', value: 'shop/web' },

@@ -29,18 +29,18 @@ const alert = (labels: Record<string, string>, nature: AlertDraft['nature'] = 'a
   nature,
 })
 
-describe('a word', () => {
+describe('a value', () => {
   for (const [severity, words] of Object.entries(WORDS)) {
     for (const word of words.split(' ')) {
       test(`${word} is ${severity}`, () => assert.equal(parseSeverity(word), severity))
     }
   }
 
-  test('case and blanks do not matter', () => {
+  test('case and whitespace are ignored', () => {
     assert.deepEqual([' CRITICAL\n', 'Sev 1', '\tp2'].map(parseSeverity), ['critical', 'critical', 'error'])
   })
 
-  test('an unknown, blank or missing word is a warning', () => {
+  test('an unknown, blank or missing value is a warning', () => {
     for (const word of ['purple', 'p9', 'sev4', 'critical!', '', '  ', '__proto__', 'constructor', undefined]) {
       assert.equal(parseSeverity(word), 'warning', String(word))
     }
@@ -73,12 +73,12 @@ describe('the order', () => {
 })
 
 describe('an alert', () => {
-  test('takes the label severity and keeps its text', () => {
+  test('uses the severity label and keeps its text', () => {
     const expected = { severity: 'critical', raw: 'Page', rule: 'label severity' }
     assert.deepEqual(severityOf(alert({ severity: 'Page', priority: 'p5' })), expected)
   })
 
-  test('without it takes priority, then level', () => {
+  test('without it uses priority, then level', () => {
     assert.equal(severityOf(alert({ priority: 'P1', level: 'info' })).rule, 'label priority')
     assert.equal(severityOf(alert({ level: 'info' })).severity, 'info')
   })
@@ -87,7 +87,7 @@ describe('an alert', () => {
     assert.equal(severityOf(alert({ severity: ' ', priority: 'high' })).severity, 'error')
   })
 
-  test('with an unknown word is a warning that names it', () => {
+  test('with an unknown value is a warning that mentions the value', () => {
     const expected = { severity: 'warning', raw: 'purple', rule: 'label severity: unknown word' }
     assert.deepEqual(severityOf(alert({ severity: 'purple', priority: 'p1' })), expected)
   })
@@ -96,7 +96,7 @@ describe('an alert', () => {
     assert.deepEqual(severityOf(alert({})), { severity: 'warning', raw: null, rule: 'no severity label' })
   })
 
-  test('of severity none is not an alert', () => {
+  test('with severity none is not an alert', () => {
     assert.equal(severityOf(alert({ severity: 'none' })).severity, 'none')
   })
 

@@ -67,10 +67,10 @@ for (const [timeZone, text] of [
   ['Asia/Kolkata', 'Thu 19 Nov 2026, 08:44:22 Asia/Kolkata'],
   ['Nowhere/Land', 'Thu 19 Nov 2026, 03:14:22 Nowhere/Land'],
 ] as const) {
-  test(`the whole time in ${timeZone} is ${text}`, () => assert.equal(formatFullTime(NOW, timeZone), text))
+  test(`the full time in ${timeZone} is ${text}`, () => assert.equal(formatFullTime(NOW, timeZone), text))
 }
 
-test('a day in another zone ends at its own midnight', () => {
+test('a day in another time zone ends at its own midnight', () => {
   const clock = { now: NOW, zone: 'America/New_York' }
   assert.equal(formatMoment(Date.parse('2026-11-19T00:30:00Z'), clock), '19:30')
   assert.deepEqual(dayOf(Date.parse('2026-11-19T05:00:00Z'), clock.zone), { minutes: 0, name: 'Thu 19' })

@@ -24,7 +24,7 @@ const deploy = (status: string, more = {}) => job({ name: 'deploy', status, ...m
 const idOf = (draft: Draft, target = CART) => read(draft, target).signal?.fingerprint
 const keyOf = (draft: Draft, target = CART) => read(draft, target).signal?.logicalKey
 
-describe('an event of the cluster', () => {
+describe('a Kubernetes event', () => {
   const cases: readonly (readonly [string, Draft, string, boolean, boolean])[] = [
     ['from warning on shows a condition', event('FailedScheduling'), 'firing', true, false],
     ['of info is history', event('Pulling'), 'info', false, false],
@@ -61,16 +61,16 @@ describe('an event of the cluster', () => {
     assert.deepEqual(signal?.sighting, { object: 'cart-7d9f5b6c8-aaaaa', count: 7, escalates: true })
   })
 
-  test('with labels named like JavaScript’s own keeps plain labels', () =>
+  test('with labels named like JavaScript’s own properties keeps plain labels', () =>
     assert.equal(Object.getPrototypeOf(read(event('FailedMount')).signal?.labels), null))
 
-  test('has a text of one line and at most 300 characters', () => {
+  test('has a one-line text of at most 300 characters', () => {
     const { text } = read(event('FailedMount', `a\n\tb ${'😀'.repeat(300)}`)).event
     assert.ok(text.startsWith('a b 😀') && text.length <= 300 && text.isWellFormed())
   })
 })
 
-describe('the identity of a cluster condition', () => {
+describe('the identity of a Kubernetes condition', () => {
   const here = event('ErrImagePull')
   const cases: readonly (readonly [string, Draft, boolean])[] = [
     ['outlives a restarted pod', event('ErrImagePull', '', { name: 'cart-7d9f5b6c8-bbbbb' }), true],
@@ -117,11 +117,11 @@ describe('an item of Alertmanager or Grafana', () => {
     })
   }
 
-  test('keeps the severity of the sender', () => assert.equal(read(alert({ severity: 'Page ' })).signal?.said, 'Page '))
+  test("keeps the sender's severity", () => assert.equal(read(alert({ severity: 'Page ' })).signal?.said, 'Page '))
   test('keeps the sender’s fingerprint', () => assert.equal(idOf(alert({}, { fingerprint: 'abc' })), 'abc'))
-  test('its name says that something fails', () =>
+  test('has a name that says that something fails', () =>
     assert.equal(read(alert({}, { name: 'KubePodCrashLooping' })).signal?.failure, 'crash'))
-  test('without data it is not a failure, whatever its rule is called', () =>
+  test('without data is not a failure, whatever its rule is called', () =>
     assert.equal(read(alert({}, { name: 'KubePodCrashLooping', nature: 'no-data' })).signal?.failure, null))
 
   for (const [annotations, text] of [
@@ -129,7 +129,7 @@ describe('an item of Alertmanager or Grafana', () => {
     [{ summary: '', description: 'd' }, 'd'],
     [{}, 'HighLatency'],
   ] as const) {
-    test(`is summarised as ${text}`, () => assert.equal(read(alert({}, { annotations })).event.text, text))
+    test(`is summarized as ${text}`, () => assert.equal(read(alert({}, { annotations })).event.text, text))
   }
 })
 
@@ -195,7 +195,7 @@ describe('a pipeline', () => {
     })
   }
 
-  test('is one condition with the next pipeline of its ref', () =>
+  test('is the same condition as the next pipeline of its ref', () =>
     assert.equal(idOf(pipeline()), idOf(pipeline({ pipelineId: '2' }))))
   test('is another condition on another ref', () =>
     assert.notEqual(idOf(pipeline()), idOf(pipeline({ ref: 'v1', tag: true }))))
@@ -211,7 +211,7 @@ describe('items that are only stored', () => {
   const of = (one: ReturnType<typeof job>) =>
     read({ ...ci, kind: 'job', pipelineId: '1', ref: 'main', tag: false, sha: null, commit: null, job: one })
 
-  test('a failed job is evidence of its pipeline and not a condition', () => {
+  test('a failed job is evidence for its pipeline and not a condition', () => {
     const { signal, evidenceOf } = of(deploy('failed'))
     assert.deepEqual([signal, evidenceOf], [null, idOf(pipeline())])
   })

@@ -38,7 +38,7 @@ for (const [what, change, path] of [
   ['a clock time in words', { to: 'noon' }, 'to'],
   ['an unknown time zone', { timeZone: 'Mars/Olympus' }, 'timeZone'],
 ] as const) {
-  test(`refuses ${what}`, () => {
+  test(`rejects ${what}`, () => {
     const schedule = { weekday: 'saturday', from: '22:00', to: '02:00', timeZone: 'UTC', ...change } as const
     assert.equal(scheduleFault(schedule)?.path, path)
   })

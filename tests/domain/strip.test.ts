@@ -7,7 +7,7 @@ import { type StatusChange, stripOf, stripText } from '../../src/domain/health/s
 const MINUTE = 60_000
 const at = (minutes: number, status: StatusChange['status'], score: number) => ({ at: minutes * MINUTE, status, score })
 
-test('a bin has its worst status and the most points that were lost in it', () => {
+test('a bin has its worst status and its largest loss of points', () => {
   const changes = [at(-10, 'healthy', 100), at(21, 'degraded', 63), at(25, 'critical', 8), at(30, 'healthy', 95)]
   assert.deepEqual(stripOf(changes, 0, 60 * MINUTE, 3), [
     { status: 'healthy', lost: 0 },
@@ -24,7 +24,7 @@ test('the time before the first entry is unknown', () => {
   )
 })
 
-test('a change on the edge of two bins belongs to the later one', () => {
+test('a change on the boundary of two bins belongs to the later one', () => {
   const bins = stripOf([at(0, 'critical', 0), at(20, 'healthy', 100)], 0, 60 * MINUTE, 3)
   assert.deepEqual(
     bins.map(({ status }) => status),

@@ -46,7 +46,7 @@ const anyFacts = fc
   })
   .map((given) => facts(given))
 
-test('whatever the order of the facts, the answer is the same', () => {
+test('the result does not depend on the order of the facts', () => {
   const mixed = anyFacts.chain((given) =>
     fc.record({
       given: fc.constant(given),
@@ -64,7 +64,7 @@ test('whatever the order of the facts, the answer is the same', () => {
   fc.assert(fc.property(mixed, ({ given, shuffled }) => assert.deepEqual(rankSuspects(shuffled), rankSuspects(given))))
 })
 
-test('scores are within 0 and 1, falling, with reasons and evidence, and at most 20', () => {
+test('there are at most 20 suspects with falling scores between 0 and 1, reasons and evidence', () => {
   fc.assert(
     fc.property(anyFacts, (given) => {
       const ranked = rankSuspects(given)
@@ -78,7 +78,7 @@ test('scores are within 0 and 1, falling, with reasons and evidence, and at most
   )
 })
 
-test('the facts are not changed', () => {
+test('the facts are not modified', () => {
   fc.assert(
     fc.property(anyFacts, (given) => {
       const before = structuredClone(given)
@@ -88,7 +88,7 @@ test('the facts are not changed', () => {
   )
 })
 
-test('thousands of events are ranked in a moment', () => {
+test('thousands of events are ranked quickly', () => {
   const names = Array.from({ length: 100 }, (_, index) => `s${index}`)
   const services = names.map((name) => ({ id: name, cluster: '', namespace: 'shop', name }))
   const events = Array.from({ length: 4000 }, (_, i) =>

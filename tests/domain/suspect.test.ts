@@ -15,7 +15,7 @@ test('of three services deployed at once, the one with new errors ranks first', 
   assert.equal(refs(facts({ changes, alerts, of: 'pay' }))[0], 'shop/pay#1')
 })
 
-test('a caller that names its destination accuses the destination and not itself', () => {
+test('a caller that names its destination blames the destination and not itself', () => {
   const changes = [deploy('web', -3), deploy('pay', -3)]
   const accusing = alert('web', 'UpstreamErrors', 0, { severity: 'critical', labels: { destination: 'pay' } })
   const ranked = changesOf(facts({ changes, alerts: [noise, accusing] }))
@@ -33,7 +33,7 @@ for (const [label, value] of [
   ['destination_service', 'pay.shop.svc.cluster.local:8080'],
   ['destination', 'ledger.bank'],
 ] as const) {
-  test(`the label ${label}=${value} names the one called`, () => {
+  test(`the label ${label}=${value} names the called service`, () => {
     const named = value.startsWith('pay') ? 'shop/pay' : 'bank/ledger'
     assert.deepEqual(refs(facts({ alerts: [alert('web', 'UpstreamErrors', 0, { labels: { [label]: value } })] })), [
       named,
@@ -48,7 +48,7 @@ test('a caller whose callee is unknown or itself keeps its symptom', () => {
     ])
 })
 
-test('an alert of the caller without a destination weighs less than one that names the callee', () => {
+test("a caller's alert without a destination weighs less than one that names the called service", () => {
   const own = alert('web', 'HighErrorRate', 0, { severity: 'critical' })
   const accusing = alert('web', 'UpstreamErrors', 0, { severity: 'critical', labels: { destination: 'pay' } })
   assert.equal(refs(facts({ alerts: [own, accusing] }))[0], 'shop/pay')
@@ -60,7 +60,7 @@ test('an alert before the deploy lowers the score of the deploy', () => {
   assert.equal(changesOf(facts({ changes, alerts, of: 'cart' }))[0]?.ref, 'shop/cart#1')
 })
 
-test('a problem without a change of its own points to the change just before it', () => {
+test('a problem without its own change is attributed to the change just before it', () => {
   const changes = [deploy('cart', -60), deploy('search', -2), deploy('pay', 1)]
   const alerts = [alert('web', 'HighErrorRate', 0, { severity: 'critical' })]
   assert.equal(changesOf(facts({ changes, alerts }))[0]?.ref, 'shop/search#1')
@@ -75,7 +75,7 @@ test('a pipeline that failed before it deployed is hardly suspected', () => {
   assert.ok((suspect?.score ?? 1) < 0.1, `${suspect?.score}`)
 })
 
-test('a node that is down explains the 20 services whose pods ran on it', () => {
+test('a failed node explains the 20 services whose pods ran on it', () => {
   const names = Array.from({ length: 20 }, (_, index) => `s${index}`)
   const services = [...names.map((name) => ({ id: name, cluster: '', namespace: 'shop', name })), UNRELATED, NODE]
   const alerts = names.map((name) => alert(name, 'NodeNotReady', 1, { source: 'cluster', node: 'worker-1' }))
@@ -86,7 +86,7 @@ test('a node that is down explains the 20 services whose pods ran on it', () => 
   assert.ok((first?.score ?? 0) > 3 * (second?.score ?? 0))
 })
 
-test('without a change the object with the specific, lasting failure ranks first', () => {
+test('without a change the object with the specific, persistent failure ranks first', () => {
   const pull = { text: 'Back-off pulling image "shop/cart:v9"', count: 12 }
   const events = [
     event('cart', 'BackOff', 0, pull),
@@ -103,7 +103,7 @@ test('without a change the object with the specific, lasting failure ranks first
   )
 })
 
-test('an equal symptom in many services does not accuse one of them', () => {
+test('an equal symptom in many services blames none of them', () => {
   const text = 'Back-off restarting failed container app'
   const many = ['cart', 'pay', 'web', 'ledger'].map((name) => event(name, 'BackOff', 1, { text, count: 9 }))
   const refused = event('search', 'Unhealthy', 1, { text: 'Readiness probe failed: Too many connections', count: 60 })
@@ -119,7 +119,7 @@ test('a symptom that occurred before the incident weighs less than a new one', (
   assert.equal(refs(facts({ events: [...habit, ...fresh] }))[0], 'shop/pay')
 })
 
-test('a probe that fails once while pods start has little weight', () => {
+test('a probe that fails once while pods are starting has little weight', () => {
   const scaled = {
     kind: 'change' as const,
     object: 'Deployment/cart',
@@ -131,7 +131,7 @@ test('a probe that fails once while pods start has little weight', () => {
   assert.ok((suspect?.score ?? 1) < 0.1, `${suspect?.score}`)
 })
 
-test('a symptom that ended weighs less than one that lasts', () => {
+test('a symptom that has ended weighs less than one that persists', () => {
   const ended = { source: 'cluster' as const, endsAt: at(2), resolution: 'reported' as const }
   const over = alert('cart', 'FailedScheduling', 0, ended)
   const text = '0/4 nodes are available'
@@ -142,7 +142,7 @@ test('a symptom that ended weighs less than one that lasts', () => {
   assert.deepEqual(refs(facts({ alerts: [over], events })), ['shop/pay', 'shop/cart'])
 })
 
-test('an exhausted quota accuses the namespace and not the workload', () => {
+test('an exhausted quota blames the namespace and not the workload', () => {
   const text = 'Error creating: pods "cart-5d4f8c7b9-x2x4z" is forbidden: exceeded quota: compute, requested: cpu=1'
   const refused = event('cart', 'FailedCreate', 0, { object: 'ReplicaSet/cart-5d4f8c7b9', text })
   assert.equal(refs(facts({ events: [refused] }))[0], 'namespace/shop')
@@ -158,7 +158,7 @@ test('a Deployment scaled to zero is a suspect without any warning', () => {
   assert.equal(refs(facts({ events, alerts: [alert('web', 'HighLatency', 1)] }))[0], 'shop/pay')
 })
 
-test('missing data, CI alerts and unattributed alerts accuse no service', () => {
+test('missing data, CI alerts and unattributed alerts blame no service', () => {
   const services = [...SERVICES, { id: 'x', cluster: '', namespace: '', name: 'unattributed' }]
   const blind = alert('pay', 'Rule', 0, { severity: 'critical', labels: { alertname: 'DatasourceNoData' } })
   const alerts = [blind, alert('x', 'Odd', 0), alert('cart', 'PipelineFailed', 0, { source: 'ci' })]
@@ -188,7 +188,7 @@ test('a hundred minor symptoms elsewhere do not outweigh a change', () => {
   assert.equal(changesOf(facts({ services, events: hiccups, alerts, changes, of: 'pay' }))[0]?.ref, 'shop/pay#1')
 })
 
-test('a change that began after the problem is not a suspect', () => {
+test('a change that started after the problem is not a suspect', () => {
   const alerts = [alert('pay', 'HighErrorRate', 0)]
   assert.deepEqual(changesOf(facts({ alerts, changes: [deploy('cart', 5)], of: 'pay' })), [])
 })
@@ -198,7 +198,7 @@ test('a symptom after the end of the incident is not evidence', () => {
   assert.deepEqual(refs({ ...given, incident: { ...given.incident, endedAt: at(5) } }), ['shop/pay'])
 })
 
-test('the age of a symptom counts from the end of the incident, and an ended alert is not called present', () => {
+test('the age of a symptom is measured from the end of the incident, and an ended alert is not called current', () => {
   const textOf = (endedAt: number | null, ended: number | null) => {
     const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0, { endsAt: ended, lastSeenAt: at(5) })] })
     return JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, endedAt } })[0]?.reasons)
@@ -210,7 +210,7 @@ test('the age of a symptom counts from the end of the incident, and an ended ale
   assert.match(textOf(at(6), at(5)), /not seen in the last minute of the incident/)
 })
 
-test('an alert from well before the incident is not described as two occurrences', () => {
+test('an alert long before the incident is not described as two occurrences', () => {
   const reasonsOf = (minutes: number) =>
     JSON.stringify(rankSuspects(facts({ alerts: [alert('pay', 'HighErrorRate', minutes)] }))[0]?.reasons)
   assert.match(reasonsOf(-20), /it began well before the incident/)
@@ -241,12 +241,12 @@ test('a deploy that failed during the incident is not a fix', () => {
   assert.equal(changesOf(facts({ alerts, changes: [deploy('pay', 12, 'failed')], of: 'pay' })).length, 1)
 })
 
-test('a change or a problem that began after the recovery is not a suspect', () => {
+test('a change or problem that started after the recovery is not a suspect', () => {
   const alerts = [alert('pay', 'HighErrorRate', 0, repaired), alert('cart', 'HighErrorRate', 20)]
   assert.deepEqual(refs(facts({ alerts, changes: [deploy('search', 16)], of: 'pay' })), ['shop/pay'])
 })
 
-test('a crash loop of three hours is not blamed on a deploy of five minutes ago', () => {
+test('a crash loop of three hours is not attributed to a deploy five minutes ago', () => {
   const loop = event('pay', 'BackOff', 1, {
     firstSeenAt: at(-180),
     count: 36,
@@ -285,12 +285,12 @@ const CONNECTIONS: [string, Partial<SuspectFacts>, string][] = [
   ['nothing', { alerts: [alert('pay', 'HighLatency', 0)] }, 'the only connection with web is the time'],
 ]
 for (const [name, given, expected] of CONNECTIONS) {
-  test(`a suspect of another service says that ${name} connects it`, () => {
+  test(`${name} connects a suspect from another service`, () => {
     assert.equal(connected(given)?.text, expected)
   })
 }
 
-test('a sidecar that other services run too connects nothing', () => {
+test('a sidecar that other services also run is no connection', () => {
   const sidecar = ['web', 'pay', 'cart'].map((service) => ({ service, path: 'istio/proxyv2' }))
   const alerts = [alert('pay', 'HighLatency', 0)]
   const codeOf = (own: SuspectFacts['images']) => connected({ alerts, images: [...sidecar, ...own] })?.code
@@ -308,7 +308,7 @@ test('a node with a problem is connected with the service whose pods were assign
   assert.equal(said(['worker-2']), 'the only connection with web is the time')
 })
 
-test('for the incident of a node, the pods on it are connected and the deploys of others are not', () => {
+test("for a node's incident, the pods on it are connected, but deploys of others are not", () => {
   const down = event('n1', 'NodeNotReady', 0, { object: 'Node/worker-1' })
   const alerts = [alert('cart', 'HighErrorRate', 1, { node: 'worker-1' }), alert('pay', 'HighLatency', 1)]
   const ranked = rankSuspects(facts({ events: [down], alerts, of: 'n1' }))
@@ -317,7 +317,7 @@ test('for the incident of a node, the pods on it are connected and the deploys o
   assert.equal(last('pay'), 'the only connection with node/worker-1 is the time')
 })
 
-test('an error message that names the host of another service connects the two', () => {
+test('an error message that contains the host of another service connects the two', () => {
   const ledgers = { id: 'ledger-db', cluster: '', namespace: 'shop', name: 'ledger-db' }
   const down = alert('ledger-db', 'HighLatency', 0)
   const said = (summary: string) => {
@@ -331,20 +331,20 @@ test('an error message that names the host of another service connects the two',
     assert.equal(said(text), 'only_time')
 })
 
-test('a suspect with only the time as connection ranks below a likely one with another', () => {
+test('a suspect connected only by timing ranks below a likely one with another connection', () => {
   const own = alert('web', 'HighErrorRate', 0, { severity: 'error', inIncident })
   const worse = alert('pay', 'PayDown', 0, { severity: 'critical' })
   assert.deepEqual(refs(facts({ alerts: [own, worse] })), ['shop/web', 'shop/pay'])
 })
 
-test('suspects with only the time as connection rank below possible ones with another, in their own order', () => {
+test('suspects connected only by timing keep their order and rank below possible ones with another connection', () => {
   const named = alert('pay', 'HighLatency', 0, { labels: { upstream: 'web' } })
   const others = [alert('cart', 'CartDown', 0), alert('search', 'SearchDown', 0, { severity: 'critical' })]
   const ranked = refs(facts({ alerts: [alert('pay', 'PayDown', 0), named, ...others] }))
   assert.deepEqual(ranked.slice(-3), ['shop/pay', 'shop/search', 'shop/cart'])
 })
 
-test('missing service accounts of several workloads are the fault of their namespace', () => {
+test('missing service accounts of several workloads are blamed on their namespace', () => {
   const missing = (name: string) => {
     const text = `Error creating: pods "${name}-1" is forbidden: error looking up service account shop/${name}: serviceaccount "${name}" not found`
     return event(name, 'FailedCreate', 0, { object: `ReplicaSet/${name}-5d4f8c7b9`, text })
@@ -355,7 +355,7 @@ test('missing service accounts of several workloads are the fault of their names
   assert.deepEqual(refs(facts({ events: [missing('cart')] })), ['shop/cart'])
 })
 
-test('service accounts that were missing for seconds, as in an installation, accuse their namespace less', () => {
+test('service accounts that were missing for seconds, as during an installation, weigh less', () => {
   const text = 'error looking up service account shop/x: serviceaccount "x" not found'
   const accused = (minutes: number) => {
     const missing = { text, count: 3, firstSeenAt: at(0) }
@@ -369,13 +369,13 @@ test('service accounts that were missing for seconds, as in an installation, acc
   assert.ok((accused(0.1)?.score ?? 1) < (accused(2)?.score ?? 0))
 })
 
-test('HTTP 500 accuses a service less than HTTP 503', () => {
+test('HTTP 500 weighs less than HTTP 503', () => {
   const failing = (name: string, summary: string) => alert(name, `Errors${name}`, 0, { summary })
   const alerts = [failing('pay', '500 Internal Server Error'), failing('cart', '503 Service Unavailable')]
   assert.deepEqual(refs(facts({ alerts })), ['shop/cart', 'shop/pay'])
 })
 
-test('a starting process that does not listen yet weighs less than one that answers wrongly', () => {
+test('a process that is starting and not listening yet weighs less than one with wrong responses', () => {
   const started = (name: string) =>
     event(name, 'ScalingReplicaSet', 0, {
       kind: 'change',

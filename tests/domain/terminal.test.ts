@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { forTerminal, visible } from '../../src/domain/terminal.ts'
 
-test('one line of foreign text has no invisible character and no line end', () => {
+test('one line of untrusted text has no invisible character and no line break', () => {
   assert.equal(visible('a\u001b[31m\u0007\u202e\u2028\r\nb'), 'a�[31m������b'.replace('������', '�����'))
   assert.equal(visible(''), '-')
 })
@@ -13,11 +13,11 @@ test('text for a terminal keeps its lines and escapes everything else that is in
   assert.equal(forTerminal('a\nb\u001b[0m\u202e\u0085'), 'a\nb\\u001b[0m\\u202e\\u0085')
 })
 
-test('letters of every script, combining marks and emoji stay', () => {
+test('letters of every script, combining marks and emoji are kept', () => {
   for (const text of ['naïve', '日本語', 'e\u0301', '🔥', 'שלום']) assert.equal(forTerminal(text), text)
 })
 
-test('JSON means the same after it was escaped', () => {
+test('JSON has the same meaning after escaping', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       assert.equal(JSON.parse(forTerminal(JSON.stringify(text))), text)

@@ -44,12 +44,12 @@ for (const [what, at, span, expected] of [
   test(`finds ${what}`, () => assert.deepEqual(spanOf(at, span), expected))
 }
 
-test('drops a span that daylight saving time skips as a whole', () => {
+test('omits a window that daylight saving time skips completely', () => {
   assert.deepEqual(spanOf('2026-03-29T12:00Z', { ...NIGHT, from: '02:00', to: '02:00' }).length, 2)
   assert.deepEqual(spanOf('2026-03-29T12:00Z', { ...NIGHT, from: '02:30', to: '03:30' }), [])
 })
 
-test('finds only spans that begin on the wanted weekday', () => {
+test('finds only windows that start on the given weekday', () => {
   const spans = spansAround(Date.parse('2026-03-14T12:00Z'), NIGHT, ['saturday'], 8)
   assert.deepEqual(
     spans.map(({ startsAt }) => new Date(startsAt).toISOString().slice(0, 10)),
@@ -63,7 +63,7 @@ for (const [name, known] of [
   ['Mars/Olympus', false],
   ['', false],
 ] as const) {
-  test(`${name === '' ? 'an empty text' : name} is ${known ? 'a' : 'no'} time zone`, () => {
+  test(`${name === '' ? 'an empty text' : name} is ${known ? 'a' : 'not a'} time zone`, () => {
     assert.equal(isTimeZone(name), known)
   })
 }

@@ -69,7 +69,7 @@ for (const [name, moments, rows] of [
   test(`timeline: ${name}`, () => assert.deepEqual(told(moments), rows))
 }
 
-test('timeline: at the same time the cause is first and people are last', () => {
+test('timeline: if times are equal, the cause is first and people are last', () => {
   const kinds = ['ended', 'note', 'status', 'opened', 'alert', 'pipeline', 'unheard of', 'rollout', 'event']
   const rows = collapse(kinds.map((kind) => moment(0, { kind })))
   const order = ['pipeline', 'rollout', 'event', 'alert', 'opened', 'status', 'note', 'ended', 'unheard of']
@@ -95,7 +95,7 @@ test('timeline: the order of arrival does not matter', () => {
   fc.assert(property, { numRuns: 100 })
 })
 
-test('timeline: every event counts in exactly one row', () => {
+test('timeline: every event is included in exactly one row', () => {
   const property = fc.property(fc.array(fc.integer({ min: 0, max: 300 })), (minutes) => {
     const rows = collapse(minutes.map((minute) => moment(minute)))
     assert.equal(
@@ -107,7 +107,7 @@ test('timeline: every event counts in exactly one row', () => {
 })
 
 for (const { name, facts } of GOLDENS) {
-  test(`timeline of ${name}: every row names its record, in order`, () => {
+  test(`timeline of ${name}: every row refers to its record, in order`, () => {
     const rows = timelineOf(facts)
     for (const { ref, at, until } of rows) {
       assert.match(ref, /^(alert|event|correlation|incident)\/[0-9a-f-]{36}$/)
@@ -141,7 +141,7 @@ test('timeline: routine and rejected links are omitted', () => {
   )
 })
 
-test('timeline: a rollout of another service with the same hash gets no event of this one', () => {
+test("timeline: a rollout of another service with the same hash gets none of this service's events", () => {
   const facts = factsOf('bad-image-tag')
   const stranger = { ...facts.changes[1]!, ref: 'other/shop@5d4f8c7b9', eventId: 'e' }
   const rows = timelineOf({ ...facts, changes: [stranger] })

@@ -54,7 +54,7 @@ describe('seconds after noon at which a condition makes its pod unavailable', ()
   })
 })
 
-describe('minutes after which a condition is over if nothing repeats it', () => {
+describe('minutes after which a condition is over if it is not repeated', () => {
   const cases: readonly (readonly [string, string, Observation, boolean, number])[] = [
     ['a crash loop seen once', 'CrashLoopBackOff', seen(0, 0), true, 5],
     ['a crash loop that repeated', 'CrashLoopBackOff', seen(-60, 0, 3), true, 15],
@@ -83,9 +83,9 @@ describe('a period', () => {
   const latest = (...sightings: readonly Observation[]) =>
     firingPeriodsOf({ ...NO_EVIDENCE, seen: sightings }, rules)[0]
 
-  test('begins with the first time of an event that repeats steadily', () =>
+  test('starts with the first time of an event that repeats steadily', () =>
     assert.equal(latest(seen(-600, 0, 60))?.since, NOON - 10 * MINUTE))
-  test('begins again if the counted repeats are far apart', () => {
+  test('starts again if the counted repeats are far apart', () => {
     const period = latest(seen(-72 * 3600, 0, 5))
     assert.deepEqual([period?.since, period?.count], [NOON, 1])
   })
@@ -93,7 +93,7 @@ describe('a period', () => {
     const period = latest(seen(-3600, -3500, 11), seen(-3600, 0, 12), seen(-3600, 10, 13))
     assert.deepEqual([period?.since, period?.count], [NOON, 2])
   })
-  test('of a deleted pod is over, though its probes fail while it is shut down', () => {
+  test('of a deleted pod is over, even if its probes fail while it shuts down', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(20, 20)], gone: [[NOON + 5 * SECOND, POD] as const] }
     assert.deepEqual(ongoing(firingPeriodsOf(evidence, rules), NOON + MINUTE), [])
   })
@@ -136,10 +136,10 @@ describe('the lag of a sender', () => {
     return delayOf(last ?? null)
   }
 
-  test('is that of its fastest event', () => assert.equal(lagAfter([3 * HOUR, 0], [2 * HOUR, 1]), 2 * HOUR))
-  test('is none if it is small', () => assert.equal(lagAfter([3 * HOUR, 0], [4 * MINUTE, 1]), 0))
-  test('is none of an event from the future', () => assert.equal(lagAfter([-HOUR, 0]), 0))
-  test('does not grow by one late event', () => assert.equal(lagAfter([0, 0], [HOUR, 1]), 0))
-  test('grows when nothing was timely for ten minutes', () => assert.equal(lagAfter([0, 0], [HOUR, 11]), HOUR))
-  test('is none before its first event', () => assert.equal(delayOf(null), 0))
+  test('is the lag of its fastest event', () => assert.equal(lagAfter([3 * HOUR, 0], [2 * HOUR, 1]), 2 * HOUR))
+  test('is zero if it is small', () => assert.equal(lagAfter([3 * HOUR, 0], [4 * MINUTE, 1]), 0))
+  test('is zero for an event from the future', () => assert.equal(lagAfter([-HOUR, 0]), 0))
+  test('does not grow because of one late event', () => assert.equal(lagAfter([0, 0], [HOUR, 1]), 0))
+  test('grows if nothing was timely for ten minutes', () => assert.equal(lagAfter([0, 0], [HOUR, 11]), HOUR))
+  test('is zero before its first event', () => assert.equal(delayOf(null), 0))
 })

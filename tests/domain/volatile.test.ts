@@ -31,13 +31,13 @@ describe('logical labels', () => {
       assert.equal(Object.keys(logicalLabels(draft, attribute(draft, []))).join(' '), kept)
     })
 
-  it('keep a label by which a person chose the service', () => {
+  it('keep a label with which a person assigned the service', () => {
     const draft = alertDraft({ replica: 'eu', job: 'x', severity: 'critical' })
     const attribution = { namespace: '', name: 'x', rule: 'alias label replica=eu', creates: 'alert' } as const
     assert.deepEqual(Object.keys(logicalLabels(draft, attribution)), ['job', 'replica'])
   })
 
-  it('never change when kube-state-metrics restarts elsewhere', () => {
+  it('never change when kube-state-metrics restarts with another address', () => {
     const generated = fc.tuple(
       fc.stringMatching(/^[a-z]{1,20}$/),
       fc.stringMatching(/^[4-9bcdf]{6,10}-[bcdfg]{5}$/),

@@ -14,19 +14,19 @@ function crowd(flow: Flow, requests: number) {
   return { engine, refusals }
 }
 
-test('while 10,000 alerts wait, a request with more alerts is refused', async (t) => {
+test('while 10,000 alerts are waiting, a request with more alerts is rejected', async (t) => {
   const { refusals } = crowd(makeFlow(t), 21)
   assert.deepEqual(await refusals, ['too many alerts wait: nothing of this request was stored, send it again'])
 })
 
-test('senders that never retry are accepted until four times as many wait', async (t) => {
+test('senders that never retry are accepted until four times as many are waiting', async (t) => {
   const { engine, refusals } = crowd(makeFlow(t), 20)
   engine.admit('ci')
   assert.throws(() => engine.admit('dashboard'), /too many alerts wait/)
   assert.deepEqual(await refusals, [])
 })
 
-test('requests are accepted again once the waiting ones are stored', async (t) => {
+test('requests are accepted again after the waiting ones are stored', async (t) => {
   const { engine, refusals } = crowd(makeFlow(t), 20)
   await refusals
   engine.admit('metrics')

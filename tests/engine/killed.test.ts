@@ -50,7 +50,7 @@ async function start(t: TestContext) {
 }
 
 for (const [what, request] of Object.entries(REQUESTS)) {
-  test(`${what}: killed after the commit, a restart loads what the process knew, and a retry only counts`, async (t) => {
+  test(`${what}: killed after the commit, a restart loads the process's state, and a retry only counts`, async (t) => {
     const { kill, live, retry, events } = await start(t)
     const before = await live()
     const known = kill('after the commit', request)

@@ -40,7 +40,7 @@ function makeQueue(decided: (count: number) => void = () => {}) {
   return { queue, steps, add, until, release: () => syncs.shift()?.done(), failSync }
 }
 
-test('the next batch is decided while the last is synced, and answered after its own sync', async () => {
+test('the next batch is decided while the last one is synced, and answered after its own sync', async () => {
   const { steps, add, until, release } = makeQueue()
   const first = add('first')
   await until('sync')
@@ -74,7 +74,7 @@ test('no third batch is decided before the first is on disk', async () => {
   await Promise.all(answers)
 })
 
-test('a sync that fails rejects its batch, the next one and all later ones, and ends the process', async (t) => {
+test('a failed sync rejects its batch, the next one and all later ones, and ends the process', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { queue, steps, add, until, failSync } = makeQueue()
   const refused = (answer: Promise<unknown>) => assert.rejects(answer, /the disk failed, .* send it again/)
@@ -89,7 +89,7 @@ test('a sync that fails rejects its batch, the next one and all later ones, and 
   assert.throws(() => t.mock.timers.tick(100), /no such device/)
 })
 
-test('other work waits for one batch at most, however much arrives', async () => {
+test('other work waits for at most one batch, however much arrives', async () => {
   let isBusy = true
   const { queue, steps, add, release } = makeQueue(() => {
     if (isBusy) void add()
@@ -105,7 +105,7 @@ test('other work waits for one batch at most, however much arrives', async () =>
   await queue.drained()
 })
 
-test('work that fails affects only its caller', async () => {
+test('failing work affects only its caller', async () => {
   const { queue, add, until, release } = makeQueue()
   await assert.rejects(
     queue.between(() => Promise.reject(new Error('no such organization'))),
@@ -117,7 +117,7 @@ test('work that fails affects only its caller', async () => {
   await answer
 })
 
-test('the queue is drained once everything is answered', async () => {
+test('the queue is drained when everything is answered', async () => {
   const { queue, steps, add, until, release } = makeQueue()
   void add()
   const drained = queue.drained().then(() => steps.push('drained'))

@@ -61,7 +61,7 @@ test('a silence over many services loads its labels once, for a limited number o
   assert.deepEqual([await flow.silencedOf(), flow.reads.labels], [SERVICES, SERVICES])
 })
 
-test('a silence that begins in the sweep is applied in limited steps', async (t) => {
+test('a silence that starts during the sweep is applied in limited steps', async (t) => {
   const flow = await start(t)
   await flow.silence('team="shop"', { startsAt: NOON + MINUTE })
   await sweepAll(flow)
@@ -94,7 +94,7 @@ test('new alerts under an active silence load no labels of older alerts', async 
   assert.deepEqual([await flow.silencedOf(), flow.reads.labels], [1, 0])
 })
 
-test('after a restart the labels are read again', async (t) => {
+test('the labels are read again after a restart', async (t) => {
   const flow = await start(t)
   await flow.silence('team="shop"')
   await sweepAll(flow)
@@ -128,7 +128,7 @@ test('a silence that ends while its facts are loaded is accepted, because its ti
   assert.equal(await flow.silence('team="shop"', { endsAt: NOON + 500 }), 2)
 })
 
-test('a silence of one organization compares no alert of another one', async (t) => {
+test("a silence of one organization is not compared with another organization's alerts", async (t) => {
   const flow = await start(t)
   await flow.fire('Slow', 3, flow.charlie)
   await flow.silence('team="shop"', {}, flow.charlie)
@@ -137,7 +137,7 @@ test('a silence of one organization compares no alert of another one', async (t)
   assert.deepEqual(found, [0, 3, 3])
 })
 
-test('services with many alerts are evaluated in smaller steps, but at least one in each', () => {
+test('services with many alerts are evaluated in smaller steps, at least one per step', () => {
   const alertsOfService = createIndex<number, number>(createJournal())
   for (const service of [1, 2, 3]) for (let n = 0; n < 2_000; n += 1) alertsOfService.add(service, service * 10_000 + n)
   for (let n = 0; n < 9_000; n += 1) alertsOfService.add(4, n)

@@ -64,7 +64,7 @@ async function start(t: TestContext) {
 const down = (service: string, more = {}) =>
   alert('Down', { service, severity: 'critical' }, { startsAt: NOON, fingerprint: service, ...more })
 
-test('a restart loads what was live', async (t) => {
+test('a restart loads the same live state', async (t) => {
   const { live, deps, incidents } = await start(t)
   const before = await live()
   assert.ok(incidents().length >= 2)
@@ -93,7 +93,7 @@ test('a failed commit changes nothing, and the same request is accepted once the
   assert.deepEqual(await live(), after)
 })
 
-test('a decision that fails changes nothing and does not affect the rest of its batch', async (t) => {
+test('a failing decision changes nothing and does not affect the rest of its batch', async (t) => {
   const { live, deps, acme, send } = await start(t)
   const before = await live()
   const failing = deps.engine.run(acme.key, (ctx) => {

@@ -75,7 +75,7 @@ const ENCODED: readonly (readonly [what: string, headers: string, body: Buffer, 
 ]
 
 suite('bad input', { concurrency: 1 }, () => {
-  test('no bomb takes long, or much memory, or ends the server', async (t) => {
+  test('no bomb takes long, uses much memory, or ends the server', async (t) => {
     const { post, pid, url } = await served(t)
     // Warms up, so that memory that any load would use is not attributed to a bomb.
     for (let number = 0; number < 2_000; number += 1)
@@ -99,7 +99,7 @@ suite('bad input', { concurrency: 1 }, () => {
     assert.equal((await fetch(`${url}/healthz`)).status, 200)
   })
 
-  test('500 slow senders delay nobody, and are let go after the time for a head', async (t) => {
+  test('500 slow senders delay nobody, and are disconnected after the time limit for headers', async (t) => {
     const { post, port, pid } = await served(t)
     const judge = judging(t, 32, pid)
     const sockets = Array.from({ length: SLOW }, () => connect(port, '127.0.0.1').on('error', () => {}))
@@ -135,13 +135,13 @@ suite('bad input', { concurrency: 1 }, () => {
     })
   }
 
-  test('100 requests in one go get 100 answers', async (t) => {
+  test('100 pipelined requests get 100 responses, sent in one go', async (t) => {
     const { port } = await served(t)
     const text = await answerTo(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100))
     assert.equal(text.match(/HTTP\/1\.1 200/g)?.length, 100)
   })
 
-  test('no encoding is taken for another, or unpacked', async (t) => {
+  test('no encoding is confused with another or decompressed', async (t) => {
     const { port, token, pid } = await served(t)
     const before = memoryOf(pid).now
     for (const [what, headers, body, refusal] of ENCODED) {

@@ -67,7 +67,7 @@ function filesOf(directory: string): string[] {
     .map(({ name }) => readFileSync(join(directory, name), 'latin1'))
 }
 
-test('planted secrets are in no file, no line of the log, no answer, no page and no output', async (t) => {
+test('planted secrets appear in no file, log line, response, page or output', async (t) => {
   const directory = temporaryDirectory(t)
   const { file, token } = makeDatabase(directory)
   const session = signedIn(file, token)

@@ -27,7 +27,7 @@ suite('disk errors', { skip: lacksStrace(), concurrency: 2 }, () => {
     assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
   })
 
-  test('a log that cannot be written ends the server too', async (t) => {
+  test('a log that cannot be written also ends the server', async (t) => {
     const disk = await failingDisk(t, 'pwrite64:error=EIO:when=800')
     const { stored, refused } = await sendMany(disk.target)
     assert.ok(stored.length > 0 && refused.length > 0)
@@ -35,7 +35,7 @@ suite('disk errors', { skip: lacksStrace(), concurrency: 2 }, () => {
     assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
   })
 
-  test('a full disk refuses for as long as it is full, says why in the log, and takes the next without a restart', async (t) => {
+  test('while a disk is full, requests are rejected and the log says why; then requests are accepted without a restart', async (t) => {
     const disk = await failingDisk(t, 'pwrite64:error=ENOSPC:when=800..803')
     const { stored, refused } = await sendMany(disk.target)
     assert.ok(refused.length > 0)
@@ -46,7 +46,7 @@ suite('disk errors', { skip: lacksStrace(), concurrency: 2 }, () => {
     assert.deepEqual([await disk.lostAfterRestart(stored), disk.lostAfterPowerCut()], [[], []])
   })
 
-  test('a change by hand whose sync failed is refused, and the server ends', async (t) => {
+  test('a manual change whose sync failed is rejected, and the server ends', async (t) => {
     const disk = await failingDisk(t, 'fdatasync:error=EIO:when=4')
     await deliver(disk.target, 0)
     const [{ id }] = (await request(disk.target, 'GET', '/api/services')).body

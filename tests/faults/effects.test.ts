@@ -24,7 +24,7 @@ function counts(file: string, ...tables: Table[]): number[] {
 }
 
 suite('effects', { concurrency: 2 }, () => {
-  test('the same alert 100 times from 20 clients is one alert and at most one incident', async (t) => {
+  test('the same alert sent 100 times by 20 clients is one alert and at most one incident', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))
     const { url } = await startServer(t, file)
     const body = alertmanager([alert('Down', { deployment: 'shop', severity: 'critical' })])
@@ -37,7 +37,7 @@ suite('effects', { concurrency: 2 }, () => {
     assert.deepEqual([alerts, incidents <= 1, statuses.filter((status) => status === 200).length], [1, true, 100])
   })
 
-  test('a pipeline that is sent 50 times with one key is one event with one id', async (t) => {
+  test('a pipeline sent 50 times with one key is one event with one id', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))
     const { url } = await startServer(t, file)
     const ids = new Set<string>()
@@ -51,7 +51,7 @@ suite('effects', { concurrency: 2 }, () => {
     assert.deepEqual([ids.size, counts(file, 'events')], [1, [1]])
   })
 
-  test('50 who resolve an incident at once, and 20 kill -9, make one postmortem for Team and Pro, and none for Free', async (t) => {
+  test('50 clients that resolve an incident at once, and 20 kill -9, create one postmortem for Team and Pro, and none for Free', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))
     const db = openStore(file)
     const tokens = [token, addOrganization(db, 'Basil', 'Team'), addOrganization(db, 'Charlie', 'Free')]

@@ -13,7 +13,7 @@ import { makeDatabase, startServer } from './server.ts'
 const SIZE = '16m'
 const CLIENTS = 16
 
-test('a disk that is full', async (t) => {
+test('a full disk', async (t) => {
   const disk = mountDisk(t)
   if (!disk) return t.skip('a small disk can be mounted by root alone')
   try {
@@ -32,7 +32,7 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   const free = fill(disk)
   const full = await send(target, 40, 200)
 
-  await t.test('webhooks are refused with 503 and told when to come again', (t) => {
+  await t.test('webhooks get 503 and are told when to retry', (t) => {
     figure(t, 7, `${full.refused.length} of 200 refused with 503, ${full.stored.length} stored`)
     assert.deepEqual([before.refused.length, full.refused.length > 0], [0, true])
     for (const { status, headers, body } of full.refused) {
@@ -61,11 +61,11 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
       assert.equal((await request(target, 'GET', path)).status, 200, path)
   })
 
-  await t.test('a server that is started on it says what to do', async () => {
+  await t.test('a server started on it says what to do', async () => {
     await assert.rejects(startServer(t, second), /the disk is full: free some space and try again/)
   })
 
-  await t.test('once the disk has space the next delivery is accepted without a restart', async () => {
+  await t.test('once there is free space, the next delivery is accepted without a restart', async () => {
     free()
     assert.equal((await deliver(target, 240)).status, 200)
     assert.deepEqual(missing(file, [...before.stored, ...full.stored]), [])

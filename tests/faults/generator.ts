@@ -108,9 +108,9 @@ const MAX_QUEUED = 0.15
 const SAMPLE_MS = 20
 
 /**
- * Watches how long a server, and the test that asks it, wait for a processor. The returned function fails if a limit of
- * time is not met, unless other programs kept the machine busy: then it says for the table that this of the forty was
- * not judged. `overMs`: by how much the longest stall of all exceeds its limit, which one wait may explain.
+ * Measures how long a server and the test itself wait for a CPU. The returned function fails if a time limit is not met.
+ * If other programs kept the machine busy, it reports instead that this proof could not be judged. `overMs` is the amount
+ * by which the longest stall exceeds its limit: a single wait of this length explains it.
  */
 export function judging(t: { diagnostic: (text: string) => void }, number: number, pid: number) {
   const began = performance.now()

@@ -133,7 +133,7 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     for (const clean of cleanings) await clean()
   })
 
-  test('200 webhooks and 50 reads a second beside 100 streams', async (t) => {
+  test('200 webhooks and 50 reads per second alongside 100 streams', async (t) => {
     const judge = judging(t, 20, server.pid)
     const closing = new AbortController()
     t.after(() => closing.abort())
@@ -156,7 +156,7 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     judge(webhook <= 300 && p99(first) <= 50 && p99(loop) <= 50, words)
   })
 
-  test('pages far behind the first, and parameters that are none', async (t) => {
+  test('pages far from the first, and invalid parameters', async (t) => {
     const judge = judging(t, 22, server.pid)
     const { result: slowest, webhook } = await meanwhile(server, WEBHOOKS, async () => {
       const times: number[] = []
@@ -170,7 +170,7 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     judge(slowest <= 150 && webhook <= 300, words)
   })
 
-  test('a backup of it while others write holds all of before, and is served soon', async (t) => {
+  test('a backup during writes contains all earlier records, and can be served quickly', async (t) => {
     const directory = temporaryDirectory(t)
     const [copy, restored] = [join(directory, 'copy.db'), join(directory, 'restored.db')]
     const judge = judging(t, 24, server.pid)
@@ -214,7 +214,7 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     judge(result.page <= 100, words)
   })
 
-  test('half of the events are pruned while others write, and nobody waits', async (t) => {
+  test('half of the events are pruned during writes, and nobody has to wait', async (t) => {
     server.signal('SIGTERM')
     await server.ended
     const pruned = join(temporaryDirectory(t), 'incmon.db')

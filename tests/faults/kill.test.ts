@@ -43,12 +43,12 @@ test('kill -9 under 16 clients that retry', async (t) => {
   figure(t, 4, `${retrying.stored.size} acknowledged, ${lost.length} lost, ${words}`)
   judge((slowest ?? 0) <= 1_000, words)
 
-  await t.test('every acknowledged event is there after every kill, and the file is whole', () => {
+  await t.test('every acknowledged event is present after every kill, and the file is intact', () => {
     // Node takes gigabytes of memory to describe the difference between an empty and a long list.
     assert.deepEqual(lost.slice(0, 9), [])
   })
 
-  await t.test('each delivery is one alert, however often it was tried', (t) => {
+  await t.test('each delivery is one alert, however often it was attempted', (t) => {
     assert.ok(retrying.refusals() > 0)
     const { alerts, acknowledged } = countAlerts(file, retrying.stored)
     figure(t, 12, `${sent} sent, ${retrying.refusals()} tries in vain, ${alerts} alerts`)

@@ -59,7 +59,7 @@ function group(first: number, count: number, severity = 'critical'): string {
 }
 
 suite('load', { concurrency: 1 }, () => {
-  test('1,500 webhooks a second are all accepted, in time and in little memory', async (t) => {
+  test('1,500 webhooks per second are all accepted, quickly and with little memory', async (t) => {
     const { post, atRate, tally, pid, alerts } = await served(t, 64)
     await fromClients(64, 2_000, (number) => post(METRICS, group(number, 1, 'warning')))
     tally.times.length = 0
@@ -74,7 +74,7 @@ suite('load', { concurrency: 1 }, () => {
     assert.ok(highest <= 400, `${highest} MB`)
   })
 
-  test('a storm of critical alerts, 500 in a request, is stored completely', async (t) => {
+  test('a storm of critical alerts, 500 per request, is stored completely', async (t) => {
     const { post, tally, alerts, pid } = await served(t, 20)
     const [began, judge] = [performance.now(), judging(t, 18, pid)]
     const ids = new Set<string>()
@@ -103,7 +103,7 @@ suite('load', { concurrency: 1 }, () => {
     judge(ms <= 1_500, `${ms} ms`)
   })
 
-  test('three times what it can take is refused with 503 and Retry-After, and over as soon as it ends', async (t) => {
+  test('three times the capacity is rejected with 503 and Retry-After, and the server recovers immediately', async (t) => {
     const { send, refusals, atRate, tally, pid, alerts } = await overloaded(t)
     await fromClients(16, FLEET / 40, send)
     const began = performance.now()
@@ -125,7 +125,7 @@ suite('load', { concurrency: 1 }, () => {
     assert.ok(highest <= 512, `${highest} MB`)
   })
 
-  test('a crowd of 2,600 clients gets an answer each, and what was accepted is stored', async (t) => {
+  test('a crowd of 2,600 clients gets one response each, and what was accepted is stored', async (t) => {
     const { post, refusals, refuse, tally, pid, alerts } = await overloaded(t)
     await fromClients(CROWD, 8_000, async (number) => refuse(await post(METRICS, group(number * 20, 20, 'warning'))))
     const [accepted, { highest }] = [tally.statuses.get(200) ?? 0, memoryOf(pid)]
@@ -134,7 +134,7 @@ suite('load', { concurrency: 1 }, () => {
     assert.ok(highest <= 512, `${highest} MB`)
   })
 
-  test('160 bodies of 17,000 alerts at once take bounded memory, and each is stored whole or refused', async (t) => {
+  test('160 bodies of 17,000 alerts at once use bounded memory, and each is stored completely or rejected', async (t) => {
     const { post, tally, pid, alerts } = await served(t, 160)
     const body = Buffer.from(group(0, 17_000, 'warning'))
     await fromClients(160, 160, () => post(METRICS, body))

@@ -19,7 +19,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     ['truncated', (log: string) => truncateSync(log, 0)],
     ['cut to its half', (log: string) => truncateSync(log, Math.floor(statSync(log).size / 2))],
   ] as const) {
-    test(`a log that is ${what} under load ends the server, and all that was acknowledged is there after a restart`, async (t) => {
+    test(`a log that is ${what} under load ends the server, and everything acknowledged is present after a restart`, async (t) => {
       const { file, token } = makeDatabase(temporaryDirectory(t))
       const server = await startServer(t, file)
       const stored: string[] = []
@@ -42,7 +42,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     })
   }
 
-  test('an idle server notices too, before anybody asks', async (t) => {
+  test('an idle server also notices a lost log, before the next request', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))
     const server = await startServer(t, file)
     const stored = acknowledged(await deliver({ url: server.url, token }, 0))
@@ -52,7 +52,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     assert.deepEqual(missing(file, stored), [])
   })
 
-  test('through a link, with another file where its log would be, all is in the target after kill -9', async (t) => {
+  test('opened through a link, with another file in place of its log, everything is in the target after kill -9', async (t) => {
     const [data, other] = [temporaryDirectory(t), temporaryDirectory(t)]
     const { file, token } = makeDatabase(data)
     const link = join(other, 'incmon.db')
@@ -67,7 +67,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     assert.deepEqual([stored.length, missing(file, stored)], [40, []])
   })
 
-  test('a second server is refused under any name of the file, and the first one answers on', async (t) => {
+  test('a second server is refused under any name of the file, and the first one keeps responding', async (t) => {
     const [data, other] = [temporaryDirectory(t), temporaryDirectory(t)]
     const { file, token } = makeDatabase(data)
     const server = await startServer(t, file)

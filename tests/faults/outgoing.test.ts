@@ -21,7 +21,7 @@ const MAX_BEFORE_KILL = 600
 const MAX_ANSWER = 150
 const FLAGS = ['--notify-allow', 'localhost']
 
-test('kill -9 at 50 random moments loses no message and doubles none under another id', async (t) => {
+test('kill -9 at 50 random moments loses no message, and duplicates have the same id', async (t) => {
   const { file, token } = makeDatabase(temporaryDirectory(t))
   const news: News = new Map()
   let keys: ReadonlyMap<string, Webhook> = new Map()

@@ -26,7 +26,7 @@ const INCIDENTS = 10
 test('power loss', { skip: lacksStrace() }, async (t) => {
   const real = await record(t, loadOfAllKinds)
 
-  await t.test('the row of every acknowledged event was synced before its answer was begun', (t) => {
+  await t.test('the row of every acknowledged event was synced before its answer was started', (t) => {
     const { checked, unsynced } = findUnsynced(real.steps)
     figure(t, 1, `${checked - unsynced.length}/${checked} synced first`)
     assert.deepEqual({ checked, unsynced }, { checked: IN_TURN + AT_ONCE, unsynced: [] })
@@ -40,7 +40,7 @@ test('power loss', { skip: lacksStrace() }, async (t) => {
     assert.equal(kept, IN_TURN + AT_ONCE + 3 * INCIDENTS)
   })
 
-  await t.test('the cuts fall before, during and after a checkpoint and a new beginning of the log', () => {
+  await t.test('the cuts occur before, during and after a checkpoint and a restart of the log', () => {
     const kinds = real.steps.flatMap((step) => ('file' in step && step.file === 'db' ? step.kind : []))
     assert.ok(kinds.includes('write') && kinds.includes('sync-ends'))
     const restarts = real.steps.filter((step) => step.kind === 'write' && step.file === 'wal' && step.offset === 0)

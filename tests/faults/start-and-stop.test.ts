@@ -106,7 +106,7 @@ suite('start', { concurrency: 2 }, () => {
     }
   })
 
-  test('with a temporary directory that allows no programs the server starts', async (t) => {
+  test('a server starts even if the temporary directory does not allow programs', async (t) => {
     const disk = temporaryDirectory(t)
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,noexec', 'incmon-test', disk]).status !== 0)
       return t.skip('only root')
@@ -122,7 +122,7 @@ suite('start', { concurrency: 2 }, () => {
 })
 
 suite('stop', () => {
-  test('SIGTERM under load answers all accepted requests, exits with 0 and leaves one file', async (t) => {
+  test('SIGTERM under load answers all accepted requests, exits with 0 and leaves one file behind', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))
     const server = await startServer(t, file)
     const headers = { Authorization: `Bearer ${token}` }

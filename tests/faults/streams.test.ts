@@ -64,7 +64,7 @@ async function served(t: TestContext) {
   return { ...server, file, open, send, storm, sockets }
 }
 
-test('1,000 streams are told within half a second, and cost nothing once they are closed', async (t) => {
+test('1,000 streams are notified within half a second, and cost nothing after they are closed', async (t) => {
   const { open, send, sockets, pid } = await served(t)
   await send()
   const [memory, own] = [memoryOf(pid).now, sockets()]
@@ -93,7 +93,7 @@ test('1,000 streams are told within half a second, and cost nothing once they ar
   judge(ms <= 500 && goneMs <= 2_000, words)
 })
 
-test('a stream that reconnects again and again during a storm gets each notice once', async (t) => {
+test('a stream that reconnects repeatedly during a storm gets each notice exactly once', async (t) => {
   const { open, send } = await served(t)
   const whole = await open()
   const start = idIn(whole.text()) ?? ''
@@ -121,7 +121,7 @@ test('a stream that reconnects again and again during a storm gets each notice o
   assert.deepEqual(noticesIn(text + last.text()), noticesIn(whole.text()))
 })
 
-test('streams that nobody reads are cut off soon, and little is kept for them', async (t) => {
+test('streams that nobody reads are disconnected soon, and little is buffered for them', async (t) => {
   const { file, open, storm, sockets, pid } = await served(t)
   await storm()
   const [before, judge, reader] = [memoryOf(pid).now, judging(t, 26, pid), await open()]

@@ -79,7 +79,7 @@ function isEqual(one: string, other: string): boolean {
   return one.length === other.length
 }
 
-test('a wrong token that begins like a right one takes no other time than any other', (t) => {
+test('looking up an invalid token that starts like a valid one takes as long as any other', (t) => {
   const { file, token } = makeDatabase(temporaryDirectory(t))
   const db = openStore(file)
   t.after(() => db.close())
@@ -114,7 +114,7 @@ async function compareOverHttp(token: string, askFrom: (address: string) => Ask)
   return scoreOf(times)
 }
 
-test('over HTTP a wrong token that begins like a right one takes no other time than any other', async (t) => {
+test('over HTTP an invalid token that starts like a valid one takes as long as any other', async (t) => {
   const { file, token } = makeDatabase(temporaryDirectory(t))
   const { url } = await startServer(t, file)
   const askFrom = (address: string): Ask => {
@@ -132,7 +132,7 @@ test('over HTTP a wrong token that begins like a right one takes no other time t
   assert.ok(score < MAX_T, `t = ${score}`)
 })
 
-test('only the SHA-256 of a token is stored, and it alone finds the token', (t) => {
+test('only the SHA-256 of a token is stored, and a token can be found only by it', (t) => {
   const { file, token } = makeDatabase(temporaryDirectory(t))
   const db = openStore(file)
   t.after(() => db.close())

@@ -49,7 +49,7 @@ suite('wrong tokens', { concurrency: 1 }, () => {
     judge(Math.max(...times) <= 5, words)
   })
 
-  test('1,000 wrong tokens of one address delay that address, and no good token', async (t) => {
+  test('1,000 wrong tokens from one address delay that address, but no valid token', async (t) => {
     const { from, pid } = await served(t)
     const judge = judging(t, 36, pid)
     const [good, attacker, other] = [from(SENDER, 16), from(ATTACKER, 100, 'wrong'), from(OTHER, 1, 'wrong')]

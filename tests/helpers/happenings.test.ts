@@ -30,17 +30,17 @@ test('only the start and the failure of a test are reported', async () => {
   ])
 })
 
-test('a line of another program is ignored', () => {
+test('a line from another program is ignored', () => {
   assert.equal(happeningIn('✔ {"what":"begins"}'), null)
 })
 
-test('a test that has begun and not ended is running, and hangs', () => {
+test('a test that has started and not ended is running, and hangs', () => {
   const all = [SUITE, happening('begins', 'one'), happening('begins', 'other'), happening('ends', 'one')]
   assert.deepEqual(underWay(all), ['"all" of tests/a.test.ts', '"other" of tests/a.test.ts'])
   assert.equal(whatHangs(all), 'hangs in "all" of tests/a.test.ts, "other" of tests/a.test.ts')
 })
 
-test('if no test is running, the last one has left something open, and earlier failures are named', () => {
+test('if no test is running, the last one left something open, and earlier failures are listed', () => {
   const all = [happening('begins', 'one'), { ...happening('ends', 'one'), fault: 'too late' }]
   const [failed, hangs] = whatHangs(all).split('\n')
   assert.equal(failed, '"one" of tests/a.test.ts failed: too late')
@@ -48,7 +48,7 @@ test('if no test is running, the last one has left something open, and earlier f
   assert.match(whatHangs([]), /hangs, at the start$/)
 })
 
-test('a file without a test is one whose path is its only test', () => {
+test('a file without tests is one whose path is its only test', () => {
   const none = happening('begins', 'tests/b.test.ts', 'tests/b.test.ts')
   assert.deepEqual(emptyFiles([SUITE, none]), ['tests/b.test.ts'])
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readExposition } from './prometheus.ts'
 
-test('a good exposition is read', () => {
+test('a valid exposition is accepted', () => {
   const text = '# HELP a What.\n# TYPE a counter\na{b="c,\\"d\\""} 1\na 2e3\n'
   assert.deepEqual(
     [...readExposition(text)],

@@ -1,10 +1,9 @@
 /**
- * Scenarios: the requests of senders about one problem in order of time, and the records that must result.
+ * Scenarios: requests from senders about one problem in chronological order, and the records that must result.
  *
- * Each is run in order, every delivery received when it was sent, and then a hundred times shuffled, each time by
- * organizations that have seen nothing yet. The unrelated service `bank/ledger` of the same organization (Acme) and a
- * second organization (Charlie) with the same names have small troubles of their own all the while, and must keep
- * nothing of the scenario's.
+ * Each scenario runs once in order, with every delivery received when it was sent, and then a hundred times shuffled,
+ * each time with new organizations. An unrelated service (`bank/ledger`) in the same organization (Acme) and a second
+ * organization (Charlie) with the same names have minor problems of their own, and must not be affected.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

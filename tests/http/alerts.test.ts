@@ -63,7 +63,7 @@ for (const [query, expected] of [
   ['q=_', []],
   ['unknown=1', ['newest', 'middle', 'oldest']],
 ] as const) {
-  test(`?${query} leaves ${expected.length}`, async (t) => {
+  test(`?${query} returns ${expected.length}`, async (t) => {
     const { list, ...made } = acmesAlerts(t)
     const { data, pagination } = await list(query)
     assert.deepEqual(
@@ -115,7 +115,7 @@ for (const [query, field] of [
   ['source=email', 'source'],
   ['serviceId=cart', 'serviceId'],
 ] as const) {
-  test(`?${query} is refused and the answer names ${field}`, async (t) => {
+  test(`?${query} is refused, and the error names ${field}`, async (t) => {
     const { acme, request } = makeWorld(t)
     const { status, body } = await request('GET', `/api/alerts?${query}`, { token: acme.token })
     assert.deepEqual([status, body.errors.map(({ path }: { path: string }) => path)], [400, [field]])
@@ -190,7 +190,7 @@ test("Charlie cannot end Acme's alert", async (t) => {
 
 const idOf = ({ id }: { id: string }) => id
 
-test('an alert of a pod names the node in trouble as its suspected cause, and only to its own organization', async (t) => {
+test("the suspected cause of a pod's alert is the failed node, visible only to its own organization", async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   const event = (reason: string, object: object) =>
     request('POST', '/api/webhooks/cluster', { token: acme.token, body: { reason, message: reason, ...object } })

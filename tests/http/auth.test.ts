@@ -21,7 +21,7 @@ describe('Authorization', () => {
   })
 
   for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
-    test(`the scheme may be written ${JSON.stringify(scheme)}`, async (t) => {
+    test(`the scheme can be written ${JSON.stringify(scheme)}`, async (t) => {
       const { acme, request } = makeWorld(t)
       const { status } = await request('GET', '/api/services', {
         headers: { Authorization: `${scheme} ${acme.token}` },
@@ -50,7 +50,7 @@ describe('X-Ci-Token', () => {
     assert.equal((await request('POST', CI, { headers, body: BODY })).status, 200)
   })
 
-  test('both names are accepted with equal tokens and refused with different ones', async (t) => {
+  test('both headers are accepted if their tokens are equal, and refused if they differ', async (t) => {
     const { acme, charlie, request } = makeWorld(t)
     const post = (gitlab: string) =>
       request('POST', CI, { headers: { 'X-Ci-Token': acme.token, 'X-Gitlab-Token': gitlab }, body: BODY })
@@ -69,14 +69,14 @@ for (const [where, path, headers] of [
   ['the query', (token: string) => `/api/services?token=${token}&access_token=${token}`, () => ({})],
   ['a cookie', () => '/api/services', (token: string) => ({ Cookie: `token=${token}; Authorization=Bearer ${token}` })],
 ] as const) {
-  test(`a token in ${where} does not count`, async (t) => {
+  test(`a token in ${where} is ignored`, async (t) => {
     const { acme, request } = makeWorld(t)
     const { status } = await request('GET', path(acme.token), { headers: headers(acme.token) })
     assert.equal(status, 401)
   })
 }
 
-test('refuses a caller before it reads the body', async (t) => {
+test('rejects a caller before reading the body', async (t) => {
   const { app } = makeWorld(t)
   const reads: unknown[] = []
   const body = new ReadableStream({ pull: (stream) => void reads.push(stream) }, { highWaterMark: 0 })
@@ -85,7 +85,7 @@ test('refuses a caller before it reads the body', async (t) => {
   assert.deepEqual([status, reads], [401, []])
 })
 
-test('Charlie stays Charlie, even if the query, the path or a header names Acme', async (t) => {
+test('Charlie remains Charlie, even if the query, the path or a header names Acme', async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   const headers = { 'X-Organization': acme.id, 'X-Forwarded-User': 'Acme' }
   const { body } = await request('GET', `/api/organization?organizationId=${acme.id}`, {

@@ -36,7 +36,7 @@ test('the secret of a webhook is shown once, and again only when it is rotated',
   assert.match(rotated.body.secret, /^whsec_/)
 })
 
-test('a change keeps all fields that it omits', async (t) => {
+test('a change keeps all omitted fields', async (t) => {
   const { post, request, token } = withChannels(t)
   const { id } = (await post({ ...SLACK, timeZone: 'Europe/Berlin' })).body
   const { body } = await request('PATCH', `/api/channels/${id}`, { token, body: { enabled: false, remindAfter: 0 } })
@@ -56,7 +56,7 @@ test('a rule without events is saved with a warning', async (t) => {
   assert.deepEqual(body.warnings, ['rule 1 names no changes, so it sends nothing'])
 })
 
-test('a test shows what the receiver answered', async (t) => {
+test("a test returns the receiver's response", async (t) => {
   const outcome = { status: 404, detail: 'no_team', remoteId: null, retryAfter: 0 }
   const notifier = { ...makeServerContext().notifier, test: async () => outcome, warning: () => 'no links' }
   const { post, request, token } = withChannels(t, { notifier })
@@ -65,7 +65,7 @@ test('a test shows what the receiver answered', async (t) => {
   assert.deepEqual(body, { delivered: false, status: 404, detail: 'no_team', warning: 'no links' })
 })
 
-test('an address to which nothing can be sent is refused before it is saved', async (t) => {
+test('a URL that can never work is refused before it is saved', async (t) => {
   const refusal = 'the address is in a private network'
   const notifier = { ...makeServerContext().notifier, checkTarget: async () => ({ refusal, warning: null }) }
   const { post, request, token } = withChannels(t, { notifier })
@@ -74,7 +74,7 @@ test('an address to which nothing can be sent is refused before it is saved', as
   assert.deepEqual((await request('GET', '/api/channels', { token })).body.data, [])
 })
 
-test('a host that DNS does not know is saved with a warning', async (t) => {
+test('a host that DNS cannot resolve is saved with a warning', async (t) => {
   const notifier = { ...makeServerContext().notifier, checkTarget: async () => ({ refusal: null, warning: 'unknown' }) }
   const { post, request, token } = withChannels(t, { notifier })
   const { status, body } = await post(SLACK)
@@ -83,7 +83,7 @@ test('a host that DNS does not know is saved with a warning', async (t) => {
   assert.deepEqual([renamed.status, renamed.body.warnings], [200, []])
 })
 
-test('a mail channel without a mail server is refused with the remedy', async (t) => {
+test('an email channel without a mail server is refused with the remedy', async (t) => {
   const notifier = { ...makeServerContext().notifier, hasMailServer: () => false }
   const { post } = withChannels(t, { notifier })
   const { status, body } = await post({ name: 'mail', kind: 'mail', to: 'team@example.com' })
@@ -125,14 +125,14 @@ for (const [what, change, path] of [
   })
 }
 
-test('a channel name is unique within an organization only', async (t) => {
+test('a channel name must be unique only within an organization', async (t) => {
   const { post, request, charlie } = withChannels(t)
   await post(SLACK)
   assert.equal((await post(SLACK)).status, 409)
   assert.equal((await request('POST', '/api/channels', { token: charlie.token, body: SLACK })).status, 201)
 })
 
-test("Charlie neither sees, tests, changes nor deletes a channel of Acme's, nor its deliveries", async (t) => {
+test("Charlie can neither see, test, change nor delete Acme's channel or its deliveries", async (t) => {
   const { post, request, charlie, token, db, acme } = withChannels(t)
   const { id } = (await post(SLACK)).body
   await post({ title: 'x', serviceId: makeService(db, acme, 'cart').id, severity: 'error' }, '/api/incidents')

@@ -76,7 +76,7 @@ for (const body of [{}, { verdict: 'maybe' }, { verdict: true }]) {
   })
 }
 
-test("a rejected link stays rejected when the pipeline's next notification comes", async (t) => {
+test("a rejected link stays rejected when the pipeline's next notification arrives", async (t) => {
   const { deploy, links, judge } = await failedDeploy(t)
   const [before] = await links()
   await judge(before.id, { verdict: 'rejected' })
@@ -91,7 +91,7 @@ for (const [verdict, left] of [
   ['confirmed', 1],
   ['rejected', 1],
 ] as const) {
-  test(`a link without evidence, judged ${verdict}, leaves ${left}`, async (t) => {
+  test(`a link without evidence that is ${verdict} leaves ${left}`, async (t) => {
     const { deploy, links, judge } = await failedDeploy(t)
     const [{ id }] = await links()
     await judge(id, { verdict })
@@ -153,7 +153,7 @@ for (const [body, path] of [
   [{ verdict: 'confirmed', alias: 'yes' }, 'alias'],
   [{ alias: true }, 'verdict'],
 ] as const) {
-  test(`${JSON.stringify(body)} is refused and the answer names ${path}`, async (t) => {
+  test(`${JSON.stringify(body)} is refused, and the error names ${path}`, async (t) => {
     const { strong, request, token } = acmesLinks(t)
     const answer = await request('PATCH', `/api/correlations/${strong.id}`, { token, body })
     const [kept] = (await request('GET', '/api/correlations', { token })).body.data

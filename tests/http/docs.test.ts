@@ -56,7 +56,7 @@ test('the page shows the URL of the request', async (t) => {
 })
 
 for (const host of ['a$(reboot)', 'a`b`', "a'b", 'a"b', 'a&b', 'a;b', 'a!b']) {
-  test(`the host ${host} is on no page, because people paste commands from it`, async (t) => {
+  test(`the host ${host} is never shown, because people paste commands from the page`, async (t) => {
     const { app } = makeWorld(t)
     const forged = Object.defineProperty(new Request('http://x/docs'), 'url', { value: `http://${host}/docs` })
     const answer = await app.request(forged)

@@ -35,7 +35,7 @@ const ACCEPTED = [
 for (const path of REFUSED) test(`${path} has a dot segment`, () => assert.equal(hasDotSegment(path), true))
 for (const path of ACCEPTED) test(`${path} has none`, () => assert.equal(hasDotSegment(path), false))
 
-test('a path with dot segments is 400 with the reason', async (t) => {
+test('a path with dot segments gets 400 with the reason', async (t) => {
   const { url } = await startServer(t)
   for (const path of ['/docs/../healthz', '/docs/%2e%2e/healthz']) {
     const { status, text } = await get(url, path)

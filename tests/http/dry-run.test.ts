@@ -22,7 +22,7 @@ test('a dry run says what would happen and stores nothing', async (t) => {
   )
 })
 
-test('a misspelled value of dryRun is refused and stores nothing', async (t) => {
+test('a misspelled value of dryRun is refused, and nothing is stored', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status } = await request('POST', `${METRICS}?dryRun=yes`, { token: acme.token, body: alertGroup(1) })
   assert.equal(status, 400)
@@ -35,7 +35,7 @@ test('a dry run accepts 1,000 items, even with invalid items', async (t) => {
   assert.deepEqual([answer.status, answer.body.decisions.length], [200, 1000])
 })
 
-test('a dry run of 1,001 items is refused and stores nothing', async (t) => {
+test('a dry run of 1,001 items is refused, and nothing is stored', async (t) => {
   const { acme, db, request } = makeWorld(t)
   const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(1001) })
   assert.equal(status, 400)
@@ -46,7 +46,7 @@ test('a dry run of 1,001 items is refused and stores nothing', async (t) => {
   assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
 })
 
-test('a misspelled name of dryRun is refused and stores nothing', async (t) => {
+test('a misspelled dryRun parameter is refused, and nothing is stored', async (t) => {
   const { acme, request, db } = makeWorld(t)
   const { status, body } = await request('POST', '/api/webhooks/metrics?dryrun=1', {
     token: acme.token,

@@ -48,7 +48,7 @@ test('an unknown source is refused with its name', async (t) => {
   assert.deepEqual([status, body.errors[0].path], [400, 'source'])
 })
 
-test('Charlie sees no foreign record in lists, filters and by ID', async (t) => {
+test('Charlie sees no foreign record in lists, with filters or by id', async (t) => {
   const { db, acme, charlie, request } = makeWorld(t)
   const token = charlie.token
   const cart = makeService(db, acme, 'cart')

@@ -81,7 +81,7 @@ for (const [what, { status, ask }] of Object.entries(KINDS)) {
   })
 }
 
-test('a 304 has an ETag, a request ID and no body', async (t) => {
+test('a 304 has an ETag and a request ID but no body', async (t) => {
   const { send } = await serving(t)
   const { etag = '' } = (await send({ path: '/docs' })).headers
   const { statusCode, headers } = await send({ path: '/docs' }, { 'If-None-Match': etag })
@@ -97,7 +97,7 @@ for (const path of ['/api/services', '/nothing', '/docs']) {
   })
 }
 
-test('before a stop, every response has Connection: close', async (t) => {
+test('before a shutdown, every response has Connection: close', async (t) => {
   const { send } = await serving(t, { isStopping: () => true })
   const answers = [await send({ path: '/healthz' }), await send({ path: '/nothing' })]
   assert.deepEqual(

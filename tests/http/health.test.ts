@@ -7,7 +7,7 @@ import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 
 for (const path of ['/healthz', '/readyz']) {
-  test(`${path} answers ok without a token, and with Charlie's`, async (t) => {
+  test(`${path} responds ok without a token, and with Charlie's`, async (t) => {
     const { charlie, request } = makeWorld(t)
     const answers = [await request('GET', path), await request('GET', path, { token: charlie.token })]
     assert.deepEqual(
@@ -33,7 +33,7 @@ test('/readyz lists every check with its state', async (t) => {
   assert.ok(!JSON.stringify(body).includes(db.file))
 })
 
-test('a database without the current migrations is alive and not ready', async (t) => {
+test('a database without the current migrations is alive but not ready', async (t) => {
   const { db, request } = makeWorld(t)
   db.execute("DELETE FROM schema_migrations; INSERT INTO schema_migrations VALUES (99, 'none', 0)")
   const [lives, ready] = [await request('GET', '/healthz'), await request('GET', '/readyz')]
@@ -41,7 +41,7 @@ test('a database without the current migrations is alive and not ready', async (
   assert.match(ready.body.detail, /incmon migrate/)
 })
 
-test('a database that another process has locked is not ready', async (t) => {
+test('a database locked by another process is not ready', async (t) => {
   const { db, request } = makeWorld(t)
   db.pragma('busy_timeout = 1')
   const other = openStore(db.file)

@@ -15,7 +15,7 @@ test('a repeated key returns the same IDs and stores nothing', async (t) => {
   assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 1)
 })
 
-test('a key of an invalid body may be used again with a valid one', async (t) => {
+test('a key sent with an invalid body can be reused with a valid one', async (t) => {
   const { acme, request } = makeWorld(t)
   const headers = { 'Idempotency-Key': 'a' }
   const [bad, good] = [
@@ -33,7 +33,7 @@ test('a key of 201 characters is ignored', async (t) => {
   assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 2)
 })
 
-test("a key of Acme is not Charlie's", async (t) => {
+test("a key of Acme is independent of Charlie's", async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   const post = ({ token }: { token: string }) =>
     request('POST', METRICS, { token, headers: { 'Idempotency-Key': 'a' }, body: alertGroup(1) })
@@ -74,7 +74,7 @@ function creation(name: string, token: string) {
   return { token, headers: { 'Idempotency-Key': 'a' }, body: { name, namespace: 'shop' } }
 }
 
-test('two POSTs with the same key and body take effect once, also in parallel', async (t) => {
+test('two POSTs with the same key and body take effect once, even in parallel', async (t) => {
   const { acme, request } = makeWorld(t)
   const sent = creation('cart', acme.token)
   const together = await Promise.all([request('POST', SERVICES, sent), request('POST', SERVICES, sent)])
@@ -84,7 +84,7 @@ test('two POSTs with the same key and body take effect once, also in parallel', 
   assert.equal((await request('GET', SERVICES, { token: acme.token })).body.length, 1)
 })
 
-test('a POST with a used key and another body is 422 and says what to do', async (t) => {
+test('a POST with a used key and another body gets 422 and says what to do', async (t) => {
   const { acme, request } = makeWorld(t)
   await request('POST', SERVICES, creation('cart', acme.token))
   const { status, body } = await request('POST', SERVICES, creation('shop', acme.token))
@@ -92,7 +92,7 @@ test('a POST with a used key and another body is 422 and says what to do', async
   assert.match(body.detail, /came with another body.*use a new key/)
 })
 
-test('a refused POST may be repeated with the same key', async (t) => {
+test('a rejected POST can be retried with the same key', async (t) => {
   const { acme, request } = makeWorld(t)
   const incident = (severity: string, serviceId: string) =>
     request('POST', '/api/incidents', {
@@ -105,7 +105,7 @@ test('a refused POST may be repeated with the same key', async (t) => {
   assert.deepEqual([missing.status, (await incident('error', body.id)).status], [422, 201])
 })
 
-test("a service's key of Acme creates Charlie's own service", async (t) => {
+test("a key that Acme used for a service creates Charlie's own service", async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   const own = await request('POST', SERVICES, creation('cart', acme.token))
   const other = await request('POST', SERVICES, creation('cart', charlie.token))

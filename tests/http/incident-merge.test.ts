@@ -69,7 +69,7 @@ test('the postmortem of the source contains its former alerts', async (t) => {
   assert.match(text, /HighLatency/)
 })
 
-test('no further incident opens while a moved alert fires', async (t) => {
+test('no further incident opens while a moved alert is firing', async (t) => {
   const { request, token } = acmesWorld(t)
   await request('POST', '/api/webhooks/metrics', { token, body: trouble('cart') })
   const [from] = (await request('GET', '/api/incidents', { token })).body.data
@@ -117,7 +117,7 @@ for (const [what, wanted, status, detail] of [
   ['what is no id', () => ({ into: 'x' }), 400, /^body: into: expected a UUID/],
   ['nothing', () => ({}), 400, /^body: into: missing/],
 ] as const) {
-  test(`an incident cannot be merged into ${what}, and stays as it is`, async (t) => {
+  test(`an incident cannot be merged into ${what}, and stays unchanged`, async (t) => {
     const world = two(t)
     const before = await world.get(world.from.id)
     const answer = await world.merge(world.from.id, wanted(world))

@@ -49,7 +49,7 @@ for (const [query, total] of [
   ['from=2026-03-14', 1],
   ['to=2026-03-14T12:00:00Z', 0],
 ] as const) {
-  test(`?${query} leaves ${total}`, async (t) => {
+  test(`?${query} returns ${total}`, async (t) => {
     const { request, token } = acmesIncident(t)
     const { body } = await request('GET', `/api/incidents?${query}`, { token })
     assert.equal(body.pagination.total, total)
@@ -133,7 +133,7 @@ for (const [what, change, field] of [
   })
 }
 
-test('the first status after open acknowledges; the same status again changes nothing', async (t) => {
+test('the first status after open acknowledges; setting it again changes nothing', async (t) => {
   const { clock, path, request, token } = acmesIncident(t)
   clock.now = NOON + MINUTE
   const first = await request('PATCH', path, { token, body: { status: 'investigating' } })
@@ -159,21 +159,21 @@ for (const [field, value] of [
   ['startedAt', 'noon'],
   ['title', ''],
 ] as const) {
-  test(`a change of ${field} to ${JSON.stringify(value)} is refused by name`, async (t) => {
+  test(`changing ${field} to ${JSON.stringify(value)} is refused by name`, async (t) => {
     const { path, request, token } = acmesIncident(t)
     const { status, body } = await request('PATCH', path, { token, body: { [field]: value } })
     assert.deepEqual([status, body.errors[0].path], [400, field])
   })
 }
 
-test('a note is in the timeline with the name of its token', async (t) => {
+test('a note appears in the timeline with the name of its token', async (t) => {
   const { path, request, token } = acmesIncident(t)
   const answer = await request('POST', `${path}/notes`, { token, body: { text: ' rolled back ' } })
   const [{ kind, text, actor }] = answer.body.timeline.slice(-1)
   assert.deepEqual([answer.status, kind, text, actor], [201, 'note', 'rolled back', "Acme's token"])
 })
 
-test('a note of 64 kB is refused with the limit', async (t) => {
+test('a note of 64 kB is refused, and the error states the limit', async (t) => {
   const { path, request, token } = acmesIncident(t)
   const { status, body } = await request('POST', `${path}/notes`, { token, body: { text: 'x'.repeat(65_536) } })
   assert.deepEqual([status, body.errors], [400, [{ path: 'text', message: 'too long; at most 10000 characters' }]])

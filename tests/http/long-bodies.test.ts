@@ -43,7 +43,7 @@ test('other requests are answered in between', async (t) => {
   assert.deepEqual(answered, [...Array(3).fill(['health 200', 'one 200']).flat(), 'many 200'])
 })
 
-test('a client that disconnects in the middle loses nothing', async (t) => {
+test('a client that disconnects halfway loses nothing', async (t) => {
   const { url, token, get } = await startServer(t)
   const stored = async (): Promise<number> => (await get('/api/alerts?limit=1')).pagination.total
   const gone = new AbortController()
@@ -85,7 +85,7 @@ test('a dry run of more than 1,000 items is refused and stores nothing', async (
   assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 0)
 })
 
-test("Charlie sees nothing of Acme's, and his own that came meanwhile", async (t) => {
+test("Charlie sees nothing of Acme's, and his own request that arrived in between", async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   const many = request('POST', METRICS, { token: acme.token, body: alertGroup(1500) })
   await request('POST', METRICS, { token: charlie.token, body: alertGroup(1) })

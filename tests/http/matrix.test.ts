@@ -116,7 +116,7 @@ const CALLERS = [
   'outsider',
 ] as const
 
-test('the matrix contains every route of the app and no other', (t) => {
+test('the matrix contains every route of the app and no others', (t) => {
   const { deps } = makeWorld(t)
   const app = createApp(deps, readHere(deps.db), makeServerContext())
   const pages = new Set(PAGES.map(({ method, path }) => `${method} ${path}`))
@@ -126,7 +126,7 @@ test('the matrix contains every route of the app and no other', (t) => {
 })
 
 for (const [route, row] of Object.entries(ROWS)) {
-  test(`${route} answers each caller as its row says`, async (t) => {
+  test(`${route} responds to each caller as specified in its row`, async (t) => {
     const { request, path, headersOf } = acmesWorld(t, route, row)
     const [method = ''] = route.split(' ')
     const body = row.body === undefined ? {} : { body: row.body }
@@ -141,7 +141,7 @@ for (const [route, row] of Object.entries(ROWS)) {
 }
 
 for (const [route, row] of Object.entries(ROWS).filter(([, { of }]) => of)) {
-  test(`${route} answers the same for a foreign, a missing and a malformed id`, async (t) => {
+  test(`${route} responds the same for a foreign, a missing and a malformed id`, async (t) => {
     const { request, path, charlie } = acmesWorld(t, route, row)
     const [method = ''] = route.split(' ')
     const sent = { token: charlie.token, ...(row.body === undefined ? {} : { body: row.body }) }

@@ -43,7 +43,7 @@ test('invalid items and repeated requests are counted separately, dry runs are n
   assert.deepEqual(counted, [2, 1, 1])
 })
 
-test('open incidents are counted for every severity, also 0', async (t) => {
+test('open incidents are counted for every severity, including 0', async (t) => {
   const world = makeWorld(t)
   makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'cart'))
   makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'shop'), {

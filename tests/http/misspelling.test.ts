@@ -5,7 +5,7 @@ import { makeWorld } from '../helpers/app.ts'
 import { makeIncident, makeService } from '../helpers/factory.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 
-test('a misspelled parameter is 400 and names the known one', async (t) => {
+test('a misspelled parameter gets 400 with the correct name', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('GET', '/api/alerts?statsu=firing', { token: acme.token })
   assert.equal(status, 400)
@@ -13,7 +13,7 @@ test('a misspelled parameter is 400 and names the known one', async (t) => {
   assert.deepEqual(body.errors, [{ path: 'statsu', message: 'unknown parameter; did you mean status?' }])
 })
 
-test('a misspelled field is 400, names the known one, and changes nothing', async (t) => {
+test('a misspelled field gets 400 with the correct name, and changes nothing', async (t) => {
   const { acme, db, request } = makeWorld(t)
   const path = `/api/incidents/${makeIncident(db, acme, makeService(db, acme, 'cart')).id}`
   const body = { title: 'New', statsu: 'resolved' }
@@ -23,7 +23,7 @@ test('a misspelled field is 400, names the known one, and changes nothing', asyn
   assert.notEqual((await request('GET', path, { token: acme.token })).body.title, 'New')
 })
 
-test('a misspelled field within a list is named with its path', async (t) => {
+test('a misspelled field within a list is reported with its path', async (t) => {
   const { acme, request } = makeWorld(t)
   const body = {
     name: 'cart',
@@ -39,7 +39,7 @@ test('a misspelled field within a list is named with its path', async (t) => {
 })
 
 for (const body of [{}, { note: 'x' }, { createdAt: '2026-01-01', id: 'x' }]) {
-  test(`a PATCH of ${JSON.stringify(body)} is 400 and lists the known fields`, async (t) => {
+  test(`a PATCH of ${JSON.stringify(body)} gets 400 with the known fields`, async (t) => {
     const { acme, db, request } = makeWorld(t)
     const path = `/api/incidents/${makeIncident(db, acme, makeService(db, acme, 'cart')).id}`
     const refusal = await request('PATCH', path, { token: acme.token, body })
@@ -57,7 +57,7 @@ test('other unknown fields and parameters are ignored', async (t) => {
 })
 
 for (const name of ['dryRun', 'dry-run', 'dryrn']) {
-  test(`${name} at a path without a dry run is 400 and changes nothing`, async (t) => {
+  test(`${name} on a path without a dry run gets 400 and changes nothing`, async (t) => {
     const { acme, request } = makeWorld(t)
     const body = { name: 'cart', namespace: 'shop' }
     const refusal = await request('POST', `/api/services?${name}=1`, { token: acme.token, body })
@@ -74,7 +74,7 @@ test('a webhook ignores unknown fields that resemble known ones', async (t) => {
   assert.equal((await request('POST', '/api/webhooks/metrics?tokn=1', { token: acme.token, body })).status, 200)
 })
 
-test('Charlie’s misspelling is named, and nothing of the record', async (t) => {
+test('Charlie’s misspelling is reported without revealing the record', async (t) => {
   const { acme, charlie, db, request } = makeWorld(t)
   const path = `/api/incidents/${makeIncident(db, acme, makeService(db, acme, 'cart')).id}`
   const own = await request('PATCH', path, { token: charlie.token, body: { statsu: 'resolved' } })
@@ -82,7 +82,7 @@ test('Charlie’s misspelling is named, and nothing of the record', async (t) =>
   assert.deepEqual([own.status, own.text], [400, none.text])
 })
 
-test('a form instead of JSON is 415 and says which header to send', async (t) => {
+test('a form instead of JSON gets 415, and the error says which header to send', async (t) => {
   const { acme, request } = makeWorld(t)
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
   const { status, body } = await request('PATCH', '/api/organization', {

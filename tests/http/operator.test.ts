@@ -68,7 +68,7 @@ test('without a known organization, the error lists all organizations', async (t
   assert.match(unknown.body.detail, /^no organization Nobody: there are Acme, Basil, Charlie/)
 })
 
-test('the operator’s cluster is the cluster of the sent events', async (t) => {
+test('the operator’s cluster becomes the cluster of the events', async (t) => {
   const { operate, ofAcme } = asOperator(t)
   const body = alertmanager([alert('Slow', { service: 'cart' }, { startsAt: NOON })])
   await operate('POST', '/api/webhooks/metrics', { headers: { ...ofAcme, 'X-Incmon-Cluster': 'west' }, body })
@@ -160,7 +160,7 @@ for (const [what, method, path, body, status, detail] of [
     /does not support DELETE; use GET, HEAD, POST/,
   ],
 ] as const) {
-  test(`an operator is refused ${what}`, async (t) => {
+  test(`an operator cannot use ${what}`, async (t) => {
     const { operate } = asOperator(t)
     const answer = await operate(method, path, { body })
     assert.equal(answer.status, status)
@@ -168,7 +168,7 @@ for (const [what, method, path, body, status, detail] of [
   })
 }
 
-test('the server names its program, its version and where it listens', async (t) => {
+test('the server reports its program, its version and where it listens', async (t) => {
   const { db, operate } = asOperator(t)
   const { body } = await operate('GET', '/operator/server')
   assert.deepEqual(body, { program: 'incmon', version: programVersion(), database: db.file, listening: null })

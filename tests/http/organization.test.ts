@@ -67,13 +67,13 @@ test('valid retention limits are stored and shown with pending approvals', async
   assert.equal(theirs?.body.pruningWaits, null)
 })
 
-test('a name in use is refused with 409', async (t) => {
+test('a name that is taken is refused with 409', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status } = await request('PATCH', PATH, { token: acme.token, body: { name: 'Basil' } })
   assert.equal(status, 409)
 })
 
-test('a token without admin reads it and cannot change it', async (t) => {
+test('a token without admin can read it but not change it', async (t) => {
   const { acme, db, request } = makeWorld(t)
   const token = makeToken(db, acme, ['read', 'write'])
   const read = await request('GET', PATH, { token })

@@ -72,7 +72,7 @@ test('resolving twice changes nothing the second time', async (t) => {
   assert.deepEqual([revisions(), (await read()).text], [[1], made.text])
 })
 
-test('edits of people are kept in the next revision and in the Markdown', async (t) => {
+test('edits by people are kept in the next revision and in the Markdown', async (t) => {
   const { move, read, edit, revisions } = acmesIncident(t)
   await move('resolved')
   await edit({ summary: 'We ran out of disk.', lessons: { lucky: 'It was noon.' }, state: 'final' })
@@ -131,7 +131,7 @@ test('generated sections cannot be edited', async (t) => {
   assert.equal((await read()).text, before.text)
 })
 
-test('the number of an incident in the path is refused with the way to its id', async (t) => {
+test('the number of an incident in the path is refused, and the error says how to find its id', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('GET', '/api/incidents/1/postmortem', { token: acme.token })
   assert.deepEqual(
@@ -140,7 +140,7 @@ test('the number of an incident in the path is refused with the way to its id', 
   )
 })
 
-test('the plan Free has no postmortem, and the error says what to do', async (t) => {
+test('the Free plan has no postmortem, and the error says what to do', async (t) => {
   const { basil, db, request } = makeWorld(t)
   const path = `/api/incidents/${makeIncident(db, basil, makeService(db, basil, 'herbs')).id}`
   const resolved = await request('PATCH', path, { token: basil.token, body: { status: 'resolved' } })

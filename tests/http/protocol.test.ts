@@ -26,7 +26,7 @@ describe('methods', () => {
     assert.deepEqual([status, text, headers.get('content-type')], [200, '', 'application/json'])
   })
 
-  test('OPTIONS allows no other origin', async (t) => {
+  test('OPTIONS allows no cross-origin requests', async (t) => {
     const { request } = makeWorld(t)
     const headers = { Origin: 'https://elsewhere.example', 'Access-Control-Request-Method': 'POST' }
     const answer = await request('OPTIONS', '/api/services', { headers })
@@ -36,7 +36,7 @@ describe('methods', () => {
 
 describe('paths', () => {
   for (const path of ['/api/services', '/api/alerts', '/healthz', '/openapi.json']) {
-    test(`${path}/ is the same as ${path}`, async (t) => {
+    test(`${path}/ is equivalent to ${path}`, async (t) => {
       const { acme, request } = makeWorld(t)
       const answers = [path, `${path}/`].map((one) => request('GET', one, { token: acme.token }))
       const [plain, slashed] = await Promise.all(answers)
@@ -45,7 +45,7 @@ describe('paths', () => {
   }
 
   for (const path of ['/api', '/api/nothing', '/api/services/x/y/z', '/API/services', '/%E0%A4%A']) {
-    test(`${path} is a 404 in the form of a problem`, async (t) => {
+    test(`${path} gets 404 as a problem document`, async (t) => {
       const { request } = makeWorld(t)
       const { status, headers } = await request('GET', path)
       assert.deepEqual([status, headers.get('content-type')], [404, 'application/problem+json'])
@@ -65,13 +65,13 @@ describe('the body of a REST request', () => {
     'Application/JSON',
     'application/x+json',
   ]) {
-    test(`may be called ${type}`, async (t) => {
+    test(`can be declared as ${type}`, async (t) => {
       assert.equal((await post(t, SERVICE, { 'Content-Type': type })).status, 201)
     })
   }
 
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'x']) {
-    test(`called ${type} is refused with 415`, async (t) => {
+    test(`declared as ${type} is refused with 415`, async (t) => {
       assert.equal((await post(t, SERVICE, { 'Content-Type': type })).status, 415)
     })
   }
@@ -104,7 +104,7 @@ describe('the body of a REST request', () => {
     assert.deepEqual([(await post(t, body)).status, (await post(t, body, declared)).status], [413, 413])
   })
 
-  test('may contain a key __proto__ without any effect', async (t) => {
+  test('can contain a __proto__ key without any effect', async (t) => {
     const { status } = await post(t, '{"name":"cart","namespace":"","__proto__":{"score":1},"constructor":1}')
     assert.deepEqual([status, ({} as { score?: number }).score], [201, undefined])
   })
@@ -115,9 +115,9 @@ describe('the body of a REST request', () => {
   })
 })
 
-describe('every answer', () => {
+describe('every response', () => {
   for (const path of ['/api/services', '/healthz', '/nothing', '/api/alerts?page=x']) {
-    test(`of ${path} is kept from caches, frames and guesses`, async (t) => {
+    test(`of ${path} is protected from caches, frames and content sniffing`, async (t) => {
       const { acme, request } = makeWorld(t)
       const { headers } = await request('GET', path, { token: acme.token })
       const names = ['x-content-type-options', 'cache-control', 'referrer-policy']
@@ -130,7 +130,7 @@ describe('every answer', () => {
   }
 })
 
-describe('a problem', () => {
+describe('a problem document', () => {
   test('is shorter than 1 kB and repeats no input, even with many errors', async (t) => {
     const { acme, request } = makeWorld(t)
     const secret = 'hunter2'.repeat(100)
@@ -141,7 +141,7 @@ describe('a problem', () => {
     assert.deepEqual([status, text.length < 1024, text.includes('hunter2')], [400, true, false])
   })
 
-  test('of a bug contains no details of the machine', async (t) => {
+  test('about a bug contains no details of the machine', async (t) => {
     const lines: string[] = []
     t.mock.method(process.stderr, 'write', (line: string) => lines.push(line) > 0)
     const { acme, db, request } = makeWorld(t)

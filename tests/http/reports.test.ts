@@ -40,7 +40,7 @@ async function oneIncident(t: Parameters<typeof makeWorld>[0]) {
   return world
 }
 
-test('one incident counts for the organization and for its service', async (t) => {
+test('one incident is included for the organization and for its service', async (t) => {
   const { report } = await oneIncident(t)
   const { organization, services } = (await report()).body
   const { serviceId, ...service } = services[0]
@@ -67,7 +67,7 @@ for (const [days, query, incidents] of [
   [31, '?from=2026-03-14T12:05:00.001Z', 0],
   [31, '?to=2026-03-14T12:05:00Z', 0],
 ] as const) {
-  test(`after ${days} days, ${query || 'unasked'} counts ${incidents}`, async (t) => {
+  test(`after ${days} days, ${query || 'no query'} includes ${incidents}`, async (t) => {
     const { clock, report } = await oneIncident(t)
     clock.now = NOON + days * DAY
     assert.equal((await report(query)).body.organization.incidents, incidents)
@@ -80,7 +80,7 @@ test('the response contains the reported period', async (t) => {
   assert.deepEqual([from, to], ['2026-02-12T12:00:00.000Z', '2026-03-14T12:00:00.000Z'])
 })
 
-test('a condition of the previous month counts as recurring', async (t) => {
+test('a condition from the previous month is included as recurring', async (t) => {
   const { db, acme, report } = makeReport(t)
   const cart = makeService(db, acme, 'cart')
   for (const created_at of [NOON - 29 * DAY, NOON]) {

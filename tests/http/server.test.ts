@@ -138,7 +138,7 @@ const MALFORMED: Readonly<Record<string, readonly [path: string, ...head: string
 }
 
 for (const [what, [path, ...head]] of Object.entries(MALFORMED)) {
-  test(`${what} is a problem of one line with the common headers`, async (t) => {
+  test(`${what} gets a one-line problem with the common headers`, async (t) => {
     const { exchange } = await serving(t)
     const { top, body } = await exchange(...head, 'X-Request-Id: mine')
     const { status, detail } = JSON.parse(body)
@@ -149,7 +149,7 @@ for (const [what, [path, ...head]] of Object.entries(MALFORMED)) {
     assert.match(detail, /^the header Host or the path is malformed; send one Host/)
   })
 
-  test(`${what} is counted, and logged as a refusal of ${path}`, async (t) => {
+  test(`${what} is counted, and logged as a rejection of ${path}`, async (t) => {
     const { exchange, lines, server } = await serving(t)
     await exchange(...head, 'X-Request-Id: mine')
     const told = JSON.parse(lines[0] ?? '')
@@ -168,13 +168,13 @@ test('the next request on a connection is answered after a malformed one', async
 })
 
 for (const head of [['GET /healthz HTTP/1.0'], ['GET /healthz HTTP/1.1', 'Host:']]) {
-  test(`${head.join(', ')} names no host and is answered`, async (t) => {
+  test(`${head.join(', ')} contains no host and is answered`, async (t) => {
     const { exchange } = await serving(t)
     assert.match((await exchange(...head)).top, /^HTTP\/1.1 200 OK/)
   })
 }
 
-test('HTTP/1.0 without a Host needs a token too', async (t) => {
+test('HTTP/1.0 without a Host also requires a token', async (t) => {
   const { exchange, bearer } = await serving(t)
   const [own, none] = [await exchange(LIST, bearer), await exchange(LIST)]
   assert.match(own.top, /^HTTP\/1.1 200 OK/)

@@ -55,7 +55,7 @@ test('the last good deploy is the last one that did not fail', async (t) => {
   assert.equal((await changes()).body.lastGoodDeploy.ref, 'shop/cart#30')
 })
 
-test('a deploy to which an alert is linked is not good, unless the link is rejected', async (t) => {
+test('a deploy linked to an alert is not good, unless the link is rejected', async (t) => {
   const { send, changes, db, acme, serviceId } = await start(t)
   await send(29, 9)
   await send(30, 5)
@@ -67,7 +67,7 @@ test('a deploy to which an alert is linked is not good, unless the link is rejec
   assert.equal((await changes()).body.lastGoodDeploy.ref, 'shop/cart#30')
 })
 
-test('only the changes of the period are listed, and the last good deploy before its end', async (t) => {
+test('only changes within the period are listed, and the last good deploy before its end', async (t) => {
   const { send, changes } = await start(t)
   await send(29, 30)
   await send(30, 5)
@@ -79,14 +79,14 @@ test('only the changes of the period are listed, and the last good deploy before
   )
 })
 
-test('a service without changes has none, and no good deploy', async (t) => {
+test('a service without changes has no last good deploy', async (t) => {
   const { db, acme, changes } = await start(t)
   makeService(db, acme, 'cart')
   const { body } = await changes()
   assert.deepEqual([body.changes, body.lastGoodDeploy], [[], null])
 })
 
-test('the page of the service names the last good deploy', async (t) => {
+test('the page of the service shows the last good deploy', async (t) => {
   const { app, send, serviceId, token } = await start(t)
   await send(30, 5)
   const browser = makeBrowser(app)
@@ -97,14 +97,14 @@ test('the page of the service names the last good deploy', async (t) => {
   )
 })
 
-test('Charlie cannot read the changes of Acme, and nobody those of a service that does not exist', async (t) => {
+test("Charlie cannot read Acme's changes, and nobody can read those of a missing service", async (t) => {
   const { send, changes, charlie, request, token } = await start(t)
   await send(30, 5)
   assert.equal((await changes('', charlie.token)).status, 404)
   assert.equal((await request('GET', `/api/services/${newUuid()}/changes`, { token })).status, 404)
 })
 
-test('a period that ends before it begins is refused by name', async (t) => {
+test('a period that ends before it starts is refused by name', async (t) => {
   const { send, changes } = await start(t)
   await send(30, 5)
   const { status, body } = await changes('?from=2026-03-14&to=2026-03-01')

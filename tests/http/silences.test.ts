@@ -38,7 +38,7 @@ test('a preview counts matching alerts and creates nothing', async (t) => {
   assert.equal((await request('GET', '/api/silences', { token })).body.pagination.total, 0)
 })
 
-test('a preview of matchers without a match says so', async (t) => {
+test('a preview says if the matchers match nothing', async (t) => {
   const { post } = withSilences(t)
   const { body } = await post(SILENCE, '/api/silences?dryRun=1')
   assert.equal(body.warning, '{service="cart"} matches no alert of the last 30 days; check the names and values')
@@ -104,7 +104,7 @@ for (const [what, change, path] of [
   })
 }
 
-test("Charlie neither sees, changes nor ends a silence of Acme's", async (t) => {
+test("Charlie can neither see, change nor end Acme's silence", async (t) => {
   const { post, request, charlie, token } = withSilences(t)
   const path = `/api/silences/${(await post(SILENCE)).body.id}`
   const as = { token: charlie.token }

@@ -45,7 +45,7 @@ test('a heartbeat is missing if it is late', async (t) => {
   )
 })
 
-test('a sender without a cluster is named if another sender of the organization has one', async (t) => {
+test('a sender without a cluster is reported if another sender of the organization has one', async (t) => {
   const { db, acme, charlie, request } = makeWorld(t)
   makeSender(db, acme, 'bare', { names_cluster: 0 })
   makeSender(db, charlie, 'prod', { names_cluster: 1 })

@@ -37,7 +37,7 @@ describe('The stream', () => {
     await reader.cancel()
   })
 
-  test('sends Charlie no event of Acme', async () => {
+  test("sends Charlie none of Acme's events", async () => {
     const charlie = createOrganization(server.deps, { name: 'Charlie', plan: 'Pro' })
     const wanted = { organizationId: charlie.rowId, name: 'x', scopes: ['read', 'ingest'] as const }
     const { token } = createToken(server.deps, wanted)
@@ -76,7 +76,7 @@ describe('The stream', () => {
   })
 })
 
-test('a stop ends the streams, and the server does not wait for them', async (t) => {
+test('ends when the server stops, and the server does not wait for it', async (t) => {
   const { url, token, running } = await startServer(t)
   const { body } = await fetch(`${url}/api/stream`, { headers: { Authorization: `Bearer ${token}` } })
   const reader = body?.getReader()

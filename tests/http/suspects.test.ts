@@ -35,7 +35,7 @@ test('the deploy before the first alert is first, with reasons and evidence', as
   assert.match(String(data[0].score), /^(?:1|0\.\d{1,2})$/)
 })
 
-test('the list has data and pagination with one page', async (t) => {
+test('the list has data and pagination with a single page', async (t) => {
   const { ours, suspects } = await badDeploy(t)
   const { data, pagination } = (await suspects(ours)).body
   assert.deepEqual(pagination, { page: 1, limit: 20, total: data.length, totalPages: 1 })
@@ -59,7 +59,7 @@ test('an incident without a nearby change has no suspect', async (t) => {
   assert.deepEqual([status, body.data, body.pagination.total], [200, [], 0])
 })
 
-test('Charlie, with equal names, gets only own records', async (t) => {
+test('Charlie, who has the same names, gets only his own records', async (t) => {
   const { ours, theirs, charlie, suspects } = await badDeploy(t)
   const [mine, his] = [await suspects(ours), await suspects(theirs, charlie)]
   const ids = (text: string): string[] => text.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? []

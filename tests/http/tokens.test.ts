@@ -12,7 +12,7 @@ function withTokens(t: Parameters<typeof makeWorld>[0]) {
   return { ...world, token, make, list }
 }
 
-test('a new token is valid at once, only for its scopes', async (t) => {
+test('a new token is valid immediately, only for its scopes', async (t) => {
   const { make, list, request } = withTokens(t)
   const made = await make({ name: 'reader', scopes: ['read'] })
   assert.deepEqual([made.status, (await list(made.body.token)).status], [201, 200])
@@ -50,7 +50,7 @@ test('a revoked token is refused from the next request on; revoking it again cha
   assert.equal((await list(made.body.token)).status, 401)
 })
 
-test('a token is refused from the millisecond of its expiry on', async (t) => {
+test('a token is refused from the millisecond in which it expires', async (t) => {
   const { make, list, clock } = withTokens(t)
   const made = await make({ name: 'brief', scopes: ['read'], expiresAt: '2026-03-14T12:01:00Z' })
   clock.now = NOON + MINUTE - 1
@@ -74,7 +74,7 @@ for (const [what, change, field] of [
   })
 }
 
-test("Charlie neither sees Acme's tokens nor revokes them", async (t) => {
+test("Charlie can neither see nor revoke Acme's tokens", async (t) => {
   const { make, list, charlie, request } = withTokens(t)
   const made = await make({ name: 'reader', scopes: ['read'] })
   const listed = await request('GET', '/api/tokens', { token: charlie.token })

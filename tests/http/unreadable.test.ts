@@ -82,7 +82,7 @@ const KINDS: Readonly<Record<string, readonly [status: number, detail: RegExp, s
 }
 
 for (const [what, [status, detail, sent]] of Object.entries(KINDS)) {
-  test(`${what} is answered ${status} with a problem of one line, and its connection is closed`, async (t) => {
+  test(`${what} gets ${status} with a one-line problem, and its connection is closed`, async (t) => {
     const { exchange } = await serving(t)
     const [top = '', body = ''] = (await exchange(sent)).split('\r\n\r\n')
     const problem = JSON.parse(body)
@@ -103,7 +103,7 @@ for (const [what, [status, detail, sent]] of Object.entries(KINDS)) {
   })
 }
 
-test('a thousand of them give one log line', async (t) => {
+test('a thousand of them result in one log line', async (t) => {
   const { exchange, lines, figures } = await serving(t)
   for (let time = 0; time < 1_000; time += 1) await exchange('hunter2\r\n\r\n')
   assert.equal(lines.length, 1)
@@ -191,7 +191,7 @@ describe('a body that is unreadable', () => {
       `1;${'x'.repeat(20_000)}`,
     ],
   ] as const) {
-    test(`for ${what} is refused by the route that reads it: ${status}`, async (t) => {
+    test(`because of ${what} is refused by the route that reads it: ${status}`, async (t) => {
       const { exchange, acme, log, db } = await serving(t)
       const answers = await exchange(head(...METRICS, bearer(acme.token), CHUNKED) + more.join(''))
       assert.deepEqual(statuses(answers), [status])
@@ -201,7 +201,7 @@ describe('a body that is unreadable', () => {
     })
   }
 
-  test('because it is slow is 408, after the earlier responses', async (t) => {
+  test('because it is slow gets 408, after the earlier responses', async (t) => {
     const { open, acme, server, log } = await serving(t)
     const socket = open()
     socket.write(HEALTH + head(...METRICS, bearer(acme.token), 'Content-Length: 5'))
@@ -221,7 +221,7 @@ describe('a body that is unreadable', () => {
     assert.deepEqual([statuses(`${answer}${await text(socket)}`), log().length], [[401], 1])
   })
 
-  test('gets no second response if the request is answered meanwhile', async (t) => {
+  test('gets no second response if the request is answered in the meantime', async (t) => {
     const { exchange, log } = await serving(t)
     assert.deepEqual([statuses(await exchange(`${head(...METRICS, CHUNKED)}zz\r\n`)), log().length], [[401], 1])
   })

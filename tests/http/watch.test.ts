@@ -44,7 +44,7 @@ describe('X-Request-Id', () => {
 })
 
 describe('the log', () => {
-  test('contains the caller, the route and the reason of a refusal', async (t) => {
+  test('contains the caller, the route and the reason of a rejection', async (t) => {
     const { request, read } = loggedWorld(t)
     await request('GET', '/api/services?token=hunter2', { headers: { 'X-Request-Id': 'r1' } })
     const [{ time, detail, ...line }] = read()

@@ -26,7 +26,7 @@ test('every payload gets the expected status', async (t) => {
 })
 
 describe('a success', () => {
-  test('of metrics lists the event IDs in the order of the items', async (t) => {
+  test('of metrics lists the event IDs in item order', async (t) => {
     const { acme, request } = makeWorld(t)
     const { body } = await request('POST', METRICS, { token: acme.token, body: alertGroup(3) })
     const pods = await Promise.all(
@@ -39,7 +39,7 @@ describe('a success', () => {
     )
   })
 
-  test('warns about what was wrong with an accepted item, and names the item', async (t) => {
+  test('warns about problems with an accepted item, and identifies the item', async (t) => {
     const { acme, request } = makeWorld(t)
     const odd = { ...GOOD, status: 'fireing', labels: { ...GOOD.labels, owner: { team: 'shop' } } }
     const { status, body } = await request('POST', METRICS, { token: acme.token, body: { alerts: [GOOD, odd] } })
@@ -88,7 +88,7 @@ describe('a success', () => {
   }
 })
 
-describe('a bad item', () => {
+describe('an invalid item', () => {
   test('does not affect other items; it is listed and stored', async (t) => {
     const { acme, request } = makeWorld(t)
     const body = { alerts: [GOOD, { labels: 'none' }, GOOD] }
@@ -101,7 +101,7 @@ describe('a bad item', () => {
     )
   })
 
-  test('that is the only one gives 400 and is stored', async (t) => {
+  test('that is the only one gets 400 and is stored', async (t) => {
     const { acme, request } = makeWorld(t)
     const { status, body } = await request('POST', METRICS, { token: acme.token, body: { alerts: [{}] } })
     const kept = await request('GET', '/api/rejections', { token: acme.token })
@@ -133,7 +133,7 @@ describe('a bad item', () => {
 })
 
 describe('a body', () => {
-  test('needs no Content-Type, and any is accepted', async (t) => {
+  test('needs no Content-Type, and accepts any', async (t) => {
     const { acme, request } = makeWorld(t)
     const types = [{}, { 'Content-Type': 'text/plain' }, { 'Content-Type': 'application/x-www-form-urlencoded' }]
     const answers = types.map((headers) =>
@@ -210,7 +210,7 @@ test('a token without the scope ingest gives 401 and not 403', async (t) => {
   assert.match(body.detail, /scope ingest/)
 })
 
-test("Charlie does not see what Acme's senders push", async (t) => {
+test("Charlie does not see what Acme's senders send", async (t) => {
   const { acme, charlie, request } = makeWorld(t)
   await request('POST', METRICS, { token: acme.token, body: { alerts: [GOOD, {}] } })
   const lists = ['events', 'alerts', 'rejections', 'sources', 'incidents'].map((list) =>

@@ -53,7 +53,7 @@ test('A resolved alert without a start starts at its end', () => {
   assert.deepEqual([startsAt, endsAt], [STARTED, STARTED])
 })
 
-test('The status of the item has precedence over the group; an unknown status is firing', () => {
+test("The item's status takes precedence over the group's; an unknown status means firing", () => {
   assert.equal(read({ status: 'suppressed' }).status, 'firing')
   const mixed = alertsOf(
     readMetrics({ status: 'resolved', alerts: [{ labels: {} }, { labels: {}, status: 'firing' }] }, 1),
@@ -116,7 +116,7 @@ test('Labels with names such as constructor are kept', () => {
   assert.equal(Object.getPrototypeOf(draft?.labels), null)
 })
 
-test('Names that become equal after cleaning are both kept', () => {
+test('Names that become equal after redaction are both kept', () => {
   assert.equal(Object.keys(read({ labels: { '\ud800': 'a', '\ud801': 'b' } }).labels).length, 2)
 })
 
@@ -137,7 +137,7 @@ const NAMES: [object, string, AlertDraft['nature']][] = [
 ]
 
 for (const [labels, name, nature] of NAMES) {
-  test(`${JSON.stringify(labels)} of a dashboard is ${nature}, named ${name}`, () => {
+  test(`${JSON.stringify(labels)} from a dashboard is ${nature}, named ${name}`, () => {
     const draft = read({ labels }, readDashboard)
     assert.deepEqual([draft.name, draft.nature], [name, nature])
   })
@@ -194,7 +194,7 @@ test('An invalid item does not affect others and keeps its index', () => {
   )
 })
 
-test('An empty list has no accepted and no rejected items', () => {
+test('An empty list has neither accepted nor rejected items', () => {
   const { accepted, rejected } = readMetrics({ alerts: [] }, RECEIVED)
   assert.deepEqual([accepted, rejected], [[], []])
 })
@@ -257,7 +257,7 @@ for (const [body, message] of BAD_BODIES) {
   })
 }
 
-test('An alert with more values than any real one is rejected before its secrets are searched for', () => {
+test('An alert with more values than any real one is rejected before it is searched for secrets', () => {
   const labels = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`label${index}`, 'x']))
   const { accepted, rejected } = readMetrics({ alerts: [{ labels }, { labels: { alertname: 'Down' } }] }, 0)
   assert.deepEqual([accepted.length, rejected[0]?.error], [1, 'item: too large; at most 5000 values'])

@@ -24,7 +24,7 @@ const job = (file: string) => read(JSON.parse(payload(file)), 'job')
 const attributes = (values: object) =>
   read({ ...LEAST, object_attributes: { status: 'failed', ...values } }, 'pipeline')
 
-test('A failed pipeline has a status and its time is when it finished', () => {
+test('A failed pipeline has a status, and its time is when it finished', () => {
   const { status, at, createdAt, finishedAt, duration } = pipeline('ci-pipeline-failed.json')
   assert.deepEqual([status, duration, createdAt], ['failed', 570, Date.UTC(2026, 4, 4, 9, 20)])
   assert.deepEqual([at, finishedAt], [Date.UTC(2026, 4, 4, 9, 29, 30), Date.UTC(2026, 4, 4, 9, 29, 30)])
@@ -43,17 +43,17 @@ test('The path identifies a project; the name is shown', () => {
   assert.deepEqual([tag, ref], [true, 'v1.8.0'])
 })
 
-test('Numbers may be strings', () => {
+test('Numbers can be strings', () => {
   const { pipelineId, duration, tag } = pipeline('ci-pipeline-strings.json')
   assert.deepEqual([pipelineId, duration, tag], ['5120', 570, false])
 })
 
-test('Strings may be numbers', () => {
+test('Strings can be numbers', () => {
   const { ref, sha, pipelineId } = attributes({ ref: 2026, sha: 1234567, id: 7 })
   assert.deepEqual([ref, sha, pipelineId], ['2026', '1234567', '7'])
 })
 
-test('The smallest valid pipeline has a status and a path', () => {
+test('The smallest valid pipeline has only a status and a path', () => {
   const { payload, ...draft } = read(LEAST, 'pipeline')
   const unknown = {
     pipelineId: null,
@@ -81,7 +81,7 @@ test('The status is stored unchanged', () => {
   assert.equal(attributes({ status: 'waiting_for_callback' }).status, 'waiting_for_callback')
 })
 
-test('The time of a running pipeline is the last time of its jobs', () => {
+test('The time of a running pipeline is the latest time of its jobs', () => {
   const builds = [
     { started_at: '2026-05-04 09:22:00 UTC', finished_at: '2026-05-04 09:25:00 UTC' },
     { status: 'created' },
@@ -124,7 +124,7 @@ test('The project of a job without one comes from the repository URL', () => {
   assert.equal(draft.links.job, 'https://git.example.org/shop/checkout/-/jobs/72')
 })
 
-test('A job belongs to the pipeline of its hook or of its commit', () => {
+test('A job belongs to the pipeline in its hook or commit', () => {
   assert.equal(job('ci-job-success.json').pipelineId, '5120')
   const { pipeline_id: _, ...hook } = JSON.parse(payload('ci-job-success.json'))
   assert.equal(read(hook, 'job').pipelineId, '5120')
@@ -136,7 +136,7 @@ test('The failure reason of a job that did not fail is ignored', () => {
   assert.equal(job('ci-job-failed.json').job.failureReason, 'script_failure')
 })
 
-test('A job may be allowed to fail', () => {
+test('A job can be allowed to fail', () => {
   assert.equal(job('ci-job-allowed-to-fail.json').job.allowFailure, true)
 })
 
@@ -175,7 +175,7 @@ for (const [body, error] of REFUSALS) {
   })
 }
 
-test('The commit is its title and its author; of a message only the first line', () => {
+test('The commit has its title, which is the first line of its message, and its author', () => {
   const commit = (value: unknown) => read({ ...LEAST, commit: value }, 'pipeline').commit
   const author = { name: 'Ada', email: 'a@b.c' }
   assert.deepEqual(commit({ title: 'Fix it', author }), { title: 'Fix it', author: 'Ada' })

@@ -29,7 +29,7 @@ test('Reads a layout with values in Go syntax', () => {
   assert.deepEqual([reason, object.container, object.node], ['BackOff', 'web', 'pool-b-2'])
 })
 
-test('A UTC offset is respected', () => {
+test('A UTC offset is taken into account', () => {
   assert.equal(readFile('cluster-layout-local-zone.json').startsAt, Date.UTC(2026, 4, 4, 9, 30))
 })
 
@@ -65,17 +65,17 @@ test('A node has no namespace, even if the layout sends one', () => {
   assert.deepEqual([object.kind, object.namespace, object.node, object.container], ['Node', '', 'pool-1', null])
 })
 
-test('The smallest valid event is of a pod, with count 1, at the time of receipt', () => {
+test('The smallest valid event is about a pod, with count 1, at the time of receipt', () => {
   const { at, startsAt, count, type, cluster, object } = read(LEAST)
   assert.deepEqual([at, startsAt, count, type, cluster], [RECEIVED, RECEIVED, 1, null, null])
   assert.deepEqual([object.kind, object.namespace, object.node], ['Pod', '', null])
 })
 
-test('A message alone is enough', () => {
+test('A message alone is sufficient', () => {
   assert.equal(read({ podName: 'web-1', message: 'm' }).reason, '')
 })
 
-test('Times are never later than the receipt, and the first never later than the last', () => {
+test('Times are never later than the receipt, and the first is never later than the last', () => {
   const future = read({ ...LEAST, firstTime: '2099-01-01T00:00:00Z', lastTime: '2098-01-01T00:00:00Z' })
   assert.deepEqual([future.startsAt, future.at], [RECEIVED, RECEIVED])
   const swapped = read({ ...LEAST, firstTime: '2026-05-02T00:00:00Z', lastTime: '2026-05-01T00:00:00Z' })
@@ -151,7 +151,7 @@ for (const [body, error] of REFUSALS) {
   test(`${JSON.stringify(body).slice(0, 60)} is stored as a rejection`, () => assert.match(refusal(body) ?? '', error))
 }
 
-test('Names that become equal after cleaning are numbered in linear time', () => {
+test('Names that become equal after redaction are numbered in linear time', () => {
   const keys = Array.from({ length: 4000 }, (_, n) => [
     String.fromCharCode(0xd800 + (n % 1024), 0xd800 + Math.floor(n / 1024)),
     'x',

@@ -22,7 +22,7 @@ for (const { name, endpoint, body, status, events, why } of verdicts()) {
   })
 }
 
-test('Every verdict without a token is 401', () => {
+test('Every request without a token gets 401', () => {
   const without = verdicts().filter(({ headers }) => !JSON.stringify(headers).includes('<API_TOKEN>'))
   assert.ok(without.length >= 5 && without.every(({ status }) => status === 401))
 })
@@ -114,7 +114,7 @@ for (const [items, wanted, made] of [
   })
 }
 
-test('A body without a list of alerts is read by the reader of its webhook, also in steps', () => {
+test("A body without a list of alerts is read by its webhook's reader, also in steps", () => {
   for (const body of [{}, { alerts: {} }, [], null, 'x']) {
     assert.equal(
       orRefused(() => whole(readInSteps('metrics', body, RECEIVED, 3))),

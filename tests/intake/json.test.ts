@@ -15,7 +15,7 @@ function refused(body: Uint8Array, message: RegExp) {
   )
 }
 
-test('A body may be any JSON value', () => {
+test('A body can be any JSON value', () => {
   assert.deepEqual(parse(' {"a":[1,null,"ü"]} '), { a: [1, null, 'ü'] })
 })
 
@@ -23,7 +23,7 @@ test('A byte order mark before the JSON is allowed', () => {
   assert.deepEqual(parse('\ufeff[1]'), [1])
 })
 
-test('Brackets and quotes inside strings do not count as nesting', () => {
+test('Brackets and quotes inside strings are not nesting', () => {
   assert.deepEqual(parse(JSON.stringify(['['.repeat(100), '\\"[{'.repeat(100)])), [
     '['.repeat(100),
     '\\"[{'.repeat(100),
@@ -39,7 +39,7 @@ test('A number outside the range becomes infinite', () => {
   assert.equal(parse('1e400'), Number.POSITIVE_INFINITY)
 })
 
-test(`${MAX_DEPTH} levels are the deepest`, () => {
+test(`${MAX_DEPTH} levels are the maximum depth`, () => {
   assert.ok(parse('['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH)))
   refused(Buffer.from('['.repeat(MAX_DEPTH + 1) + ']'.repeat(MAX_DEPTH + 1)), /nested more than 64 levels/)
 })
@@ -48,7 +48,7 @@ test('An empty body is refused', () => {
   refused(Buffer.alloc(0), /^body: empty/)
 })
 
-test('A body of white space is refused', () => {
+test('A body of whitespace is refused', () => {
   refused(Buffer.from(' \n'), /^body: not JSON/)
 })
 
@@ -60,7 +60,7 @@ test('Too many values are refused before they are parsed', () => {
   refused(Buffer.from(`[${'{},'.repeat(MAX_VALUES)}{}]`), /more than 500000 values/)
 })
 
-test('Ten mebibytes of brackets are refused in a quarter of a second', () => {
+test('Ten mebibytes of brackets are refused within a quarter of a second', () => {
   const body = Buffer.alloc(10 * 1024 * 1024, '[')
   const ms = busyFor(() => refused(body, /nested/))
   assert.ok(ms < 250, `${ms} ms`)
@@ -110,7 +110,7 @@ for (const text of [String.raw`{"alerts":[1],"\u0061lerts":[2]}`, '{"alerts":[1]
     assert.throws(() => inSteps(text), /"alerts" is there twice; send one list/))
 }
 
-test('a comma behind the last of 20,001 alerts is refused', () => {
+test('a comma after the last of 20,001 alerts is refused', () => {
   assert.throws(() => inSteps(`{"alerts":[${'1,'.repeat(20_001)}]}`), /^IncmonError: body: not JSON/)
 })
 
@@ -127,7 +127,7 @@ test('An error does not repeat the body', () => {
   refused(Buffer.from('password=hunter2'), /^(?!.*hunter2)/)
 })
 
-test('NUL and lone surrogates become U+FFFD, all other text stays', () => {
+test('NUL and lone surrogates become U+FFFD, and all other text is unchanged', () => {
   assert.equal(cleanText('a\0b\ud800c\udc00'), 'a\ufffdb\ufffdc\ufffd')
   for (const text of ['\u{1f600}', 'e\u0301', '\u2028\u202e', '\x1b[31m', '\ufeff']) assert.equal(cleanText(text), text)
 })

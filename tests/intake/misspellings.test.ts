@@ -19,7 +19,7 @@ const CASES: readonly [what: string, body: unknown, found: readonly string[]][] 
 ]
 
 for (const [what, body, found] of CASES) {
-  test(`${what}: ${found.length === 0 ? 'no question' : 'asks for the meant name'}`, () => {
+  test(`${what}: ${found.length === 0 ? 'not reported' : 'reported with the intended name'}`, () => {
     assert.deepEqual(
       misspellings(body).map(({ path, meant }) => `${path} ${meant}`),
       found,
@@ -28,13 +28,13 @@ for (const [what, body, found] of CASES) {
 }
 
 for (const name of ['cluster-event', 'alertmanager-notification', 'grafana-notification', 'gitlab-pipeline']) {
-  test(`the example ${name} has no typing mistake`, () => {
+  test(`the example ${name} has no typos`, () => {
     const text = readFileSync(new URL(`../../examples/${name}.json`, import.meta.url), 'utf8')
     assert.deepEqual(misspellings(JSON.parse(text)), [])
   })
 }
 
-test('a payload with very many names is not compared whole', () => {
+test('a payload with very many names is only partly compared', () => {
   const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`alertnam${index}`, '']))
   assert.ok(misspellings(labelled(labels)).length <= 50)
 })

@@ -20,7 +20,7 @@ test('a repeated body returns the cached result', () => {
   assert.equal(recent.find('acme', bytes('text')), intake)
 })
 
-test("a body is its sender's alone", () => {
+test('a cached body is used only for its own sender', () => {
   const recent = createRecent()
   recent.keep('acme', bytes('text'), read(ALERT), NOW)
   assert.deepEqual([recent.find('charlie', bytes('text')), recent.find('acme', bytes('other'))], [null, null])
@@ -31,7 +31,7 @@ for (const [what, alert] of [
   ['that starts in the future', { ...ALERT, startsAt: '2026-03-14T03:00:00Z' }],
   ['that ended without saying when', { ...ALERT, status: 'resolved' }],
 ] as const) {
-  test(`an alert ${what} changes its meaning with the time of receipt and is not cached`, () => {
+  test(`an alert ${what} has a meaning that depends on the time of receipt and is not cached`, () => {
     const recent = createRecent()
     recent.keep('acme', bytes('text'), read(alert), NOW)
     assert.equal(recent.find('acme', bytes('text')), null)
@@ -44,7 +44,7 @@ test('a result with a rejected item is not cached, so every rejection is stored'
   assert.equal(recent.find('acme', bytes('text')), null)
 })
 
-test('the oldest bodies are evicted if the cache is full', () => {
+test('the oldest bodies are evicted when the cache is full', () => {
   const recent = createRecent()
   const long = (letter: string) => bytes(letter.repeat(100_000))
   for (let i = 0; i < 30; i++) recent.keep('acme', long(String.fromCharCode(97 + i)), read(ALERT), NOW)

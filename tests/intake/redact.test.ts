@@ -78,13 +78,13 @@ const HARMLESS = [
   'designated=true',
 ]
 
-for (const text of HARMLESS) test(`${JSON.stringify(text)} stays`, () => assert.equal(redactText(text), text))
+for (const text of HARMLESS) test(`${JSON.stringify(text)} is kept`, () => assert.equal(redactText(text), text))
 
 test('Redacting twice changes nothing more', () => {
   for (const [, expected] of TEXTS) assert.equal(redactText(expected), expected)
 })
 
-test('The values of pipeline variables are replaced, their keys stay', () => {
+test('The values of pipeline variables are replaced, their keys are kept', () => {
   const hook = { object_attributes: { variables: [{ key: 'A', value: 'x' }, { key: 'B', value: { c: 1 } }, 'C=x'] } }
   assert.deepEqual(redact(hook), {
     object_attributes: { variables: [{ key: 'A', value: REDACTED }, { key: 'B', value: REDACTED }, REDACTED] },
@@ -105,18 +105,18 @@ test('Values under secret names are replaced at any depth', () => {
   for (const name of names) assert.deepEqual(redact({ a: [{ [name]: 'x' }] }), { a: [{ [name]: REDACTED }] }, name)
 })
 
-test('The names of Kubernetes Secrets stay', () => {
+test('The names of Kubernetes Secrets are kept', () => {
   const labels = { secret: 'web-tls', secretName: 'web-tls', token: { name: 'x' }, password: '' }
   assert.deepEqual(redact(labels), labels)
 })
 
-test('The original is not changed', () => {
+test('The original is not modified', () => {
   const original = { password: 'x', deep: ['Bearer abcdefgh'] }
   redact(original)
   assert.deepEqual(original, { password: 'x', deep: ['Bearer abcdefgh'] })
 })
 
-test('A key named __proto__ stays a key', () => {
+test('A key named __proto__ remains a key', () => {
   const copy = redact(JSON.parse('{"__proto__":{"token":"x"},"constructor":"c"}'))
   assert.equal(JSON.stringify(copy), `{"__proto__":{"token":"${REDACTED}"},"constructor":"c"}`)
 })
@@ -130,7 +130,7 @@ test('a secret in a name is replaced, and no value is lost', () => {
   assert.deepEqual(redact(object), { [`a ${REDACTED}`]: 1, [`a ${REDACTED} 1`]: 2, b: 3 })
 })
 
-test('a cut never leaves the first part of a secret', () => {
+test('truncation never leaves the first part of a secret', () => {
   const text = `password=${'x'.repeat(50)} ${GITLAB} ${'word '.repeat(2_000)}`
   for (let length = 1; length < 120; length += 1) {
     assert.doesNotMatch(redactAndCut(text, length), /xx|glpat-x/, String(length))
@@ -155,7 +155,7 @@ test('All other values stay unchanged and in order', () => {
   assert.equal(clean.rest, rest)
 })
 
-test('A secret name is recognized by its ending', () => {
+test('A secret name is recognized by its suffix', () => {
   for (let time = 0; time < 2; time += 1) {
     const secret = ['api_key', 'token', 'secret', 'pod', `${'x'.repeat(100)}_password`].map(isSecretKey)
     assert.deepEqual(secret, [true, true, false, false, true])
@@ -204,7 +204,7 @@ test('the variables of a truncated GitLab hook are replaced', () => {
   assert.doesNotMatch(redactRaw(cut), /hunter2/)
 })
 
-test('a text longer than one mebibyte is cut and marked before it is searched', () => {
+test('a text longer than one mebibyte is truncated and marked before it is searched', () => {
   const clean = redactText(`${'glpat-'}${'a'.repeat(8_000_000)}`)
   assert.ok(clean.length < 1_100_000)
   assert.match(clean, /\[cut at 1 MiB\]$/)

@@ -17,7 +17,7 @@ const SILENCE = {
   ],
 }
 
-test('reads the output of amtool', () => {
+test('parses the output of amtool', () => {
   assert.deepEqual(readSilences([SILENCE]), [
     {
       matchers: [
@@ -32,7 +32,7 @@ test('reads the output of amtool', () => {
   ])
 })
 
-test('the author defaults to Alertmanager, and isEqual may be missing', () => {
+test('the author defaults to Alertmanager, and isEqual can be missing', () => {
   const { createdBy: _, comment: __, ...bare } = { ...SILENCE, matchers: [{ name: 'a', value: 'b', isRegex: true }] }
   const [read] = readSilences([bare])
   assert.deepEqual(

@@ -37,7 +37,7 @@ function fieldsOf(path: string): Record<string, string> {
 
 const PATH = '/acknowledge'
 
-test('opening the link changes nothing; its button acknowledges and names the channel', async (t) => {
+test('opening the link changes nothing; its button acknowledges the incident on behalf of the channel', async (t) => {
   const { browser, path, fields, shown } = await withLink(t)
   const { status, html } = await browser.get(path)
   assert.deepEqual([status, (await shown()).status], [200, 'open'])
@@ -52,7 +52,7 @@ test('opening the link changes nothing; its button acknowledges and names the ch
   assert.match((await browser.get(path)).html, /somebody is working on it/)
 })
 
-test('somebody who is signed in acknowledges with their name', async (t) => {
+test('a person who is signed in acknowledges under their own name', async (t) => {
   const { browser, path, fields, shown, acme } = await withLink(t)
   await browser.signIn(acme.token, 'Anna')
   assert.match((await browser.get(path)).html, />Acknowledge as Anna</)
@@ -60,14 +60,14 @@ test('somebody who is signed in acknowledges with their name', async (t) => {
   assert.equal((await shown()).timeline.find(({ kind }) => kind === 'status')?.actor, 'Anna')
 })
 
-test('Charlie, who is signed in elsewhere, is not named in the timeline of Acme', async (t) => {
+test("Charlie, who is signed in elsewhere, is not named in Acme's timeline", async (t) => {
   const { browser, fields, shown, charlie } = await withLink(t)
   await browser.signIn(charlie.token, 'Charlie')
   await browser.post(PATH, fields)
   assert.match((await shown()).timeline.find(({ kind }) => kind === 'status')?.actor ?? '', /by link/)
 })
 
-test('a link that a channel of Charlie has signed opens no incident of Acme', async (t) => {
+test("a link signed by Charlie's channel does not open Acme's incident", async (t) => {
   const { browser, path, fields, shown } = await withLink(t, { as: 'charlie' })
   const { status, html } = await browser.get(path)
   assert.equal(status, 403)
@@ -95,7 +95,7 @@ for (const [what, change] of [
   })
 }
 
-test('a link that is too old says so', async (t) => {
+test('an expired link says so', async (t) => {
   const { browser, path, fields, shown, clock } = await withLink(t)
   clock.now += 3 * DAY
   assert.match((await browser.get(path)).html, /works for three days/)
@@ -115,7 +115,7 @@ test('another site cannot press the button', async (t) => {
   assert.equal((await shown()).status, 'open')
 })
 
-test('a resolved incident is not opened again by a late press', async (t) => {
+test('a resolved incident is not reopened by a late click', async (t) => {
   const { browser, path, fields, shown, move } = await withLink(t)
   await move('resolved')
   await browser.post(PATH, fields)
@@ -133,7 +133,7 @@ test('a link from before the incident was reopened says so, and a new link works
   assert.equal((await shown()).status, 'investigating')
 })
 
-test('whoever has the secret of a webhook cannot sign a link', async (t) => {
+test('the secret of a webhook cannot be used to sign a link', async (t) => {
   const { browser, fields, shown, secrets } = await withLink(t, { kind: 'webhook' })
   const { Webhook } = await import('standardwebhooks')
   const until = new Date(Number(fields.until) * 1000)
@@ -145,7 +145,7 @@ test('whoever has the secret of a webhook cannot sign a link', async (t) => {
   assert.equal((await shown()).status, 'open')
 })
 
-test('a signature with the key of links is valid for no other purpose', async (t) => {
+test('a signature with the key for links is valid for no other purpose', async (t) => {
   const { browser, fields, secrets } = await withLink(t)
   const { Webhook } = await import('standardwebhooks')
   const signed = `${fields.incident} ${fields.channel} ${fields.opening}`

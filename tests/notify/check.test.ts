@@ -13,7 +13,7 @@ const check = (addresses: readonly string[], allowed: readonly string[] = []) =>
     publicUrl: () => '',
   })
 
-test('an address that leads to a private network is refused with the setting that permits it', async () => {
+test('an address in a private network is refused, and the error names the setting that permits it', async () => {
   const { refusal } = await check(['10.0.0.1']).checkTarget('slack', 'https://chat.lan/hooks/x')
   assert.match(refusal ?? '', /add chat\.lan or its network to the list notify-allow in the configuration/)
 })
@@ -28,12 +28,12 @@ for (const [what, kind, target, addresses, allowed] of [
     assert.deepEqual(await check(addresses, allowed).checkTarget(kind, target), { refusal: null, warning: null }))
 }
 
-test('a name that DNS does not know yet gives only a warning', async () => {
+test('a name that DNS cannot resolve yet causes only a warning', async () => {
   const { refusal, warning } = await check([]).checkTarget('slack', 'https://chat.example/')
   assert.equal(refusal, null)
   assert.match(warning ?? '', /cannot be resolved/)
 })
 
-test('a server without an address says why messages have no links', () => {
+test('a server without a URL explains why messages have no links', () => {
   assert.match(check([]).warning() ?? '', /no links.+set public-url/)
 })

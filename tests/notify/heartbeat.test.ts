@@ -15,7 +15,7 @@ function beating(t: TestContext, urlOf: () => string) {
   return { lines, minute: () => t.mock.timers.tick(MINUTE) }
 }
 
-test('the other monitor is called at once and then every minute', async (t) => {
+test('the URL is requested immediately and then every minute', async (t) => {
   const { url, received } = await startReceiver(t)
   const { minute, lines } = beating(t, () => `${url}/ping/1`)
   for (const calls of [1, 2, 3]) {
@@ -28,7 +28,7 @@ test('the other monitor is called at once and then every minute', async (t) => {
   assert.deepEqual([received[0]?.path, lines], ['/ping/1', []])
 })
 
-test('a monitor that refuses is logged once, and so is its recovery', async (t) => {
+test('a failing monitor is logged once, and so is its recovery', async (t) => {
   const { url, received } = await startReceiver(
     t,
     answering(500),
@@ -52,7 +52,7 @@ test('a monitor that refuses is logged once, and so is its recovery', async (t) 
   assert.match(lines[1] ?? '', /is sent again/)
 })
 
-test('without a URL nothing is called, and a later URL is used', async (t) => {
+test('without a URL nothing is requested, and a later URL is used', async (t) => {
   const { url, received } = await startReceiver(t)
   let configured = ''
   const { minute, lines } = beating(t, () => configured)

@@ -41,7 +41,7 @@ async function mailServer(t: TestContext, more: SMTPServerOptions = {}) {
 
 const MAIL = { subject: 'S', text: 'T', html: '<p>T</p>', messageId: '<a@b>', inReplyTo: null }
 
-test('an incident arrives as text and HTML that say what is wrong', async (t) => {
+test('an incident is sent as text and HTML that say what is wrong', async (t) => {
   const { sent, place } = await mailServer(t)
   const { channel, fail, settled } = notifying(t, { mailServer: place })
   channel('mail', 'team@example.com, boss@example.com')
@@ -61,7 +61,7 @@ test('an incident arrives as text and HTML that say what is wrong', async (t) =>
   assert.match(whole, /^Open incident #1: https:\/\/incmon\.example\.com\/incidents\/[0-9a-f-]{36}\r$/m)
 })
 
-test('a later mail about the incident belongs to the same thread', async (t) => {
+test('a later email about the incident belongs to the same thread', async (t) => {
   const { sent, place } = await mailServer(t)
   await sendMail(place, 'team@example.com', { ...MAIL, inReplyTo: '<first@b>' })
   assert.match(sent[0]?.text ?? '', /^In-Reply-To: <first@b>\r\nReferences: <first@b>\r$|^References: <first@b>/m)
@@ -85,7 +85,7 @@ for (const [what, scheme, options] of [
   ['STARTTLS', 'smtp', { disabledCommands: [] as string[] }],
   ['TLS', 'smtps', { secure: true }],
 ] as const) {
-  test(`a mail with a password is sent over ${what} to a server with a valid certificate`, async (t) => {
+  test(`an email with a password is sent over ${what} to a server with a valid certificate`, async (t) => {
     const { pem: cert, key } = makeCertificate(t)
     setDefaultCACertificates([...getCACertificates('default'), cert])
     const tls = { cert, key: readFileSync(key, 'utf8'), authOptional: false }
@@ -100,13 +100,13 @@ for (const [what, scheme, options] of [
   })
 }
 
-test('a missing password file is named with the setting', async (t) => {
+test('a missing password file is reported with the setting', async (t) => {
   const { port, place } = await mailServer(t)
   const server = { ...place, url: `smtp://user@127.0.0.1:${port}`, passwordFile: '/nowhere' }
   await assert.rejects(sendMail(server, 'team@example.com', MAIL), /check smtp-password-file/)
 })
 
-test('a password comes from its file', async (t) => {
+test('a password is read from its file', async (t) => {
   const { place, port } = await mailServer(t)
   const passwordFile = join(temporaryDirectory(t), 'password')
   writeFileSync(passwordFile, 'right\n')
@@ -114,14 +114,14 @@ test('a password comes from its file', async (t) => {
   await assert.rejects(sendMail(server, 'team@example.com', MAIL), /TLS/)
 })
 
-test('a server that refuses the receiver is quoted', async (t) => {
+test('the error of a server that rejects the recipient is quoted', async (t) => {
   const { place } = await mailServer(t, {
     onRcptTo: (_, __, done) => done(Object.assign(new Error('no such mailbox'), { responseCode: 550 })),
   })
   await assert.rejects(sendMail(place, 'nobody@example.com', MAIL), /no such mailbox/)
 })
 
-test('without a mail server a mail says which settings are missing', async (t) => {
+test('without a mail server, the error says which settings are missing', async (t) => {
   const { channel, fail, settled, messages } = notifying(t)
   channel('mail', 'team@example.com')
   await fail()

@@ -13,7 +13,7 @@ import { notifying } from './world.ts'
 const HOUR = 60 * MINUTE
 const isDelivered = ({ status }: { status: string }) => status === 'delivered'
 
-test('an incident that opens arrives as a signed webhook', async (t) => {
+test('an incident that opens is sent as a signed webhook', async (t) => {
   const { channel, fail, clock } = notifying(t)
   clock.now = Date.now()
   const { url, next } = await startReceiver(t)
@@ -45,7 +45,7 @@ test('a receiver that fails in every way gets the message with the same id', asy
   assert.equal(messages()[0]?.status, 'delivered')
 })
 
-test('after a rotation messages are signed with both secrets for a day', async (t) => {
+test('for a day after a rotation, messages are signed with both secrets', async (t) => {
   const { channel, fail, clock, deps, acme, settled, messages } = notifying(t)
   const { url, received } = await startReceiver(t)
   const { id, secret } = channel('webhook', url)
@@ -73,7 +73,7 @@ test('without a likely cause, a message names the service with its namespace and
   assert.match(message, /^Down\. .*Half of all payments fail\. Incident #1, namespace pay\.$/)
 })
 
-test('a receiver that no longer exists disables its channel, and the channel says so', async (t) => {
+test('a receiver that is gone disables its channel, and the channel says so', async (t) => {
   const { channel, fail, deps, acme, settled, messages } = notifying(t)
   const { url, received } = await startReceiver(t, answering(410, 'gone'))
   const { id } = channel('slack', `${url}/services/secret-part`)
@@ -85,7 +85,7 @@ test('a receiver that no longer exists disables its channel, and the channel say
   assert.equal(received.length, 1)
 })
 
-test('a message that a receiver refuses is given up with the cause, and the next one is sent', async (t) => {
+test('a message rejected by its receiver is abandoned with the cause, and the next one is sent', async (t) => {
   const { channel, fail, settled, messages, later } = notifying(t)
   const { url } = await startReceiver(t, answering(400, 'invalid_blocks'), answering(200))
   channel('slack', url)
@@ -124,7 +124,7 @@ test('a storm is one message and then one digest', async (t) => {
   assert.equal(messages()[0]?.count, 50)
 })
 
-test('a clock that jumps over quiet hours sends the pending messages once, and a clock that goes back sends nothing twice', async (t) => {
+test('a clock that jumps over quiet hours sends pending messages once, and one that goes backward sends nothing twice', async (t) => {
   const { channel, fail, settled, messages, clock } = notifying(t)
   const { url, received } = await startReceiver(t)
   const quietHours = { from: '11:00', to: '18:00', timeZone: 'UTC' }
@@ -153,7 +153,7 @@ test('a channel that hangs delays no other', async (t) => {
   assert.ok(performance.now() - began < 900, 'it waited for the other channel')
 })
 
-test('a message whose cause is not found soon is sent without it', async (t) => {
+test('a message whose cause is not found quickly is sent without it', async (t) => {
   const { channel, fail } = notifying(t, { causeOf: () => new Promise(() => {}) })
   const { url, next } = await startReceiver(t)
   channel('webhook', url)
@@ -161,7 +161,7 @@ test('a message whose cause is not found soon is sent without it', async (t) => 
   assert.deepEqual(JSON.parse(text).data.suspects, [])
 })
 
-test('a receiver that repeats a message does not show its link to readers of deliveries', async (t) => {
+test('a receiver that echoes a message does not reveal its link to readers of deliveries', async (t) => {
   const { channel, fail, settled, messages } = notifying(t)
   const { url, received } = await startReceiver(t, (response, { text }) =>
     response.writeHead(400).end(text.slice(-900)),
@@ -173,7 +173,7 @@ test('a receiver that repeats a message does not show its link to readers of del
   assert.match(messages()[0]?.detail ?? '', /signature=\*\*\*/)
 })
 
-test('a message that was not sent before a restart is sent after it', async (t) => {
+test('a message that was not sent before a restart is sent afterwards', async (t) => {
   const { channel, fail, settled, messages, restart, clock } = notifying(t)
   const { url, received } = await startReceiver(t, answering(500), answering(200))
   channel('webhook', url)
@@ -185,7 +185,7 @@ test('a message that was not sent before a restart is sent after it', async (t) 
   assert.equal(received[0]?.headers['webhook-id'], received[1]?.headers['webhook-id'])
 })
 
-test('a corrected address is tried at once', async (t) => {
+test('a corrected URL is tried immediately', async (t) => {
   const { channel, fail, settled, messages, deps, acme } = notifying(t)
   const wrong = await startReceiver(t, answering(404, 'no_team'))
   const right = await startReceiver(t)
@@ -206,7 +206,7 @@ test('a message to a private address is refused with the remedy, and the address
   assert.doesNotMatch(JSON.stringify(messages()), /secret/)
 })
 
-test('the answer of a test message is shown, without the secret and at most 1 kB of it', async (t) => {
+test('the response to a test message is shown, without the secret and limited to 1 kB', async (t) => {
   const { channel, deps, acme, test: sendTest } = notifying(t)
   const { url } = await startReceiver(t, answering(403, `invalid_token secret-part ${'x'.repeat(1e6)}`))
   const { id } = channel('slack', `${url}/services/secret-part`)
@@ -225,7 +225,7 @@ test('a deleted channel sends nothing', async (t) => {
   assert.deepEqual(messages(), [])
 })
 
-test('Telegram replies to its first message about an incident', async (t) => {
+test('Telegram messages reply to the first message about the incident', async (t) => {
   const { channel, fail, settled, messages, incidents, deps, acme, later } = notifying(t)
   const { url, received } = await startReceiver(t, answering(200, '{"ok":true,"result":{"message_id":77}}'))
   channel('telegram', `${url}/bot1:x/sendMessage?chat_id=-5`)

@@ -50,7 +50,7 @@ async function refusalOf(url: string): Promise<string> {
   return error.message
 }
 
-test('no spelling of a loopback address reaches a listener, and an open port looks like a closed one', async (t) => {
+test('no notation of a loopback address reaches a listener, and an open port looks like a closed one', async (t) => {
   const { port, received } = await startReceiver(t)
   for (const host of HOSTS) {
     const texts = [port, 65_000].map((to) => refusalOf(`http://${host}:${to}/`))
@@ -61,7 +61,7 @@ test('no spelling of a loopback address reaches a listener, and an open port loo
   assert.equal(received.length, 0)
 })
 
-test('a name that resolves to a private address is refused, also beside a public one', async (t) => {
+test('a name that resolves to a private address is refused, even if it also has a public one', async (t) => {
   const { port, received } = await startReceiver(t)
   for (const addresses of [['127.0.0.1'], ['1.1.1.1', '127.0.0.1'], ['169.254.169.254'], ['fd00::1']]) {
     const network = { ...CLOSED, resolve: async () => addresses }
@@ -70,7 +70,7 @@ test('a name that resolves to a private address is refused, also beside a public
   assert.equal(received.length, 0)
 })
 
-test('a name that changes between look-up and connection is looked up once, and that address is connected to', async (t) => {
+test('a name is resolved only once, so a change between lookup and connection has no effect', async (t) => {
   const { port, received } = await startReceiver(t)
   const answers = [['127.0.0.1'], ['10.0.0.1'], ['10.0.0.1']]
   let asked = 0
@@ -79,13 +79,13 @@ test('a name that changes between look-up and connection is looked up once, and 
   assert.deepEqual([status, asked, received[0]?.headers.host], [200, 1, `example.com:${port}`])
 })
 
-test('an address of an allowed network is reached', async (t) => {
+test('an address in an allowed network is reached', async (t) => {
   const { url, received } = await startReceiver(t, answering(200, 'ok'))
   const answer = await post(new URL(`${url}/hook?a=1`), POSTED, OPEN)
   assert.deepEqual([answer.status, answer.text, received[0]?.path], [200, 'ok', '/hook?a=1'])
 })
 
-test('a redirect is answered and not followed', async (t) => {
+test('a redirect is returned and not followed', async (t) => {
   const target = await startReceiver(t)
   const { url } = await startReceiver(t, answering(302, 'moved', { location: target.url }))
   assert.equal((await post(new URL(url), POSTED, OPEN)).status, 302)
@@ -113,7 +113,7 @@ test('a request to a DNS server that hangs is aborted after the timeout', async 
   await assert.rejects(post(new URL('http://example.com/'), POSTED, network), /DNS did not answer/)
 })
 
-test('a receiver that closes at once is a failed connection', async (t) => {
+test('a receiver that closes immediately is a failed connection', async (t) => {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
@@ -169,5 +169,6 @@ for (const [text, expected] of [
     ['', false],
   ] as const),
 ] as const) {
-  test(`notify-allow ${expected ? 'takes' : 'refuses'} "${text}"`, () => assert.equal(isNetworkOrHost(text), expected))
+  test(`notify-allow ${expected ? 'accepts' : 'rejects'} "${text}"`, () =>
+    assert.equal(isNetworkOrHost(text), expected))
 }

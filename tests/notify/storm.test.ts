@@ -11,7 +11,7 @@ import { notifying } from './world.ts'
 const INCIDENTS = 10_000
 const CHUNK = 500
 
-test('10,000 incidents in a minute are six messages, which count them all', async (t) => {
+test('10,000 incidents in a minute result in six messages, which count them all', async (t) => {
   const { channel, fail, settled, messages, clock, deps, acme } = notifying(t)
   const { url, received } = await startReceiver(t)
   channel('slack', url)

@@ -63,7 +63,7 @@ const anyOrder = fc
   )
   .map(([order, copies]) => [...order, ...copies])
 
-test('any order of the same requests, with copies, gives the same alerts, services and health', async (t) => {
+test('any order of the same requests, with duplicates, gives the same alerts, services and health', async (t) => {
   const flow = makeFlow(t)
   const expected = await outcome(flow, flow.acme, inOrder)
   let made = 0
@@ -76,7 +76,7 @@ test('any order of the same requests, with copies, gives the same alerts, servic
   )
 })
 
-test('late and reversed cluster events end like events in time', async (t) => {
+test('late and reversed Kubernetes events end like timely ones', async (t) => {
   const [early, late] = [makeFlow(t), makeFlow(t)]
   const events = inOrder.filter((index) => STORY[index]?.[0] === 'cluster')
   await outcome(early, early.acme, events)

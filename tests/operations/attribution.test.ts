@@ -44,7 +44,7 @@ test('earlier events are linked when their service appears', async (t) => {
   assert.deepEqual(homes(flow), ['node/worker-2', undefined, 'node/worker-2'])
 })
 
-test('an end received before the event counts when the late event creates the service', async (t) => {
+test('an end received before its event is applied when the late event creates the service', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('NodeReady', 'worker-2', { kind: 'Node', at: NOON }))
   const late = kubernetesEvent('NodeNotReady', 'worker-2', { kind: 'Node', at: NOON - MINUTE })
@@ -62,7 +62,7 @@ test('unattributed events are linked to a created or renamed service with their 
   assert.deepEqual(homes(flow), ['restore', 'restore'])
 })
 
-test("the token's cluster keeps staging and production apart, though they send the same bytes", async (t) => {
+test("the token's cluster keeps staging and production apart, even if they send the same bytes", async (t) => {
   const flow = makeFlow(t)
   for (const cluster of ['staging', 'production']) {
     await flow.send('cluster', crashLoop(POD), { cluster })
@@ -91,14 +91,14 @@ test('an end in staging ends nothing in production', async (t) => {
   )
 })
 
-test('without a cluster in the token the label names the cluster', async (t) => {
+test('if the token has no cluster, the label determines it', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('CartDown', { deployment: 'cart', cluster: 'eu' })]))
   await flow.send('cluster', { ...crashLoop(POD), labels: { cluster: 'eu' } })
   assert.deepEqual(names(flow), ['eu shop cart'])
 })
 
-test('an event without a service is unattributed: at most degraded, without incident', async (t) => {
+test('an event without a service is unattributed: at most degraded, and without an incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' }), alert('Odder', { namespace: '' })]))
   await flow.sweepUntil(NOON + 50 * MINUTE)
@@ -107,7 +107,7 @@ test('an event without a service is unattributed: at most degraded, without inci
   assert.deepEqual(flow.incidents(), [])
 })
 
-test('an alias has precedence over all rules and moves firing alerts', async (t) => {
+test('an alias takes precedence over all rules and moves firing alerts', async (t) => {
   const flow = makeFlow(t)
   const odd = alertmanager([alert('Odd', { namespace: '', team: 'checkout' })])
   await flow.send('metrics', odd)
@@ -128,7 +128,7 @@ test('a test and a heartbeat belong to no service', async (t) => {
   assert.deepEqual(homes(flow), ['unattributed', undefined])
 })
 
-test("a project finds its workload in its token's cluster before any other", async (t) => {
+test("a project is matched first to a workload in its token's cluster", async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('Started', POD), { cluster: 'staging' })
   await flow.send('cluster', kubernetesEvent('Started', POD), { cluster: 'production' })
@@ -136,7 +136,7 @@ test("a project finds its workload in its token's cluster before any other", asy
   assert.deepEqual([names(flow).length, flow.alerts()[0]?.cluster], [2, 'production'])
 })
 
-test('equal names in two organizations stay separate, with aliases and unattributed events', async (t) => {
+test('services with the same name in two organizations stay separate, including aliases and unattributed events', async (t) => {
   const flow = makeFlow(t)
   const starting = kubernetesEvent('Starting', 'worker-2', { kind: 'Node' })
   await flow.send('cluster', starting)

@@ -24,7 +24,7 @@ test('an event from the future happened when it was received', async (t) => {
   assert.deepEqual([loop?.starts_at, loop?.last_seen_at, flow.events()[0]?.at], [NOON, NOON, NOON])
 })
 
-test('the times of a sender whose clock is two hours ahead are corrected, the first occurrence too', async (t) => {
+test('the times of a sender whose clock is two hours ahead are corrected, including the first occurrence', async (t) => {
   const flow = makeFlow(t)
   await sendAhead(flow, [0, 3, 6, 9, 12], 2 * HOUR)
   const loop = { at: NOON + 2 * HOUR + 13 * MINUTE, since: NOON + 2 * HOUR - 20 * MINUTE, count: 12 }
@@ -32,7 +32,7 @@ test('the times of a sender whose clock is two hours ahead are corrected, the fi
   assert.deepEqual([minutesOf(flow.alerts()[0]?.starts_at), minutesOf(flow.alerts()[0]?.last_seen_at)], [-20, 13])
 })
 
-test('a node whose clock is ahead hides no event of a node with a correct clock', async (t) => {
+test('a node whose clock is ahead does not hide events of a node with a correct clock', async (t) => {
   const flow = makeFlow(t)
   await sendAhead(flow, [0, 3, 6, 9, 12], 2 * HOUR)
   await flow.send('cluster', crashLoop(POD, { at: NOON + 13 * MINUTE, count: 9 }), { at: NOON + 13 * MINUTE })
@@ -55,7 +55,7 @@ test('the times of a sender whose clock is two hours behind are corrected after 
   )
 })
 
-test('a correction survives a restart, and explain names it', async (t) => {
+test('a correction survives a restart, and explain shows it', async (t) => {
   const flow = makeFlow(t)
   await sendAhead(flow, [0, 3, 6, 9, 12], 2 * HOUR)
   flow.restart()
@@ -63,7 +63,7 @@ test('a correction survives a restart, and explain names it', async (t) => {
   assert.equal(decisions?.[0]?.clockOffset, 2 * HOUR)
 })
 
-test('an alert of Alertmanager that begins in the future begins now, and later where its clock says so', async (t) => {
+test('an alert from Alertmanager that starts in the future starts now, and later if its clock says so', async (t) => {
   const flow = makeFlow(t)
   for (const minute of [0, 3, 6, 9, 12, 13]) {
     const at = NOON + minute * MINUTE
@@ -80,7 +80,7 @@ test('an alert of Alertmanager that begins in the future begins now, and later w
   assert.ok(Math.abs(minutesOf(flow.alerts()[5]?.starts_at) - 13) < 0.2)
 })
 
-test('a first time after the last time is the last time', async (t) => {
+test('a first time after the last time becomes the last time', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD, { at: NOON - 5 * MINUTE, since: NOON - MINUTE }))
   assert.deepEqual([flow.alerts()[0]?.starts_at, flow.events()[0]?.first_seen_at], [NOON - 5 * MINUTE, null])
@@ -98,7 +98,7 @@ test('a count of 0, below 0 or without digits is one occurrence', async (t) => {
   )
 })
 
-test('one object that two exporters report is one service with one alert and one incident', async (t) => {
+test('an object reported by two exporters is one service with one alert and one incident', async (t) => {
   const flow = makeFlow(t)
   const loop = crashLoop(POD, { at: NOON, since: NOON - 10 * MINUTE, count: 9 })
   await flow.send('cluster', loop)

@@ -26,7 +26,7 @@ for (const claim of ['redis-cart-pvc', 'data-redis-cart', 'redis-cart-data']) {
   })
 }
 
-test('a claim with a name of its own belongs to the workload whose pod waits for it', async (t) => {
+test('a claim with its own name belongs to the workload whose pod waits for it', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', unbound('disk7'))
   await flow.send('cluster', pending('redis-cart', 'disk7'), { at: NOON + MINUTE })
@@ -48,7 +48,7 @@ test('an alert about a filling claim moves with the claim', async (t) => {
   )
 })
 
-test('a workload that has the name of a claim stays a service', async (t) => {
+test('a workload with the name of a claim remains a service', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('BackOff', 'redis-data-5d4f8c7b9-x2kqp', { count: 9, at: NOON }))
   await flow.send('cluster', started('redis'))
@@ -58,7 +58,7 @@ test('a workload that has the name of a claim stays a service', async (t) => {
   )
 })
 
-test('a claim of another namespace or organization stays where it is', async (t) => {
+test('a claim in another namespace or organization is not moved', async (t) => {
   const flow = makeFlow(t)
   await flow.send(
     'cluster',

@@ -24,7 +24,7 @@ test('an exporter without a cluster and an Alertmanager with one have one servic
   }
 })
 
-test('an adopted service keeps its conditions: the next event is a repeat, also after a restart', async (t) => {
+test('a merged service keeps its conditions: the next event is a repeat, also after a restart', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', LOOP)
   await flow.send('metrics', down('prod'))
@@ -34,7 +34,7 @@ test('an adopted service keeps its conditions: the next event is a repeat, also 
   assert.deepEqual([names(flow), loops.length, loops[0]?.occurrences], [['prod/cart'], 1, 12])
 })
 
-test('the rule names the adoption and the missing cluster', async (t) => {
+test('the rule mentions the merge and the missing cluster', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', LOOP)
   const ruleOf = async (cluster?: string) =>
@@ -45,7 +45,7 @@ test('the rule names the adoption and the missing cluster', async (t) => {
   assert.match((await ruleOf()) ?? '', /; the only cluster with this service is prod$/)
 })
 
-test('with a second cluster the services stay apart', async (t) => {
+test('with a second cluster the services stay separate', async (t) => {
   const flow = makeFlow(t)
   for (const cluster of ['prod', 'staging']) await flow.send('metrics', down(cluster))
   await flow.send('cluster', LOOP)
@@ -64,7 +64,7 @@ test('the same name in another namespace or organization is another service', as
   )
 })
 
-test('alerts that name no service are never adopted by a cluster', async (t) => {
+test('alerts without a service are never assigned to a cluster', async (t) => {
   const flow = makeFlow(t)
   const odd = (labels: Record<string, string>) =>
     alertmanager([{ ...alert('Odd'), labels: { alertname: 'Odd', ...labels } }])
@@ -85,7 +85,7 @@ test('merging two services merges their open incidents into the older one', asyn
   assert.deepEqual([older?.alert_count, older?.service_id], [2, web?.key])
 })
 
-test('merging a service leaves two incidents that a person opened for the other one', async (t) => {
+test("merging a service leaves two incidents if a person opened the other one's", async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('WebDown', { deployment: 'web', severity: 'warning' })]))
   await flow.send('cluster', kubernetesEvent('Started', POD))

@@ -25,7 +25,7 @@ async function deploying(t: TestContext, minutes: number) {
   return { ...flow, deploy, silences }
 }
 
-test('a running deploy silences its service for at most the minutes of the setting', async (t) => {
+test('a running deploy silences its service for at most the configured minutes', async (t) => {
   const { deploy, silences, send, incidents } = await deploying(t, 15)
   await deploy('running')
   await deploy('running')
@@ -34,7 +34,7 @@ test('a running deploy silences its service for at most the minutes of the setti
   assert.equal(incidents().length, 0)
 })
 
-test('the silence ends with the deploy, and what still fires opens its incident', async (t) => {
+test('the silence ends with the deploy, and alerts still firing open their incident', async (t) => {
   const { deploy, silences, send, clock, incidents } = await deploying(t, 15)
   await deploy('running')
   await send('metrics', alertmanager([DOWN]))
@@ -44,7 +44,7 @@ test('the silence ends with the deploy, and what still fires opens its incident'
   assert.equal(incidents().length, 1)
 })
 
-test('a deploy that hangs is silent no longer than the setting says', async (t) => {
+test('a deploy that hangs is silenced no longer than configured', async (t) => {
   const { deploy, send, incidents, sweepUntil } = await deploying(t, 15)
   await deploy('running')
   await send('metrics', alertmanager([DOWN]))
@@ -52,7 +52,7 @@ test('a deploy that hangs is silent no longer than the setting says', async (t) 
   assert.equal(incidents().length, 1)
 })
 
-test('a notification that comes late silences nothing', async (t) => {
+test('a late notification silences nothing', async (t) => {
   const { deploy, silences } = await deploying(t, 15)
   await deploy('running', NOON - 20 * MINUTE)
   assert.deepEqual(silences(), [])

@@ -60,13 +60,13 @@ test('an old fingerprint joins the alert that fires under a newer one', async (t
   ])
 })
 
-test('another pod or another target label is another alert', async (t) => {
+test('another pod or target label means another alert', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([crash(OLD), crash(OLD, {}, 'cart-5d4f8c7b9-zzzzz')]))
   assert.deepEqual([flow.alerts().length, flow.services().length], [2, 1])
 })
 
-test('Charlie has a separate alert for an equal exporter and pod', async (t) => {
+test('Charlie has a separate alert for the same exporter and pod', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([crash(OLD)]))
   await flow.send('metrics', alertmanager([crash(NEW)]), { as: flow.charlie })

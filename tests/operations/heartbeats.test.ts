@@ -29,7 +29,7 @@ test('a heartbeat is stored and belongs to no service', async (t) => {
   assert.ok(flow.events().every(({ kind, service_id, awaited }) => kind === 'heartbeat' && !service_id && !awaited))
 })
 
-test('heartbeats do not become the history of `unattributed` when that comes into being', async (t) => {
+test('heartbeats are not assigned to `unattributed` when it is created', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
@@ -78,7 +78,7 @@ test('a missing InfoInhibitor opens no incident', async (t) => {
   assert.deepEqual([flow.incidents(), flow.alerts(), sender(flow)?.heartbeat_at], [[], [], null])
 })
 
-test('without a first heartbeat nothing is missing', async (t) => {
+test('before the first heartbeat nothing is missing', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('CartSlow', { deployment: 'cart', severity: 'info' })]))
   await flow.sweepUntil(NOON + 48 * HOUR, HOUR)
@@ -103,7 +103,7 @@ test('a restart during the outage opens no second incident', async (t) => {
   assert.equal(flow.incidents().length, 1)
 })
 
-test('an incident that a person resolved during the outage stays resolved', async (t) => {
+test('an incident resolved by a person during the outage stays resolved', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   await flow.sweepUntil(NOON + 2 * HOUR)
@@ -116,7 +116,7 @@ test('an incident that a person resolved during the outage stays resolved', asyn
   )
 })
 
-test('each sender has its own heartbeat, by receiver, cluster and organization', async (t) => {
+test('heartbeats are separate by receiver, cluster and organization', async (t) => {
   const flow = makeFlow(t)
   await beating(flow)
   for (const at of times(NOON + HOUR, NOON + 2 * HOUR, 5 * MINUTE)) {

@@ -35,7 +35,7 @@ test('a service that cannot be evaluated is postponed, and the others are swept'
   assert.equal(await flow.deps.engine.sweep(), false)
 })
 
-test('a sender with a clock of 1970 does not date the incident', async (t) => {
+test('a sender whose clock shows 1970 does not backdate the incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Down', { app: 'cart' }, { startsAt: 1_000_000_000 })]))
   assert.equal(flow.incidents()[0]?.started_at, NOON)
@@ -56,7 +56,7 @@ const KEPT = [
 const REPLACED = { 'a\0b': 'a\ufffdb', '\ud800': '\ufffd' }
 
 for (const [sent, kept] of [...KEPT.map((text) => [text, text] as const), ...Object.entries(REPLACED)]) {
-  test(`a label named ${JSON.stringify(sent.slice(0, 20))} keeps its name and its value`, async (t) => {
+  test(`a label named ${JSON.stringify(sent.slice(0, 20))} keeps its name and value`, async (t) => {
     const flow = makeFlow(t)
     const text = JSON.stringify(alertmanager([alert('Down', { app: 'cart' })]))
     const hostile = `${JSON.stringify(sent)}:${JSON.stringify(sent)}`

@@ -6,7 +6,7 @@ import { makeFlow } from '../helpers/flow.ts'
 
 const KEYED = { route: 'POST /api/incidents', key: 'a', bodyHash: hashBody('body') }
 
-test('a request that a crash interrupted is refused, because it may have taken effect', async (t) => {
+test('a request interrupted by a crash is refused, because it might have taken effect', async (t) => {
   const { deps, acme } = makeFlow(t)
   const keyed = { ...KEYED, organizationId: acme.key }
   const stopped = new Promise<never>(() => {})
@@ -18,7 +18,7 @@ test('a request that a crash interrupted is refused, because it may have taken e
   )
 })
 
-test('a request that fails may be sent again', async (t) => {
+test('a request that fails can be retried', async (t) => {
   const { deps, acme } = makeFlow(t)
   const keyed = { ...KEYED, organizationId: acme.key }
   await assert.rejects(

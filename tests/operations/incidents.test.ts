@@ -29,7 +29,7 @@ async function recovered(flow: Flow): Promise<void> {
   await flow.send('metrics', up(NOON + 10 * MINUTE), { at: NOON + 10 * MINUTE })
 }
 
-test('a critical alert opens an incident at once, with its alert and the first evidence', async (t) => {
+test('a critical alert opens an incident immediately, with its alert and the first evidence', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON - MINUTE))
   const [incident] = flow.incidents()
@@ -37,7 +37,7 @@ test('a critical alert opens an incident at once, with its alert and the first e
   assert.deepEqual([incident?.started_at, incident?.created_at, incident?.alert_count], [NOON - MINUTE, NOON, 1])
 })
 
-test('a reopened incident counts an alert that returns once', async (t) => {
+test('a reopened incident counts a returning alert once', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
   await flow.send('metrics', up(NOON + MINUTE), { at: NOON + MINUTE })
@@ -56,7 +56,7 @@ test('a single event opens an incident only after a minute', async (t) => {
   assert.deepEqual(states(flow), ['open'])
 })
 
-test('a crash loop with count four opens an incident at once', async (t) => {
+test('a crash loop with count four opens an incident immediately', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD, { count: 3 }))
   assert.deepEqual(states(flow), [])
@@ -64,7 +64,7 @@ test('a crash loop with count four opens an incident at once', async (t) => {
   assert.deepEqual(states(flow), ['open'])
 })
 
-test('a pod that is deleted takes its condition with it before an incident opens', async (t) => {
+test('a deleted pod ends its condition before an incident opens', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   const killing = kubernetesEvent('Killing', POD, { message: 'Stopping container app' })
@@ -95,7 +95,7 @@ test('a repeated event opens an incident', async (t) => {
   assert.deepEqual(states(flow), ['open'])
 })
 
-test('an event and an alert that agree open an incident at once, even if neither is critical alone', async (t) => {
+test('an event and an alert that agree open an incident immediately, even if neither is critical alone', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   assert.deepEqual(states(flow), [])
@@ -137,7 +137,7 @@ test('later alerts join the oldest open incident of their service', async (t) =>
   )
 })
 
-test('after thirty healthy minutes an incident is monitored; after one more day it is resolved as of the recovery', async (t) => {
+test('after thirty healthy minutes an incident changes to monitoring; a day later it is resolved as of the recovery', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
   await flow.sweepUntil(NOON + 39 * MINUTE)
@@ -152,7 +152,7 @@ test('after thirty healthy minutes an incident is monitored; after one more day 
   assert.equal(incident?.acknowledged_at, null)
 })
 
-test('an edit of a person restarts the day before the automatic resolve', async (t) => {
+test('an edit by a person restarts the day before the automatic resolution', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
   await flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
@@ -171,7 +171,7 @@ test('with auto-resolve off an incident stays in monitoring', async (t) => {
   assert.deepEqual(states(flow), ['monitoring'])
 })
 
-test('an incident in monitoring reopens when its service is critical again', async (t) => {
+test('an incident in monitoring returns to its status when its service is critical again', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
   await flow.sweepUntil(NOON + 2 * HOUR)
@@ -205,7 +205,7 @@ test('after a manual resolve no incident opens until the alerts have ended once'
   assert.deepEqual(states(flow), ['resolved', 'open'])
 })
 
-test('fifty parallel resolves make one timeline entry', async (t) => {
+test('fifty parallel resolves create one timeline entry', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
   await Promise.all(Array.from({ length: 50 }, async () => change(flow, { status: 'resolved' })))
@@ -216,7 +216,7 @@ test('fifty parallel resolves make one timeline entry', async (t) => {
   )
 })
 
-test('the first move away from open acknowledges; an edit of an automatically watched one does not', async (t) => {
+test('the first change away from open acknowledges; editing an automatically monitored incident does not', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
   await flow.sweepUntil(NOON + 2 * HOUR)
@@ -226,7 +226,7 @@ test('the first move away from open acknowledges; an edit of an automatically wa
   assert.equal(flow.incidents()[0]?.acknowledged_at, NOON + 2 * HOUR)
 })
 
-test('a manual incident takes the firing alerts and their start, except info alerts', async (t) => {
+test('a manual incident takes over the firing alerts and their start, except info alerts', async (t) => {
   const flow = makeFlow(t)
   await flow.send(
     'metrics',
@@ -240,7 +240,7 @@ test('a manual incident takes the firing alerts and their start, except info ale
   assert.deepEqual([incident?.started_at, incident?.alert_count], [NOON + HOUR, 1])
 })
 
-test('an incident opened while the clock was ahead can be resolved and starts now at the latest', async (t) => {
+test('an incident opened while the clock was ahead can be resolved, and its start is never in the future', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON + 72 * HOUR), { at: NOON + 72 * HOUR })
   flow.clock.now = NOON
@@ -259,7 +259,7 @@ test('a start in the future, an unknown service and an unknown incident are refu
   await assert.rejects(() => createIncident(flow.deps, flow.acme.key, wanted, 'Ann'), { code: 'unprocessable' })
 })
 
-test('Charlie can find neither the incident nor the service of Acme', async (t) => {
+test("Charlie can find neither Acme's incident nor its service", async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))
   await assert.rejects(() => change(flow, { status: 'resolved' }, flow.charlie), { code: 'not-found' })

@@ -54,7 +54,7 @@ test('an invalid item does not affect others and is stored as a rejection', asyn
   assert.equal(rows(flow).rejections, 1)
 })
 
-test('a request that cannot be decided fails alone in its batch', async (t) => {
+test('a request whose decision fails does not affect the rest of its batch', async (t) => {
   const flow = makeFlow(t)
   const [before, bad, after] = await Promise.allSettled([
     flow.send('metrics', alertmanager([alert('A')])),
@@ -97,14 +97,14 @@ test('a key is valid for one source, one organization and one day', async (t) =>
   assert.deepEqual([flow.events().length, flow.events(flow.charlie).length], [3, 1])
 })
 
-test('a request without a valid item may be sent again with its key', async (t) => {
+test('a request without a valid item can be retried with its key', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([{ labels: 7 }]), { key: 'one' })
   const { eventIds } = await flow.send('metrics', alertmanager([alert('A')]), { key: 'one' })
   assert.equal(eventIds.length, 1)
 })
 
-test('a dry run decides everything, stores nothing and announces nothing', async (t) => {
+test('a dry run makes every decision, stores nothing and announces nothing', async (t) => {
   const flow = makeFlow(t)
   const before = rows(flow)
   const { decisions = [] } = await flow.send('metrics', alertmanager([alert('A', { deployment: 'cart' })]), {
@@ -152,7 +152,7 @@ test('the same alert a hundred times at once is one alert in one incident', asyn
   assert.equal(rows(flow).payloads, 1)
 })
 
-test('five thousand alerts in one request get as many different ids', async (t) => {
+test('five thousand alerts in one request get five thousand different ids', async (t) => {
   const flow = makeFlow(t)
   const alerts = Array.from({ length: 5000 }, (_, i) => alert('PodDown', { pod: `job-${i}`, severity: 'warning' }))
   const { eventIds } = await flow.send('metrics', alertmanager(alerts))
@@ -189,7 +189,7 @@ test('a locked database is retried', async (t) => {
   assert.equal(flow.events().length, 1)
 })
 
-test('a database that stays locked gives unavailable after the retries, and nothing is stored', async (t) => {
+test('if a database stays locked, the request fails with unavailable after the retries, and nothing is stored', async (t) => {
   const flow = makeFlow(t)
   const release = holdStore(t, flow)
   const refused = assert.rejects(flow.send('cluster', crashLoop('cart-1')), { code: 'unavailable' })
@@ -199,7 +199,7 @@ test('a database that stays locked gives unavailable after the retries, and noth
   assert.equal(flow.events().length, 0)
 })
 
-test('a later request is still retried when an earlier one is refused', async (t) => {
+test('a later request is still retried if an earlier one is refused', async (t) => {
   const flow = makeFlow(t)
   const release = holdStore(t, flow)
   const early = assert.rejects(flow.send('cluster', crashLoop('cart-1')), { code: 'unavailable' })
@@ -209,7 +209,7 @@ test('a later request is still retried when an earlier one is refused', async (t
   assert.equal((await late).eventIds.length, 1)
 })
 
-test('a full queue refuses at once, except senders that never retry', async (t) => {
+test('a full queue refuses requests immediately, except from senders that never retry', async (t) => {
   const flow = makeFlow(t)
   const [again, never] = [flow.delivery('dashboard', { alerts: [] }), flow.delivery('ci', pipeline('success'))]
   const outcomes = await Promise.allSettled([...Array(2001).fill(again), never].map((one) => flow.submit(one)))
@@ -231,7 +231,7 @@ test('a batch is counted after its commit: stored, rejected and repeated items, 
   )
 })
 
-test('of a failed batch only stored items are counted', async (t) => {
+test('in a failed batch only stored items are counted', async (t) => {
   const flow = makeFlow(t)
   await Promise.allSettled([flow.send('metrics', alertmanager([alert('A')])), flow.submit(poison(flow))])
   assert.deepEqual(
@@ -248,7 +248,7 @@ test('closing stores pending requests and refuses new ones', async (t) => {
   assert.equal((await waiting).eventIds.length, 1)
 })
 
-test('Charlie has no record of what Acme sends, not even the sender', async (t) => {
+test('Charlie has no record of what Acme sends, not even of the sender', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('A', { deployment: 'cart' })]), { key: newUuid() })
   assert.deepEqual([flow.events(flow.charlie), flow.alerts(flow.charlie), flow.services(flow.charlie)], [[], [], []])

@@ -12,7 +12,7 @@ const SLOW = alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { st
 const ended = (at: number) =>
   alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON, endsAt: at })
 
-test('a resolved item ends its alert at the time that it contains', async (t) => {
+test('a resolved item ends its alert at its own end time', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   await flow.send('metrics', alertmanager([ended(NOON + 7 * MINUTE)]), { at: NOON + 8 * MINUTE })
@@ -26,7 +26,7 @@ test('an end before the start becomes the start', async (t) => {
   assert.deepEqual(fate(flow), ['resolved', 'reported', 0])
 })
 
-test('a late copy within two minutes after a reported end reopens nothing', async (t) => {
+test('a late duplicate within two minutes after a reported end reopens nothing', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   await flow.send('metrics', alertmanager([ended(NOON + MINUTE)]), { at: NOON + MINUTE })
@@ -38,7 +38,7 @@ for (const [minutes, count] of [
   [10, 1],
   [11, 2],
 ] as const) {
-  test(`a new start ${minutes} minutes after the end makes ${count} alert(s)`, async (t) => {
+  test(`a new start ${minutes} minutes after the end results in ${count} alert(s)`, async (t) => {
     const flow = makeFlow(t)
     await flow.send('metrics', alertmanager([SLOW]))
     await flow.send('metrics', alertmanager([ended(NOON + MINUTE)]), { at: NOON + MINUTE })
@@ -59,7 +59,7 @@ test('an event without an end expires an hour after its last repeat', async (t) 
   assert.deepEqual(fate(flow), ['resolved', 'expired', 90])
 })
 
-test('an event that a late repeat ends can still be reopened for a day', async (t) => {
+test('an event ended by a late repeat can still be reopened for a day', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD, { at: NOON }))
   await flow.send('cluster', crashLoop(POD, { at: NOON, since: NOON, count: 6 }), { at: NOON + 15 * MINUTE })
@@ -82,7 +82,7 @@ test('an event does not expire while a metrics alert of the service fires', asyn
   )
 })
 
-test('an event expires beside a warning that began long before it', async (t) => {
+test('an event expires even if a warning that started long before is firing', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Other', {}, { endsAt: NOON })], { groupKey: 'other' }))
   await flow.send('metrics', alertmanager([SLOW]))
@@ -122,7 +122,7 @@ test('a failed pipeline without a later success expires after a day', async (t) 
   assert.deepEqual(fate(flow), ['resolved', 'expired', 24 * 60])
 })
 
-test('an alert that a person resolved stays resolved until it has a new start', async (t) => {
+test('an alert resolved by a person stays resolved until it starts again', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   flow.clock.now += MINUTE
@@ -134,7 +134,7 @@ test('an alert that a person resolved stays resolved until it has a new start', 
   assert.equal(flow.alerts().at(-1)?.status, 'firing')
 })
 
-test('Charlie cannot resolve an alert of Acme, and nobody an unknown alert', async (t) => {
+test("Charlie cannot resolve Acme's alert, and nobody can resolve an unknown one", async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([SLOW]))
   const [one] = flow.alerts()
@@ -143,7 +143,7 @@ test('Charlie cannot resolve an alert of Acme, and nobody an unknown alert', asy
   assert.equal(fate(flow)[0], 'firing')
 })
 
-test('an alert received while the clock was ahead expires only at that time, and can be resolved at once', async (t) => {
+test('an alert received while the clock was ahead expires only at that time, and can be resolved immediately', async (t) => {
   const flow = makeFlow(t)
   const ahead = NOON + 72 * HOUR
   await flow.send('metrics', alertmanager([SLOW]), { at: ahead })

@@ -44,7 +44,7 @@ test('no batch adds more than 1,500 alerts to incidents', async (t) => {
   assert.ok(counts.length > 2 && Math.max(...added) <= 1_500, `${added}`)
 })
 
-test('a restart between two batches joins the rest', async (t) => {
+test('after a restart between two batches, the rest joins', async (t) => {
   const flow = makeFlow(t)
   await storm(flow, SERVICES)
   assert.ok(joined(flow) < SERVICES.length * (WARNINGS + 1))
@@ -53,7 +53,7 @@ test('a restart between two batches joins the rest', async (t) => {
   assert.equal(joined(flow), SERVICES.length * (WARNINGS + 1))
 })
 
-test('a restart while one service has more warnings than join at once joins the rest', async (t) => {
+test('after a restart while one service has more warnings than can join at once, the rest joins', async (t) => {
   const flow = makeFlow(t)
   await storm(flow, ['cart'])
   assert.equal(joined(flow), 500)

@@ -57,7 +57,7 @@ test('events under the old name belong to the same alerts', async (t) => {
   assert.deepEqual([flow.services().length, flow.incidents().length], [1, 1])
 })
 
-test('an equal condition of both services ends as two alerts and starts as one', async (t) => {
+test('a condition that both services have ends as two alerts and starts as one', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.send('cluster', crashLoop(OTHER))
@@ -82,7 +82,7 @@ test('a second merge keeps the aliases of the first', async (t) => {
   )
 })
 
-test('a merged service cannot be merged again, and no service into itself', async (t) => {
+test('a merged service cannot be merged again, and a service cannot be merged into itself', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const cart = id(flow, 'cart')
@@ -92,7 +92,7 @@ test('a merged service cannot be merged again, and no service into itself', asyn
   await assert.rejects(() => merge(flow, 'shop', 'shop'), { code: 'conflict' })
 })
 
-test('an alias that another service has is a conflict, and nothing changes', async (t) => {
+test('an alias of another service is a conflict, and nothing changes', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const aliases = [{ kind: 'ci-project', value: 'shop/cart' }] as const
@@ -111,7 +111,7 @@ test('a repeated alias is stored once', async (t) => {
   assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), [alias])
 })
 
-test('a key in use is a conflict', async (t) => {
+test('a key that is taken is a conflict', async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const wanted = { name: 'cart', namespace: 'shop' }
@@ -132,7 +132,7 @@ test('a renamed service receives events under its old name', async (t) => {
   )
 })
 
-test('Charlie can merge no service of Acme', async (t) => {
+test("Charlie cannot merge Acme's services", async (t) => {
   const flow = makeFlow(t)
   await two(flow)
   const own = await createService(flow.deps, flow.charlie.key, { name: 'cart', namespace: 'shop' })
@@ -165,7 +165,7 @@ test('a project joins after an image pull in any cluster, before its next pipeli
   assert.deepEqual([flow.services().length, flow.alerts()[0]?.status], [1, 'resolved'])
 })
 
-test('a workload with the name of a project stays if the project joins another service', async (t) => {
+test('a workload with the name of a project is kept if the project joins another service', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('Started', POD))
   await flow.send('cluster', kubernetesEvent('Pulling', 'worker-5d4f8c7b9-x2kqp', { ...PULL, namespace: 'prod' }))
@@ -178,7 +178,7 @@ test('a workload with the name of a project stays if the project joins another s
   assert.deepEqual(owners(flow, flow.alerts()), ['worker', 'cart'])
 })
 
-test('a change in one batch with a merge of incidents follows the merge', async (t) => {
+test('a change in the same batch as a merge of incidents is applied to the merged incident', async (t) => {
   const flow = makeFlow(t)
   const { deps, acme } = flow
   const down = (service: string, name = 'Down') => alert(name, { service, severity: 'critical' }, { startsAt: NOON })
@@ -200,7 +200,7 @@ test('a change in one batch with a merge of incidents follows the merge', async 
   ])
 })
 
-test('an alert in one batch with a merge is linked to the pipeline of the merged service', async (t) => {
+test('an alert in the same batch as a merge is linked to the pipeline of the merged service', async (t) => {
   const flow = makeFlow(t)
   const links = () => flow.deps.db.all(flow.deps.db.sql.selectFrom('correlations').select('id')).length
   const jobs = [{ id: 1, name: 'deploy', status: 'failed' }]
@@ -219,7 +219,7 @@ test('an alert in one batch with a merge is linked to the pipeline of the merged
   assert.deepEqual([first, links()], [1, 2])
 })
 
-test('a merge that an image causes keeps the newest time of an event', async (t) => {
+test('a merge caused by an image keeps the newest event time', async (t) => {
   const flow = makeFlow(t)
   await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
   await flow.send('cluster', kubernetesEvent('Pulling', OTHER, PULL), { at: NOON + MINUTE })

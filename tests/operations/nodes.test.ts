@@ -33,7 +33,7 @@ function incidentServices(flow: Flow) {
   return flow.incidents().map(({ service_id }) => names.get(service_id))
 }
 
-test('a node that is not ready for a minute opens an incident of its own', async (t) => {
+test('a node that is not ready for a minute opens its own incident', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', NOT_READY)
   await flow.sweepUntil(NOON + MINUTE - 1)
@@ -42,7 +42,7 @@ test('a node that is not ready for a minute opens an incident of its own', async
   assert.deepEqual(incidentServices(flow), [`node/${NODE}`])
 })
 
-test('a node down with twenty pods is one incident', async (t) => {
+test('a failed node with twenty pods is one incident', async (t) => {
   const flow = makeFlow(t)
   await nodeDown(flow)
   await flow.sweepUntil(NOON + 20 * MINUTE)
@@ -111,7 +111,7 @@ test('a cordoned node is a warning that explains nothing', async (t) => {
   assert.deepEqual(incidentServices(flow), ['cart'])
 })
 
-test('the node of an alert about a node is its service, whoever measured it', async (t) => {
+test('an alert about a node belongs to the node, whoever measured it', async (t) => {
   const flow = makeFlow(t)
   const labels = { job: 'node-exporter', instance: `${NODE}:9100`, namespace: 'monitoring', severity: 'warning' }
   await flow.send('metrics', alertmanager([alert('NodeFilesystemFull', labels)]))

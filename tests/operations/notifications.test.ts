@@ -41,7 +41,7 @@ function withOutbox(t: TestContext, wrap?: (db: Db) => Db) {
   return { ...flow, channel, outbox, fail, act, remindAt }
 }
 
-test('each change is written once for each channel', async (t) => {
+test('each change is written once per channel', async (t) => {
   const { channel, outbox, fail, act } = withOutbox(t)
   channel('one')
   channel('two', { rules: [{ events: ['resolved'] }] })
@@ -56,7 +56,7 @@ test('each change is written once for each channel', async (t) => {
   ])
 })
 
-test('nobody is reminded of an incident while a silence covers all its alerts', async (t) => {
+test('no reminders are sent for an incident while all its alerts are silenced', async (t) => {
   const { channel, outbox, fail, remindAt, deps, acme } = withOutbox(t)
   channel('one')
   channel('boss', { escalateAfter: 15 })
@@ -74,7 +74,7 @@ test('nobody is reminded of an incident while a silence covers all its alerts', 
   ])
 })
 
-test('a missing sender is reported, and its return too', async (t) => {
+test('a missing sender is reported, and so is its return', async (t) => {
   const { channel, outbox, send, sweepUntil, clock } = withOutbox(t)
   channel('one')
   for (let minute = 0; minute < 5; minute += 1) await send('metrics', watchdog(), { at: NOON + minute * MINUTE })
@@ -86,7 +86,7 @@ test('a missing sender is reported, and its return too', async (t) => {
   )
 })
 
-test('a rollback reports nothing', async (t) => {
+test('a rollback sends no notification', async (t) => {
   const disk = { isFull: false }
   const failing = (db: Db): Db => ({
     ...db,
@@ -105,21 +105,21 @@ test('a rollback reports nothing', async (t) => {
   assert.equal(outbox().length, 1)
 })
 
-test('in quiet hours messages wait for the end', async (t) => {
+test('in quiet hours messages are held until the end', async (t) => {
   const { channel, outbox, fail } = withOutbox(t)
   channel('one', { rules: [{ quietHours: QUIET }] })
   await fail()
   assert.deepEqual(outbox(), [['one', 'opened', 60]])
 })
 
-test('a channel of Charlie gets no message of Acme', async (t) => {
+test("Charlie's channel gets no message about Acme", async (t) => {
   const { channel, outbox, fail, charlie } = withOutbox(t)
   channel('other', {}, charlie)
   await fail()
   assert.deepEqual(outbox(), [])
 })
 
-test('a warning does not pass a rule for critical incidents', async (t) => {
+test('a warning does not match a rule for critical incidents', async (t) => {
   const { channel, outbox, act, fail } = withOutbox(t)
   channel('one', { rules: [{ minSeverity: 'critical' }] })
   await fail()
@@ -128,7 +128,7 @@ test('a warning does not pass a rule for critical incidents', async (t) => {
   assert.deepEqual(outbox(), [['one', 'opened', 0]])
 })
 
-test('people are reminded after 10 minutes and then every 30, until somebody acknowledges', async (t) => {
+test('reminders are sent after 10 minutes and then every 30, until somebody acknowledges', async (t) => {
   const { channel, outbox, fail, act, remindAt } = withOutbox(t)
   channel('one')
   await fail()
@@ -143,7 +143,7 @@ test('people are reminded after 10 minutes and then every 30, until somebody ack
   ])
 })
 
-test('nobody is reminded in quiet hours, with reminders off, or on a disabled channel', async (t) => {
+test('no reminders are sent in quiet hours, if they are off, or to a disabled channel', async (t) => {
   const { channel, outbox, fail, remindAt, deps } = withOutbox(t)
   channel('quiet', { rules: [{ quietHours: { ...QUIET, from: '13:05' } }] })
   channel('off', { remindAfter: 0 })
@@ -156,7 +156,7 @@ test('nobody is reminded in quiet hours, with reminders off, or on a disabled ch
   assert.deepEqual(outbox().at(-1), ['quiet', 'reminder', 61])
 })
 
-test('a second channel gets an unacknowledged incident and all later changes', async (t) => {
+test('a second channel gets an unacknowledged incident and all its later changes', async (t) => {
   const { channel, outbox, fail, act, remindAt } = withOutbox(t)
   channel('first', { remindAfter: 0 })
   channel('boss', { escalateAfter: 15, remindAfter: 0 })
@@ -181,7 +181,7 @@ test('an acknowledged incident is not escalated', async (t) => {
   assert.deepEqual(outbox(), [])
 })
 
-test('a clock that is set back sends no reminder twice', async (t) => {
+test('a clock that goes backward sends no reminder twice', async (t) => {
   const { channel, outbox, fail, remindAt } = withOutbox(t)
   channel('one')
   await fail()

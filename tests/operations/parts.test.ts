@@ -100,7 +100,7 @@ test('its sender, group and heartbeat are counted once', async (t) => {
   assert.ok(flow.alerts().every(({ occurrences }) => occurrences === 3))
 })
 
-test('an end anywhere in it counts from its first item on', async (t) => {
+test('an end anywhere in it applies from its first item on', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([...pods(1200), alert('Over', {}, { endsAt: NOON })]))
   await flow.sweepUntil(NOON + 11 * 60 * MINUTE, 60 * MINUTE)
@@ -144,7 +144,7 @@ test('the stored records equal those of a single transaction', async (t) => {
   assert.deepEqual(recordOf(parts), recordOf(whole))
 })
 
-test('its items are counted as they are stored, and the request once', async (t) => {
+test('its items are counted as they are stored, and the request is counted once', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([...pods(1200), 'none']))
   const sum = (name: 'deliveries' | 'items' | 'rejected') => flow.batches.reduce((all, batch) => all + batch[name], 0)
@@ -152,7 +152,7 @@ test('its items are counted as they are stored, and the request once', async (t)
   assert.ok(flow.batches.every(({ items }) => items < 1000))
 })
 
-test('a few very long items are stored in chunks too', async (t) => {
+test('a few very long items are also stored in chunks', async (t) => {
   const flow = makeFlow(t)
   const many = Array.from({ length: 6 }, (_, i) =>
     alert('Wordy', { pod: `job-${i}` }, { summary: 'x'.repeat(500_000) }),
@@ -163,7 +163,7 @@ test('a few very long items are stored in chunks too', async (t) => {
   assert.deepEqual([eventIds.length, flow.batches.map(({ items }) => items)], [6, [3, 3]])
 })
 
-test('the same under one Idempotency-Key, twice at once and once more, is answered with the same ids and stored once', async (t) => {
+test('sent three times with one Idempotency-Key, twice at once, it gets the same ids and is stored once', async (t) => {
   const flow = makeFlow(t)
   const send = () => flow.send('metrics', MANY, { key: 'one' })
   const [first, second] = await Promise.all([send(), send()])
@@ -172,7 +172,7 @@ test('the same under one Idempotency-Key, twice at once and once more, is answer
   assert.deepEqual([first.eventIds.length, countRows(flow, 'events'), senderOf(flow)?.events], [1200, 1200, 1200])
 })
 
-test('the same twice at once without a key repeats the alerts of the first', async (t) => {
+test('sent twice at once without a key, the second repeats the alerts of the first', async (t) => {
   const flow = makeFlow(t)
   const [first, second] = await Promise.all([flow.send('metrics', MANY), flow.send('metrics', MANY)])
   assert.deepEqual([second.eventIds, second.isRepeat], [first.eventIds, true])
@@ -199,7 +199,7 @@ test('if the first chunk cannot be stored, nothing is stored', async (t) => {
   assert.deepEqual([flow.alerts().length, senderOf(flow)], [0, undefined])
 })
 
-test('sent again after a partial failure, nothing is stored twice', async (t) => {
+test('retried after a partial failure, nothing is stored twice', async (t) => {
   const flow = makeFlow(t)
   const letGo = poison(flow, 'job-700')
   await assert.rejects(flow.send('metrics', MANY, { key: 'one' }), /poison/)

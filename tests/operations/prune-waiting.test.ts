@@ -6,7 +6,7 @@ import { DAY, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { eventsOf, incidentAt, pruneFully, routine, routineWeek } from '../helpers/retention.ts'
 
-test('deleting more than half waits for approval and is reported once a day', async (t) => {
+test('deleting more than half waits for confirmation and is reported once a day', async (t) => {
   const flow = makeFlow(t)
   await routineWeek(flow)
   flow.clock.now = NOON + 365 * DAY

@@ -43,7 +43,7 @@ test('an event is deleted exactly when it reaches the retention limit', async (t
   assert.deepEqual(eventsOf(flow), [-1, 0])
 })
 
-test('a late event is as old as its receipt', async (t) => {
+test('the age of a late event is counted from its receipt', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', routine(NOON - 100 * DAY))
   flow.clock.now = NOON + 30 * DAY - 1
@@ -54,7 +54,7 @@ test('a late event is as old as its receipt', async (t) => {
   assert.deepEqual(eventsOf(flow), [])
 })
 
-test('the last event of a firing alert stays, because repeats are answered with it', async (t) => {
+test('the last event of a firing alert is kept, because its id is returned for repeats', async (t) => {
   const flow = makeFlow(t)
   const fires = alertmanager([alert('Old', { deployment: 'pay', severity: 'warning' }, { startsAt: NOON })])
   const first = await flow.send('metrics', fires)
@@ -89,7 +89,7 @@ test('an event is deleted with its payload', async (t) => {
   assert.equal(bodies(), 0)
 })
 
-test('an alert is deleted 400 days after it settled; a firing alert stays', async (t) => {
+test('an alert is deleted 400 days after it ended; a firing alert is kept', async (t) => {
   const flow = makeFlow(t)
   const fires = alertmanager([alert('Old', { deployment: 'pay', severity: 'warning' }, { startsAt: NOON })])
   await flow.send('metrics', { ...fires, groupKey: 'a' })
@@ -112,7 +112,7 @@ test('an alert is deleted 400 days after it settled; a firing alert stays', asyn
   assert.deepEqual(inventory(flow, flow.acme).pipelines, [])
 })
 
-test('an incident with a postmortem stays, with all records that the document references', async (t) => {
+test('an incident with a postmortem is kept, with all records referenced by the document', async (t) => {
   const flow = makeFlow(t)
   const { id } = await incidentAt(flow, NOON, flow.acme)
   const { document } = findPostmortem(flow.deps.db, flow.acme.key, id) ?? assert.fail('no postmortem')
@@ -162,7 +162,7 @@ test('records kept for an open incident are deleted with it', async (t) => {
   assert.deepEqual(eventsOf(flow, basil), [])
 })
 
-test('records that a timeline references stay as long as the incident', (t) => {
+test('records referenced by a timeline are kept as long as the incident', (t) => {
   const flow = makeFlow(t)
   const { db } = flow.deps
   const service = makeService(db, flow.basil, 'cart')

@@ -6,7 +6,7 @@ import { makeFlow } from '../helpers/flow.ts'
 import { quietWeek } from '../helpers/quiet-week.ts'
 import { crashLoop, watchdog } from '../helpers/senders.ts'
 
-test('a quiet week opens no incident, and one crash loop at its end opens exactly one', async (t) => {
+test('a quiet week opens no incident, and a crash loop at its end opens exactly one', async (t) => {
   const flow = makeFlow(t)
   for (const { at, source, body } of quietWeek(NOON)) {
     await flow.sweepUntil(at - 1, 5 * MINUTE)

@@ -24,7 +24,7 @@ async function downCart(t: TestContext, alerts = 1) {
   return { ...flow, recover, resolve, reopen: () => changeTo('open'), record, id }
 }
 
-test('an incident that resolves itself ended with its last alert, not when its score had risen again', async (t) => {
+test('an automatically resolved incident ended with its last alert, not when the score had recovered', async (t) => {
   const { recover, sweepUntil, incidents } = await downCart(t, 2)
   await recover()
   await sweepUntil(END + 25 * 60 * MINUTE, 5 * MINUTE)
@@ -32,7 +32,7 @@ test('an incident that resolves itself ended with its last alert, not when its s
   assert.deepEqual([incident?.status, incident?.resolved_at], ['resolved', END])
 })
 
-test('a reopened incident and a newer one of its service both end after a healthy day', async (t) => {
+test('a reopened incident and a newer one for its service both end after a healthy day', async (t) => {
   const { recover, resolve, reopen, send, sweepUntil, incidents } = await downCart(t)
   await recover()
   await resolve()
@@ -52,14 +52,14 @@ test('a reopened incident and a newer one of its service both end after a health
   )
 })
 
-test('the recovery is that of the last alert, and unknown while one fires', async (t) => {
+test('the recovery is that of the last alert, and unknown while one is firing', async (t) => {
   const { recover, record } = await downCart(t, 3)
   assert.deepEqual([record()?.firingAlerts, record()?.recoveredAt], [3, null])
   await recover()
   assert.deepEqual([record()?.firingAlerts, record()?.recoveredAt], [0, END])
 })
 
-test('the timeline says how many alerts fired when a person resolved the incident', async (t) => {
+test('the timeline says how many alerts were firing when a person resolved the incident', async (t) => {
   const { resolve, timeline, incidents } = await downCart(t, 3)
   await resolve()
   const [incident] = incidents()
@@ -95,7 +95,7 @@ async function withChannel(t: TestContext) {
   return { ...flow, down, remindAt, messages }
 }
 
-test('channels are notified after half an hour, and then daily, that alerts still fire', async (t) => {
+test('channels are notified after half an hour, and then daily, that alerts are still firing', async (t) => {
   const { remindAt, messages } = await withChannel(t)
   for (const minute of [29, 30, 31, 1439, 1440, 1500]) remindAt(minute)
   assert.deepEqual(messages().slice(2), [

@@ -23,7 +23,7 @@ import {
 const SINCE = NOON - 10 * MINUTE
 const down = (more = {}) => alertmanager([alert('CartDown', { deployment: 'cart' }, { startsAt: SINCE, ...more })])
 
-test('an unchanged repeat is answered with the earlier event', async (t) => {
+test('an unchanged repeat gets the id of the earlier event', async (t) => {
   const flow = makeFlow(t)
   const first = await flow.send('metrics', down())
   const second = await flow.send('metrics', down(), { at: NOON + 2 * MINUTE })
@@ -31,7 +31,7 @@ test('an unchanged repeat is answered with the earlier event', async (t) => {
   assert.equal(flow.events().length, 1)
 })
 
-test('a repeat raises occurrences and the last time', async (t) => {
+test('a repeat increases the count and updates the last time', async (t) => {
   const flow = makeFlow(t)
   for (const minutes of [0, 2, 4]) await flow.send('metrics', down(), { at: NOON + minutes * MINUTE })
   const [only] = flow.alerts()
@@ -78,13 +78,13 @@ test('a new start after an end is not a repeat', async (t) => {
   assert.equal(flow.events().length, 3)
 })
 
-test('a repeated Kubernetes event is two events', async (t) => {
+test('a repeated Kubernetes event is a second event', async (t) => {
   const flow = makeFlow(t)
   for (let i = 0; i < 2; i++) await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp', { at: SINCE }))
   assert.equal(flow.events().length, 2)
 })
 
-test("what Charlie sends is never answered with an event of Acme's", async (t) => {
+test("Charlie's requests never get the id of Acme's event", async (t) => {
   const flow = makeFlow(t)
   const ours = await flow.send('metrics', down())
   const theirs = await flow.send('metrics', down(), { as: flow.charlie })
@@ -111,7 +111,7 @@ test('a repeat follows a renamed service', async (t) => {
   assert.deepEqual([flow.services().map(({ name }) => name), flow.alerts().length], [['basket'], 1])
 })
 
-test('an alert with a very long text repeats like any other', async (t) => {
+test('an alert with a very long text is repeated like any other', async (t) => {
   const flow = makeFlow(t)
   const long = down({ summary: 'x'.repeat(10_000) })
   for (let i = 0; i < 3; i++) await flow.send('metrics', long)
@@ -203,7 +203,7 @@ test('a restart never changes the result', async (t) => {
   )
 })
 
-test('an exporter that reports repeats says nothing about the silence of another one', async (t) => {
+test("an exporter that reports repeats has no effect on how another one's silence is interpreted", async (t) => {
   const flow = makeFlow(t)
   const loop = (count: number) => kubernetesEvent('FailedMount', 'cart-5d4f8c7b9-x2kqp', { at: NOON, count })
   await flow.send('cluster', loop(1), { cluster: 'once' })

@@ -30,7 +30,7 @@ test('stores one row when a service becomes critical and one for each change on 
   )
 })
 
-test('the next sweep counts a warning of 15 minutes, although an alert of its name fires', async (t) => {
+test('the next sweep includes a warning of 15 minutes, although an alert with its name is firing', async (t) => {
   const flow = makeFlow(t)
   const slow = (pod: string, startsAt: number) =>
     alert('Slow', { service: 'cart', pod, severity: 'warning' }, { startsAt })
@@ -41,7 +41,7 @@ test('the next sweep counts a warning of 15 minutes, although an alert of its na
   assert.equal(flow.service('cart')?.score, 75)
 })
 
-test('a span begins with the state at its start', async (t) => {
+test('a period starts with the state at its start', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([FIRING]), { at: NOON })
   const id = flow.service('cart')?.id ?? ''
@@ -49,7 +49,7 @@ test('a span begins with the state at its start', async (t) => {
   assert.deepEqual([first?.at, first?.status, more], [NOON, 'critical', []])
 })
 
-test('Charlie gets no history of a service of Acme', async (t) => {
+test("Charlie gets no history of Acme's service", async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([FIRING]))
   const id = flow.service('cart')?.id ?? ''

@@ -26,7 +26,7 @@ test('a receiver that has reported an end reports all ends, so nothing expires',
   assert.equal(flow.alerts()[1]?.status, 'firing')
 })
 
-test('without reported ends the delivery interval is learned, and three missed repeats are an end', async (t) => {
+test('without reported ends the delivery interval is learned, and an alert ends after three missed repeats', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 9 * HOUR, 4 * HOUR)
   await flow.sweepUntil(NOON + 19 * HOUR + 50 * MINUTE, 10 * MINUTE)
@@ -53,7 +53,7 @@ test('after an outage of a day the interval of two minutes is learned again', as
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 27 * 60 - 2])
 })
 
-test('a storm with changing members teaches no interval', async (t) => {
+test('a storm with changing members does not affect the learned interval', async (t) => {
   const flow = makeFlow(t)
   for (const at of times(NOON, NOON + 10 * MINUTE, MINUTE / 2)) {
     await flow.send('metrics', alertmanager([SLOW, alert(`Storm${at}`)]), { at })
@@ -80,7 +80,7 @@ test('a repeat after an inferred end revokes that end, however late it is', asyn
   assert.deepEqual(fate(flow), ['firing', null, null])
 })
 
-test('a member missing before the interval was known ends by the interval of the others', async (t) => {
+test("a member missing before the interval was known ends according to the others' interval", async (t) => {
   const flow = makeFlow(t)
   const other = alert('CartLate', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON })
   await flow.send('metrics', alertmanager([other, SLOW]))
@@ -103,7 +103,7 @@ test('a member omitted by a truncated notification is not missing', async (t) =>
   )
 })
 
-test('a restart keeps interval, reopening and expiry', async (t) => {
+test('a restart preserves interval, reopening and expiry', async (t) => {
   const flow = makeFlow(t)
   await repeat(flow, alertmanager([SLOW]), NOON, NOON + 5 * MINUTE, 2 * MINUTE)
   flow.restart()

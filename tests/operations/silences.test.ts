@@ -48,7 +48,7 @@ test('a silenced alert is stored and counted, opens no incident and lowers no sc
   assert.deepEqual(silencedBy(), [['CartDown', 1]])
 })
 
-test('an alert that is silenced by a label stays silenced when its service is merged', async (t) => {
+test('an alert silenced by a label stays silenced when its service is merged', async (t) => {
   const { silence, send, silencedBy, deps, acme, service, incidents } = silenced(t)
   await silence('team="shop"')
   await send('metrics', alertmanager([DOWN]))
@@ -57,7 +57,7 @@ test('an alert that is silenced by a label stays silenced when its service is me
   assert.deepEqual([silencedBy(), service('basket')?.status, incidents().length], [[['CartDown', 1]], 'healthy', 0])
 })
 
-test('an alert that fires when the silence ends opens its incident once', async (t) => {
+test('an alert that is firing when the silence ends opens its incident once', async (t) => {
   const { silence, send, state, sweepUntil, silencedBy, reportEnds } = silenced(t)
   await reportEnds()
   await silence('service="cart"')
@@ -68,7 +68,7 @@ test('an alert that fires when the silence ends opens its incident once', async 
   assert.deepEqual(silencedBy({ status: 'firing' }), [['CartDown', 0]])
 })
 
-test('the timeline names the silence whose end opens an incident, and the silence of an open one', async (t) => {
+test('the timeline names the silence whose end opened an incident, and the silence that affects an open one', async (t) => {
   const { silence, send, incidents, timeline, sweepUntil, reportEnds, deps, acme } = silenced(t)
   const told = () => timeline({ key: incidents()[0]?.key ?? 0 }).filter(({ kind }) => kind === 'silence')
   await reportEnds()
@@ -87,7 +87,7 @@ test('the timeline names the silence whose end opens an incident, and the silenc
   )
 })
 
-test('an alert that was silenced from its start leaves the timeline of an open incident alone', async (t) => {
+test('an alert that was silenced from its start does not change the timeline of an open incident', async (t) => {
   const { silence, send, incidents, timeline } = silenced(t)
   await silence('team="shop"')
   await send('metrics', alertmanager([SLOW]))
@@ -98,7 +98,7 @@ test('an alert that was silenced from its start leaves the timeline of an open i
   )
 })
 
-test('a silence that ends while the server is stopped for hours still frees its alerts', async (t) => {
+test('a silence that ends while the server is stopped for hours still releases its alerts', async (t) => {
   const { silence, send, state, clock, deps, sweepUntil, reportEnds } = silenced(t)
   await reportEnds()
   await silence('service="cart"')
@@ -138,7 +138,7 @@ test('an alert that ended during the silence opens nothing and still names the s
   assert.deepEqual(silencedBy(), [['CartDown', 1]])
 })
 
-test('a silence applies at once to firing alerts', async (t) => {
+test('a silence takes effect immediately for firing alerts', async (t) => {
   const { silence, send, state } = silenced(t)
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual(state(), ['critical', 60, 1])
@@ -173,7 +173,7 @@ test('a silenced alert does not join the open incident of its service', async (t
   )
 })
 
-test('a weekly silence begins and ends by the clock of its time zone', async (t) => {
+test('a weekly silence starts and ends by the clock of its time zone', async (t) => {
   const { silence, send, state, sweepUntil, reportEnds } = silenced(t)
   await reportEnds()
   // Noon in UTC is 13:00 in Berlin.
@@ -188,7 +188,7 @@ test('a weekly silence begins and ends by the clock of its time zone', async (t)
   assert.deepEqual(seen, ['critical', 'healthy', 'critical'])
 })
 
-test('a change of the matchers frees the alerts that no longer match', async (t) => {
+test('changing the matchers releases the alerts that no longer match', async (t) => {
   const { silence, send, state, deps, acme, silencedBy } = silenced(t)
   const id = await silence('service="cart"')
   await send('metrics', alertmanager([DOWN]))
@@ -197,7 +197,7 @@ test('a change of the matchers frees the alerts that no longer match', async (t)
   assert.deepEqual(silencedBy({ silenced: true }), [])
 })
 
-test('an alert that two silences match stays silenced until both have ended', async (t) => {
+test('an alert that matches two silences stays silenced until both have ended', async (t) => {
   const { silence, send, state, deps, acme } = silenced(t)
   const first = await silence('service="cart"')
   const second = await silence('team="shop"')
@@ -208,21 +208,21 @@ test('an alert that two silences match stays silenced until both have ended', as
   assert.equal(state()[2], 1)
 })
 
-test('a silence of Charlie silences nothing of Acme', async (t) => {
+test("Charlie's silence silences nothing of Acme", async (t) => {
   const { silence, send, state, charlie } = silenced(t)
   await silence('service="cart"', {}, charlie)
   await send('metrics', alertmanager([DOWN]))
   assert.deepEqual(state(), ['critical', 60, 1])
 })
 
-test('the second of two people who edit one silence gets a conflict', async (t) => {
+test('if two people edit one silence, the second gets a conflict', async (t) => {
   const { silence, deps, acme } = silenced(t)
   const id = await silence('service="cart"')
   await changeSilence(deps, acme.key, id, { comment: 'Longer upgrade', revision: 1 })
   await assert.rejects(() => changeSilence(deps, acme.key, id, { comment: 'Mine', revision: 1 }), /somebody else/)
 })
 
-test('the conflict names everything that both have changed', async (t) => {
+test('the conflict lists everything that both have changed', async (t) => {
   const { silence, deps, acme } = silenced(t)
   const id = await silence('service="cart"')
   const change = (more: object) => changeSilence(deps, acme.key, id, { revision: 1, ...more })
@@ -241,7 +241,7 @@ test('an expired silence cannot be changed, and ending it again changes nothing'
   await assert.rejects(() => changeSilence(deps, acme.key, id, { comment: 'x' }), /has expired/)
 })
 
-test('an import creates each silence once and leaves out what has ended', async (t) => {
+test('an import creates each silence once and omits those that have ended', async (t) => {
   const { deps, acme } = silenced(t)
   const one = {
     matchers: parseMatchers('team="shop"'),

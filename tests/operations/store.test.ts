@@ -17,7 +17,7 @@ test('a query finds what an operation has stored', async (t) => {
   assert.equal((await store.run(authenticate, token))?.tokenName, 'ci')
 })
 
-test('a refused operation rejects', async (t) => {
+test('an operation that is refused rejects', async (t) => {
   const { deps, acme } = makeWorld(t)
   const store = createStore(deps, readHere(deps.db))
   await assert.rejects(store.run(revokeToken, acme.key, 'no-such-token'), IncmonError)
@@ -30,7 +30,7 @@ test('a query that fails rejects', async (t) => {
   await assert.rejects(store.read(listOrganizations), /not open/)
 })
 
-test('a query sees nothing that is stored after its start', async (t) => {
+test('a query sees nothing stored after it starts', async (t) => {
   const { deps, db, acme } = makeWorld(t)
   const store = createStore(deps, readHere(db))
   const service = makeService(db, acme, 'cart')
@@ -42,7 +42,7 @@ test('a query sees nothing that is stored after its start', async (t) => {
   )
 })
 
-test('Charlie finds no service of Acme', async (t) => {
+test("Charlie does not find Acme's service", async (t) => {
   const { deps, db, acme, charlie } = makeWorld(t)
   const store = createStore(deps, readHere(db))
   const service = makeService(db, acme, 'cart')

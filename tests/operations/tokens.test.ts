@@ -69,7 +69,7 @@ test('a token is valid until the millisecond before its expiry', (t) => {
   assert.equal(authenticate(later(DAY), token), null)
 })
 
-test('a revoked token is refused at once; a second revocation keeps the first time', (t) => {
+test('a revoked token is refused immediately; revoking it again keeps the first time', (t) => {
   const { deps, organization, later } = acme(t)
   const { id, token } = createToken(deps, { ...READ, organizationId: organization.key })
   revokeToken(deps, organization.key, id)
@@ -104,7 +104,7 @@ test('the last use is stored with the precision of a minute', (t) => {
   assert.deepEqual(seen, [NOON, NOON, NOON + MINUTE])
 })
 
-test('tokens are checked even if the database cannot be written', (t) => {
+test('tokens are checked even if the database is not writable', (t) => {
   const { deps, organization } = acme(t)
   const { token } = createToken(deps, { ...READ, organizationId: organization.key })
   deps.db.pragma('query_only = 1')

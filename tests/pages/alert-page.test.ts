@@ -29,7 +29,7 @@ async function oneAlert(t: TestContext, more: AlertColumns = {}) {
   return { db, acme, browser, outsider, service, incident, made }
 }
 
-test('events with equal texts about one object are one entry with their number', async (t) => {
+test('events with the same text about one object are one entry with a count', async (t) => {
   const { browser, db, acme, service, made } = await oneAlert(t, { name: 'BackOff' })
   const event = (object: string, at: number) =>
     makeEvent(db, acme, { service_id: service.key, alert_id: made.key, object, at })
@@ -41,7 +41,7 @@ test('events with equal texts about one object are one entry with their number',
   assert.match(events, /newest 4<.*Pod\/x-2.*Pod\/x-1<.*class="times">×3<.*since.*11:57</s)
 })
 
-test('the changes linked to an alert are listed also if its service has 60 newer links', async (t) => {
+test('the changes linked to an alert are listed even if its service has 60 newer links', async (t) => {
   const { browser, db, acme, service, made } = await oneAlert(t)
   makeCorrelation(db, acme, service, 0.9, made)
   for (let n = 0; n < 60; n += 1) makeCorrelation(db, acme, service, 0.5)
@@ -61,7 +61,7 @@ for (const [name, shown] of [
   ['HighErrorRate', />HighErrorRate</],
   [`${'x'.repeat(20)}<b>`, />x{20}&lt;b&gt;</],
 ] as const) {
-  test(`the name ${name} breaks between its words at most`, async (t) => {
+  test(`the name ${name} breaks only between its words`, async (t) => {
     const { browser, made } = await oneAlert(t, { name })
     for (const path of ['/alerts', `/alerts/${made.id}`]) assert.match((await browser.get(path)).html, shown)
   })
@@ -96,7 +96,7 @@ for (const [query, name, other] of [
   ['q=higherror', 'HighErrorRate', 'Down'],
   ['status=firing&q=DOWN', 'Down', 'HighErrorRate'],
 ] as const) {
-  test(`of the alerts of an incident, ${query} finds only ${name}`, async (t) => {
+  test(`within an incident's alerts, ${query} finds only ${name}`, async (t) => {
     const { browser, db, acme, service, incident } = await oneAlert(t, { name: 'HighErrorRate', severity: 'warning' })
     makeAlert(db, acme, service, { name: 'Down', severity: 'critical', incident_id: incident.key })
     const { html } = await browser.get(`/alerts?incident=1&${query}`)
@@ -106,7 +106,7 @@ for (const [query, name, other] of [
   })
 }
 
-test('a page of the alerts of an incident has at most 40 rows', async (t) => {
+test("a page of an incident's alerts has at most 40 rows", async (t) => {
   const { browser, db, acme, service, incident } = await oneAlert(t)
   for (let n = 0; n < 81; n += 1) makeAlert(db, acme, service, { name: `Condition${n}`, incident_id: incident.key })
   const rows = async (path: string) => (await browser.get(path)).html.match(/<td class="alert-name"/g)?.length
@@ -121,7 +121,7 @@ for (const [services, view, shown, kB] of [
   [1_900, 'wall', 600, 130],
   [1_900, 'list', 40, 60],
 ] as const) {
-  test(`of ${services} services, the ${view} shows ${shown} on a page of at most ${kB} kB, and counts the others`, async (t) => {
+  test(`of ${services} services, the ${view} shows ${shown} on a page of at most ${kB} kB, and counts the rest`, async (t) => {
     const { browser, db, acme } = await oneAlert(t)
     for (let n = 1; n < services; n += 1) makeService(db, acme, `service-${n}`)
     const { html } = await browser.get(`/?view=${view}`)

@@ -32,7 +32,7 @@ function fields(more: Record<string, string>): [string, string][] {
   return 'rule-0-events' in more ? all : [...all, ...NEWS.map((word): [string, string] => ['rule-0-events', word])]
 }
 
-test('a channel is created, and its secret address is shown nowhere', async (t) => {
+test('a channel is created, and its secret URL is never shown', async (t) => {
   const { browser, create, channels } = await start(t)
   const { location } = await create()
   const [{ id, name, rules, timeZone }] = await channels()
@@ -47,7 +47,7 @@ test('a channel is created, and its secret address is shown nowhere', async (t) 
   }
 })
 
-test('the page of the senders names a channel whose receiver is gone', async (t) => {
+test('the page of the senders shows a channel whose receiver is gone', async (t) => {
   const { browser, outsider, create, channels, db } = await start(t)
   await create()
   const [{ id }] = await channels()
@@ -72,7 +72,7 @@ test('rules and quiet hours are stored as the API stores them', async (t) => {
   assert.deepEqual([remindAfter, escalateAfter], [5, 15])
 })
 
-test('a bot of Telegram is given by its token and its chat', async (t) => {
+test('a Telegram bot is entered by its token and its chat', async (t) => {
   const { create, channels } = await start(t)
   await create({ kind: 'telegram', address: '123:planted', chat: '-1001' })
   const [{ target }] = await channels()
@@ -90,7 +90,7 @@ for (const [more, message] of [
     'Rule 1, quiet from: Expected a clock time such as 22:00.',
   ],
 ] as const) {
-  test(`${JSON.stringify(more)} is refused with the label of the field, and what was typed stays`, async (t) => {
+  test(`${JSON.stringify(more)} is refused with the label of the field, and typed text is kept`, async (t) => {
     const { create, channels } = await start(t)
     const { status, html } = await create(more)
     assert.deepEqual([status, html.includes(`>${message}</a>`), await channels()], [400, true, []])
@@ -98,14 +98,14 @@ for (const [more, message] of [
   })
 }
 
-test('a name that is taken is refused in words', async (t) => {
+test('a name that is taken is refused with an explanation', async (t) => {
   const { create } = await start(t)
   await create()
   const { status, html } = await create()
   assert.deepEqual([status, html.includes('A channel on-call already exists: choose another name.')], [400, true])
 })
 
-test('mail is refused as long as the server cannot send it', async (t) => {
+test('an email channel is refused while the server cannot send email', async (t) => {
   const notifier = { ...makeServerContext().notifier, hasMailServer: () => false }
   const { browser, create } = await start(t, { notifier })
   assert.match((await browser.get(`${LIST}/new?kind=mail`)).html, /This server sends no mail yet/)
@@ -140,7 +140,7 @@ for (const [outcome, text] of [
   })
 }
 
-test('a warning about the address is shown when the channel is saved', async (t) => {
+test('a warning about the URL is shown when the channel is saved', async (t) => {
   const warning = 'hooks.slack.com cannot be found'
   const notifier = { ...makeServerContext().notifier, checkTarget: async () => ({ refusal: null, warning }) }
   const { create, channels } = await start(t, { notifier })
@@ -149,7 +149,7 @@ test('a warning about the address is shown when the channel is saved', async (t)
   assert.equal((await channels()).length, 1)
 })
 
-test('a rule can be added and removed without a script, and nothing typed is lost', async (t) => {
+test('a rule can be added and removed without JavaScript, and no typed text is lost', async (t) => {
   const { create, channels } = await start(t)
   const { status, html } = await create({ do: 'add-rule', name: 'half typed' })
   assert.deepEqual([status, html.includes('Rule 2'), html.includes('value="half typed"')], [200, true, true])
@@ -163,7 +163,7 @@ test('a rule can be added and removed without a script, and nothing typed is los
   assert.deepEqual(await channels(), [])
 })
 
-test('a change keeps the address, and a warning is shown for a service that does not exist', async (t) => {
+test('a change keeps the URL, and a warning is shown for a service that does not exist', async (t) => {
   const { browser, create, channels } = await start(t)
   await create()
   const path = `${LIST}/${(await channels())[0].id}`
@@ -185,7 +185,7 @@ test('a channel is disabled, enabled and removed', async (t) => {
   assert.deepEqual([await channels(), (await browser.get(path)).status], [[], 404])
 })
 
-test('Charlie sees and changes no channel of Acme', async (t) => {
+test("Charlie can neither see nor change Acme's channel", async (t) => {
   const { create, channels, outsider } = await start(t)
   await create()
   const path = `${LIST}/${(await channels())[0].id}`
@@ -198,7 +198,7 @@ test('Charlie sees and changes no channel of Acme', async (t) => {
   assert.equal((await channels()).length, 1)
 })
 
-test('without the scope admin there are no channels', async (t) => {
+test('without the admin scope no channels are shown', async (t) => {
   const { app, db, acme } = await start(t)
   const writer = makeBrowser(app)
   await writer.signIn(makeToken(db, acme, ['read', 'write']))

@@ -13,7 +13,7 @@ import { startServer } from '../helpers/server.ts'
 const run = promisify(execFile)
 const example = (name: string) => readFileSync(new URL(`../../examples/${name}`, import.meta.url), 'utf8')
 
-test('Every curl line of /docs runs unchanged and gets the documented answer', async (t) => {
+test('Every curl command on /docs runs unchanged and gets the documented response', async (t) => {
   const { url, token, request, shell } = await acmesShell(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text())
   assert.ok(lines.length > ROUTES.length, `only ${lines.length} lines`)
@@ -29,7 +29,7 @@ test('Every curl line of /docs runs unchanged and gets the documented answer', a
   t.diagnostic(`${lines.length} curl lines`)
 })
 
-test('Every operation has a curl line', async (t) => {
+test('Every operation has a curl command', async (t) => {
   const { url } = await startServer(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text())
   for (const { method, path } of ROUTES) {
@@ -41,7 +41,7 @@ test('Every operation has a curl line', async (t) => {
   }
 })
 
-test('A line without its id is refused and changes nothing', async (t) => {
+test('A command without its id is refused and changes nothing', async (t) => {
   const { url, token, request, shell } = await acmesShell(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text()).filter((line) => line.includes('$INTO'))
   const { SERVICE_ID = '' } = await freshIds(request)
@@ -49,7 +49,7 @@ test('A line without its id is refused and changes nothing', async (t) => {
   assert.deepEqual([status, JSON.parse(body).errors[0].path], [400, 'into'])
 })
 
-test('The line for the organization changes nothing, and the line for an incident changes only its status', async (t) => {
+test('The command for the organization changes nothing, and the one for an incident changes only its status', async (t) => {
   const { url, token, request, shell } = await acmesShell(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text())
   const ids = await freshIds(request)

@@ -11,7 +11,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const DESK: Screen = { width: 1280, height: 800, scheme: 'light' }
 const PHONE: Screen = { width: 360, height: 740, scheme: 'light' }
 
-describe('The page of the interface', () => {
+describe('The API reference page', () => {
   const cleanings: (() => void | Promise<void>)[] = []
   const cleaner = { after: (work: () => void | Promise<void>) => void cleanings.unshift(work) }
   let open: (screen: Screen) => Promise<Visit>
@@ -29,19 +29,19 @@ describe('The page of the interface', () => {
   })
 
   for (const screen of [DESK, PHONE]) {
-    test(`has no axe violation at ${screen.width} pixels`, async () => {
+    test(`has no axe violations at ${screen.width} pixels`, async () => {
       const { found, ran } = await objections(await open(screen), { resultTypes: ['violations'] })
       assert.deepEqual(found, [])
       assert.ok(ran > 20)
     })
   }
 
-  test('has enough contrast in the dark theme, which changes only colours', async () => {
+  test('has enough contrast in the dark theme, which changes only colors', async () => {
     const { found, ran } = await objections(await open({ ...PHONE, scheme: 'dark' }), { runOnly: ['color-contrast'] })
     assert.deepEqual([found, ran], [[], 1])
   })
 
-  test('follows the colour scheme of the browser', async () => {
+  test("uses the browser's color scheme", async () => {
     const shades = await Promise.all(
       (['light', 'dark'] as const).map(async (scheme) => {
         const { page } = await open({ ...DESK, scheme })
@@ -52,7 +52,7 @@ describe('The page of the interface', () => {
   })
 
   for (const screen of [PHONE, DESK]) {
-    test(`does not scroll sideways at ${screen.width} pixels`, async () => {
+    test(`does not scroll horizontally at ${screen.width} pixels`, async () => {
       const { page } = await open(screen)
       const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
       assert.deepEqual(widths, [screen.width, screen.width])
@@ -64,7 +64,7 @@ describe('The page of the interface', () => {
     assert.deepEqual([complaints, requests], [[], [`${origin}/docs`]])
   })
 
-  test('has a policy that refuses an injected script, picture and style', async () => {
+  test('has a policy that blocks an injected script, image and style', async () => {
     const { page } = await open(DESK)
     const refused = await page.evaluate(`new Promise((resolve) => {
       const seen = []
@@ -78,7 +78,7 @@ describe('The page of the interface', () => {
     assert.equal(await page.title(), 'incmon API')
   })
 
-  test('can be used with the keyboard: first the link that skips the contents, then the contents', async () => {
+  test('can be used with the keyboard: first the link that skips the table of contents, then the contents', async () => {
     const { page } = await open(DESK)
     const focused = async () => {
       await page.keyboard.press('Tab')
@@ -103,7 +103,7 @@ describe('The page of the interface', () => {
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  test('prints completely, with whole examples and without the contents', async () => {
+  test('prints completely, with whole examples and without the table of contents', async () => {
     const { page } = await open(DESK)
     await page.emulateMedia({ media: 'print' })
     const cut = await page.evaluate(

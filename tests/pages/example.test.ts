@@ -64,7 +64,7 @@ test('after a test event, which creates no service, the first page still connect
   assert.match((await browser.get('/')).html, /No service is known yet[\s\S]*Load the example/)
 })
 
-test('one click removes the example completely, and the welcome page is back', async (t) => {
+test('one click removes the example completely, and the welcome page returns', async (t) => {
   const { browser, counts, request, token } = await start(t)
   const before = counts()
   await browser.send(LOAD, {})
@@ -75,7 +75,7 @@ test('one click removes the example completely, and the welcome page is back', a
   assert.deepEqual((await request('GET', '/api/alerts?status=firing', { token })).body.data, [])
 })
 
-test('a pipeline and an alert of real senders never belong to a service of the example', async (t) => {
+test('a pipeline and an alert from real senders never belong to an example service', async (t) => {
   const { browser, request, token } = await start(t)
   await browser.send(LOAD, {})
   const body = pipeline('failed', 'acme/search', { jobs: [build('deploy', 'failed')] })
@@ -88,7 +88,7 @@ test('a pipeline and an alert of real senders never belong to a service of the e
   }
 })
 
-test('the example is removed even if an incident of another service was merged into its incident', async (t) => {
+test("the example is removed even if another service's incident was merged into its incident", async (t) => {
   const { browser, sendAlert, request, token, acme, db } = await start(t)
   await browser.send(LOAD, {})
   await sendAlert()
@@ -99,7 +99,7 @@ test('the example is removed even if an incident of another service was merged i
   assert.equal((await browser.send(REMOVE, {})).location, '/?done=example-removed')
 })
 
-test('what real senders sent meanwhile stays, and goes on', async (t) => {
+test('what real senders sent in the meantime is kept and continues', async (t) => {
   const { browser, clock, sendAlert, request, token } = await start(t)
   await browser.send(LOAD, {})
   await sendAlert()
@@ -114,7 +114,7 @@ test('what real senders sent meanwhile stays, and goes on', async (t) => {
   assert.doesNotMatch((await browser.get('/')).html, /This is an example/)
 })
 
-test('a real service of the same name takes no part in the example', async (t) => {
+test('a real service with the same name is not affected by the example', async (t) => {
   const { browser, counts, sendAlert, request, token } = await start(t)
   await sendAlert()
   const before = counts()
@@ -126,7 +126,7 @@ test('a real service of the same name takes no part in the example', async (t) =
   assert.deepEqual(counts(), before)
 })
 
-test('the messages of the example name its own namespace, as its alerts do', async (t) => {
+test('the messages of the example use its own namespace, like its alerts', async (t) => {
   const { browser, request, token } = await start(t)
   await browser.send(LOAD, {})
   const { data } = (await request('GET', '/api/alerts?source=cluster', { token })).body
@@ -135,7 +135,7 @@ test('the messages of the example name its own namespace, as its alerts do', asy
   assert.doesNotMatch(messages.join('\n'), /_shop/)
 })
 
-test('the example is not loaded twice', async (t) => {
+test('the example is never loaded twice', async (t) => {
   const { browser, counts } = await start(t)
   await browser.send(LOAD, {})
   const before = counts()
@@ -151,7 +151,7 @@ test('removing without an example changes nothing', async (t) => {
   assert.deepEqual(counts(), before)
 })
 
-test('Charlie sees nothing of the example of Acme and cannot remove it', async (t) => {
+test("Charlie cannot see or remove Acme's example", async (t) => {
   const { app, browser, charlie, counts } = await start(t)
   await browser.send(LOAD, {})
   const before = counts()
@@ -162,7 +162,7 @@ test('Charlie sees nothing of the example of Acme and cannot remove it', async (
   assert.deepEqual(counts(), before)
 })
 
-test('without the scope admin nobody loads or removes the example', async (t) => {
+test('without the admin scope the example can be neither loaded nor removed', async (t) => {
   const { app, db, acme, counts } = await start(t)
   const writer = makeBrowser(app)
   await writer.signIn(makeToken(db, acme, ['read', 'write']))
@@ -171,7 +171,7 @@ test('without the scope admin nobody loads or removes the example', async (t) =>
   assert.equal(counts().alerts, 0)
 })
 
-test('the configuration of a sender has the address of this server and a fresh token, and the first event is seen', async (t) => {
+test("the configuration for a sender has this server's URL and a fresh token, and the first event is detected", async (t) => {
   const { browser, sendAlert } = await start(t)
   const { html } = await browser.send('/welcome?connect=other', { connect: 'other' })
   const [, token = ''] = /Authorization: Bearer (incmon_[\w-]{43})/.exec(html) ?? []

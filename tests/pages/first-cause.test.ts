@@ -42,7 +42,7 @@ async function causes(t: TestContext) {
   return { call, named, cart }
 }
 
-test('the page counts to the first alert of the service, not to the alert of the failed pipeline', async (t) => {
+test('the page measures to the first alert of the service, not to the alert of the failed pipeline', async (t) => {
   const { acme, clock, request, app } = makeWorld(t)
   clock.now = NOON
   const body = pipeline('failed', 'shop/cart', { at: NOON, jobs: [build('deploy', 'failed')] })
@@ -73,7 +73,7 @@ test('the API, the page, the message and the postmortem name the same first caus
   assert.match(String(found[0]), /^shop\/pay#/)
 })
 
-test('after a person confirmed another change, all of them name that one', async (t) => {
+test('after a person confirmed another change, all of them name it', async (t) => {
   const { named, call, cart } = await causes(t)
   const { data } = await call('GET', '/api/correlations')
   const own = data.find(({ serviceId }: { serviceId: string }) => serviceId === cart)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formOf } from '../../src/http/web/visit/form.ts'
 
-test('a form has the first value of a field, and all of them', () => {
+test('a form returns the first value of a field, and all of them', () => {
   const form = formOf('name=A+b&name=C&csrf=x')
   assert.deepEqual(
     [form.text('name'), form.texts('name'), form.csrf, form.text('other')],

@@ -48,12 +48,12 @@ describe('Hostile strings', () => {
     for (const clean of cleanings) await clean()
   })
 
-  test('there are sixty of them', () => {
+  test('are sixty in number', () => {
     assert.equal(new Set(HOSTILE).size, 60)
   })
 
   for (const name of PAGES) {
-    test(`run nothing, link nowhere and break no layout on the page ${name}`, async () => {
+    test(`run nothing, link nowhere and keep the layout intact on the page ${name}`, async () => {
       const answer = await page.goto(server.url + (paths[name] ?? name))
       assert.equal(answer?.status(), 200)
       assert.deepEqual(await findings(page), { attacked: false, elements: [], links: [], width: PHONE.width })
@@ -72,7 +72,7 @@ describe('Hostile strings', () => {
     }
   })
 
-  test('are found by a page that would write them without escaping', async () => {
+  test('are detected by the test on a page that outputs them without escaping', async () => {
     await page.goto('about:blank')
     await page.setContent(HOSTILE.join(' '))
     const { attacked, elements, links } = await findings(page)

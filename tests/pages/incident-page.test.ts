@@ -50,7 +50,7 @@ test('the page of an incident has its cause, picture, suspects, alerts and timel
   assert.match(html, /aria-label="What happened from 11:4\d to 12:00: 1 pipeline and 1 alert\./)
 })
 
-test('the cause, the service and the postmortem lead to the pipeline in GitLab', async (t) => {
+test('the cause, the service and the postmortem link to the pipeline in GitLab', async (t) => {
   const { browser, path, send } = await brokenCart(t)
   const link = /<a href="https:\/\/gitlab\.example\/shop\/cart\/-\/pipelines\/31" rel="noreferrer"[^>]*>/
   const { html } = await browser.get(path)
@@ -61,7 +61,7 @@ test('the cause, the service and the postmortem lead to the pipeline in GitLab',
   assert.match((await browser.get(`${path}/postmortem`)).html, new RegExp(`${link.source}GitLab`))
 })
 
-test('a pipeline whose sender names no web address has no link', async (t) => {
+test('a pipeline whose sender provides no web address has no link', async (t) => {
   const { browser, path, request, token } = await brokenCart(t, { deploys: false })
   const body = pipeline('failed', 'shop/cart', { at: NOON - MINUTE, jobs: [build('deploy', 'failed')] })
   Object.assign(body, { project: { path_with_namespace: 'shop/cart', web_url: 'javascript:alert(1)' } })
@@ -71,7 +71,7 @@ test('a pipeline whose sender names no web address has no link', async (t) => {
   assert.doesNotMatch(html, /in GitLab|javascript:/)
 })
 
-test('somebody acknowledges, writes a note and resolves without a script', async (t) => {
+test('a person acknowledges, adds a note and resolves without JavaScript', async (t) => {
   const { browser, path, id, request, token, send } = await brokenCart(t)
   const sent = await send(`${path}/status`, { status: 'investigating' })
   assert.deepEqual([sent.status, sent.location], [303, `${path}?done=acknowledged`])
@@ -84,7 +84,7 @@ test('somebody acknowledges, writes a note and resolves without a script', async
   assert.match((await browser.get(path)).html, /Reopen/)
 })
 
-test('the head stops counting when the last alert ends, and the list and the overview say the same', async (t) => {
+test('the duration stops when the last alert ends, and the list and the overview agree', async (t) => {
   const { browser, path, recover, clock } = await brokenCart(t)
   assert.match((await browser.get(path)).html, /Critical for 2 min.*since 11:58/s)
   await recover(8)
@@ -96,7 +96,7 @@ test('the head stops counting when the last alert ends, and the list and the ove
   assert.match((await browser.get('/')).html, /Critical for 10 min/)
 })
 
-test('the step of an incident names who moved it there', async (t) => {
+test('a status step names the person who set it', async (t) => {
   const { browser, path, recover, deps, clock, send } = await brokenCart(t, { deploys: false })
   await send(`${path}/status`, { status: 'investigating' })
   await recover(8)
@@ -107,7 +107,7 @@ test('the step of an incident names who moved it there', async (t) => {
   assert.match((await browser.get('/')).html, /Healthy again since 12:08\. .*Ada/s)
 })
 
-test('resolving while alerts fire is not hidden', async (t) => {
+test('resolving while alerts are firing is not hidden', async (t) => {
   const { browser, path, send } = await brokenCart(t)
   const { html: before } = await browser.get(path)
   assert.match(before, /1 alert still fires\. A new incident opens only after the problem has ended once\.</)
@@ -119,7 +119,7 @@ test('resolving while alerts fire is not hidden', async (t) => {
   assert.match(html, /Changed to resolved: 1 alert still fired/)
 })
 
-test('the box of Resolve promises reminders if there is a channel', async (t) => {
+test('the resolve box promises reminders if there is a channel', async (t) => {
   const { browser, path, db, acme } = await brokenCart(t)
   makeChannel(db, acme)
   assert.match((await browser.get(path)).html, /ended once\. Your channels are reminded after 30 minutes\./)
@@ -133,7 +133,7 @@ test('resolving after all alerts have ended needs no warning', async (t) => {
   assert.doesNotMatch((await browser.get(path)).html, /still fire/)
 })
 
-test('a verdict confirms the suspect, moves it to the top, and can be taken back', async (t) => {
+test('a verdict confirms the suspect, moves it to the top, and can be undone', async (t) => {
   const { browser, path, send } = await brokenCart(t)
   const suspect = { ref: 'shop/cart#31', kind: 'pipeline' }
   await send(`${path}/verdict`, { ...suspect, verdict: 'confirmed' })
@@ -158,7 +158,7 @@ test('an empty note and an unknown status change nothing', async (t) => {
   assert.deepEqual([body.status, body.timeline.some((one: { kind: string }) => one.kind === 'note')], ['open', false])
 })
 
-test('Charlie sees neither the incident nor its service, and can do nothing to it', async (t) => {
+test('Charlie sees neither the incident nor its service, and cannot change it', async (t) => {
   const { app, db, charlie, path, id, request, token } = await brokenCart(t)
   const browser = makeBrowser(app)
   await browser.signIn(charlie.token)
@@ -172,7 +172,7 @@ test('Charlie sees neither the incident nor its service, and can do nothing to i
   assert.equal((await request('GET', `/api/incidents/${id}`, { token })).body.status, 'open')
 })
 
-test('somebody who may only read sees no button, and is refused', async (t) => {
+test('a person with read access sees no buttons, and is refused', async (t) => {
   const { app, db, acme, path } = await brokenCart(t)
   const browser = makeBrowser(app)
   await browser.signIn(makeToken(db, acme, ['read']))
@@ -180,7 +180,7 @@ test('somebody who may only read sees no button, and is refused', async (t) => {
   assert.equal((await browser.post(`${path}/status`, { status: 'resolved' })).status, 403)
 })
 
-test('an address that names no incident is answered 404', async (t) => {
+test('a URL without an existing incident gets 404', async (t) => {
   const { browser } = await brokenCart(t)
   assert.deepEqual(
     [(await browser.get('/incidents/x')).status, (await browser.get('/incidents/999')).status],
@@ -188,7 +188,7 @@ test('an address that names no incident is answered 404', async (t) => {
   )
 })
 
-test('the list shows what is not resolved first, and ignores words that it does not know', async (t) => {
+test('the list shows unresolved incidents first, and ignores unknown parameters', async (t) => {
   const { browser, db, acme } = await brokenCart(t)
   const service = makeService(db, acme, 'mailer')
   makeIncident(db, acme, service, { title: 'mailer: done', status: 'resolved', resolved_at: NOON })
@@ -198,20 +198,20 @@ test('the list shows what is not resolved first, and ignores words that it does 
   assert.doesNotMatch((await browser.get('/incidents?status=resolved')).html, /cart: Down/)
 })
 
-test('41 services are shown as a wall unless the address says otherwise', async (t) => {
+test('41 services are shown as a wall unless the URL says otherwise', async (t) => {
   const { browser, db, acme } = await brokenCart(t)
   for (let n = 0; n < 41; n += 1) makeService(db, acme, `service-${n}`)
   assert.match((await browser.get('/')).html, /class="cell cell-critical"/)
   assert.match((await browser.get('/?view=list')).html, /<table class="services/)
 })
 
-test('a filter leaves its services, and says so if there is none', async (t) => {
+test('a filter shows its services, or says that there are none', async (t) => {
   const { browser } = await brokenCart(t)
   assert.match((await browser.get('/?status=degraded')).html, /No service is degraded\..*Show all services/s)
   assert.match((await browser.get('/?q=%3Cscript%3E')).html, /No service matches “&lt;script&gt;”\./)
 })
 
-test('a storm of 10,000 alike alerts is one group, one row of the timeline, and a page below 60 kB', async (t) => {
+test('a storm of 10,000 similar alerts is one group, one timeline row, and a page below 60 kB', async (t) => {
   const { browser, db, acme, path, request, token, id } = await brokenCart(t)
   const service = makeService(db, acme, 'storm')
   const incident = db.first(db.sql.selectFrom('incidents').select('id').where('number', '=', 1))

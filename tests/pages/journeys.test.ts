@@ -10,7 +10,7 @@ const DESK = { width: 1280, height: 800, scheme: 'light' } as const
 /** No page has more focusable elements. */
 const MAX_TABS = 120
 
-describe('A person with a browser', () => {
+describe('A user with a browser', () => {
   const cleanings: (() => void | Promise<void>)[] = []
   let server: Awaited<ReturnType<typeof startServer>>
   let browser: Awaited<ReturnType<typeof startBrowser>>
@@ -42,7 +42,7 @@ describe('A person with a browser', () => {
     await page.waitForSelector('header.bar')
   }
 
-  test('sets up a channel with a quiet night and a silence, both in the time zone of the browser', async () => {
+  test("sets up a channel with quiet hours and a silence, both in the browser's time zone", async () => {
     const page = await begin('quiet')
     await signIn(page, 'Ada')
     const devtools = await page.context().newCDPSession(page)
@@ -70,7 +70,7 @@ describe('A person with a browser', () => {
     assert.equal((await server.get('/api/alerts?silenced=1')).data.length, 1)
   })
 
-  test('signs in, acknowledges, writes a note, resolves and edits the postmortem with keys only', async () => {
+  test('signs in, acknowledges, adds a note, resolves and edits the postmortem with only the keyboard', async () => {
     const page = await begin('keyboard')
     await tabTo(page, 'token')
     await page.keyboard.type(server.token)
@@ -103,7 +103,7 @@ describe('A person with a browser', () => {
     assert.match(await page.innerText('main'), /It ran out of memory\./)
   })
 
-  test('does the same without a script', async () => {
+  test('does the same without JavaScript', async () => {
     const page = await begin('plain', false)
     await signIn(page, 'Grace')
     await page.goto(`${server.url}/incidents`)
@@ -121,7 +121,7 @@ describe('A person with a browser', () => {
     assert.match(await page.innerText('main'), /A full disk\./)
   })
 
-  test('sees within a second what another person acknowledges, without a reload', async () => {
+  test("sees another user's acknowledgement within a second, without a reload", async () => {
     const [ada, grace] = [await begin('shared'), await begin('shared')]
     for (const [page, name] of [
       [ada, 'Ada'],
@@ -148,7 +148,7 @@ describe('A person with a browser', () => {
     assert.equal(new URL(page.url()).pathname, '/alerts')
   })
 
-  test('is told that cookies are needed if the browser refuses them', async () => {
+  test('is told that cookies are required if the browser rejects them', async () => {
     const page = await begin('no-cookies', false)
     await page.context().route('**/*', async (route) => {
       const { cookie: _, ...headers } = await route.request().allHeaders()

@@ -80,7 +80,7 @@ describe('The pages', () => {
   }
 
   for (const screen of SCREENS) {
-    test(`have no axe violation and no horizontal scroll bar at ${screen.width} pixels, ${screen.scheme}`, async () => {
+    test(`have no axe violations and no horizontal scroll bar at ${screen.width} pixels, ${screen.scheme}`, async () => {
       await fillOnce()
       const wrong: Record<string, unknown> = {}
       const { page, complaints } = await enter(screen)
@@ -98,7 +98,7 @@ describe('The pages', () => {
     })
   }
 
-  test('show what has changed without a reload, and keep what is being typed', async () => {
+  test('show changes without a reload, and keep what is being typed', async () => {
     const { page } = await enter(DESK)
     await page.waitForSelector('#live[data-state=live]')
     await page.fill('#search', 'half a wo')
@@ -108,7 +108,7 @@ describe('The pages', () => {
     assert.equal(await page.evaluate('document.activeElement.id'), 'search')
   })
 
-  test('ask for at most four files on the first visit, and nothing of anybody else', async () => {
+  test('request at most four files on the first visit, and none from other sites', async () => {
     const { requests } = await visit(`${server.url}/sign-in`, DESK)
     assert.ok(requests.length <= 4, requests.join(' '))
     assert.deepEqual(
@@ -117,7 +117,7 @@ describe('The pages', () => {
     )
   })
 
-  test('can be reached with keys, which are off in fields', async () => {
+  test('can be used with the keyboard, whose shortcuts are off in fields', async () => {
     const { page } = await enter(DESK)
     await page.evaluate('document.activeElement.blur()')
     await page.keyboard.press('/')
@@ -126,7 +126,7 @@ describe('The pages', () => {
     assert.equal(await page.inputValue('#search'), 'g/s')
   })
 
-  test('are complete without a script', async () => {
+  test('are complete without JavaScript', async () => {
     const { page } = await visit(`${server.url}/sign-in`, DESK)
     const context = await page.context().browser()?.newContext({ javaScriptEnabled: false })
     const plain = await context?.newPage()

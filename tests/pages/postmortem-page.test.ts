@@ -46,7 +46,7 @@ for (const [name, field] of [
   ['wentWell', (body: any) => body.lessons.wentWell],
   ['lucky', (body: any) => body.lessons.lucky],
 ] as const) {
-  test(`the part ${name} is written, shown with its line breaks, and taken back`, async (t) => {
+  test(`the section ${name} is edited, shown with its line breaks, and cleared`, async (t) => {
     const { browser, path, send, document } = await mendedCart(t)
     assert.match((await browser.get(`${path}?edit=${name}`)).html, new RegExp(`<textarea id="text-${name}"`))
     assert.equal((await send({ [name]: 'first\r\nsecond' })).location, `${path}?done=saved#${name}`)
@@ -71,7 +71,7 @@ test('the first line counts the action items that are not done, and those withou
   )
 })
 
-test('a final postmortem has no field, and takes words only as a draft again', async (t) => {
+test('a final postmortem has no fields, and can be edited only as a draft', async (t) => {
   const { browser, path, send, document } = await mendedCart(t)
   await send({ state: 'final' })
   assert.doesNotMatch((await browser.get(`${path}?edit=summary`)).html, /<textarea|>Write</)
@@ -81,7 +81,7 @@ test('a final postmortem has no field, and takes words only as a draft again', a
   assert.equal((await document()).summary.addition, 'in time')
 })
 
-test('an unknown part and an unknown state change nothing', async (t) => {
+test('an unknown section and an unknown state change nothing', async (t) => {
   const { browser, path, send, document } = await mendedCart(t)
   const before = await document()
   assert.equal((await send({ exploded: 'x', state: 'exploded' })).status, 303)
@@ -96,7 +96,7 @@ test('the same document is served as Markdown', async (t) => {
   assert.match(html, /^# Postmortem: cart: Down/)
 })
 
-test('an incident that is not resolved says why there is no postmortem', async (t) => {
+test('the page of an unresolved incident says why there is no postmortem', async (t) => {
   const { browser, path, request, token, id } = await mendedCart(t)
   const open = { title: 'slow', serviceId: (await request('GET', `/api/incidents/${id}`, { token })).body.serviceId }
   const { number } = (await request('POST', '/api/incidents', { token, body: { ...open, severity: 'error' } })).body
@@ -105,7 +105,7 @@ test('an incident that is not resolved says why there is no postmortem', async (
   assert.match(html, /when the incident is resolved/)
 })
 
-test('Charlie and somebody who may only read cannot write', async (t) => {
+test('Charlie and people with read access cannot edit', async (t) => {
   const { app, db, acme, charlie, path, id, document } = await mendedCart(t)
   const [reader, outsider] = [makeBrowser(app), makeBrowser(app)]
   await reader.signIn(makeToken(db, acme, ['read']))
@@ -116,7 +116,7 @@ test('Charlie and somebody who may only read cannot write', async (t) => {
   assert.equal((await document()).summary.addition, null)
 })
 
-test('hostile words of senders and people are shown as text', async (t) => {
+test('hostile text from senders and people is shown as text', async (t) => {
   const hostile = '</textarea><script>alert(1)</script><img src=x onerror=alert(1)>'
   const { browser, path, send } = await mendedCart(t, hostile)
   await send({ summary: hostile })
@@ -127,7 +127,7 @@ test('hostile words of senders and people are shown as text', async (t) => {
   }
 })
 
-test('two people who write one part lose nothing: the second sees both texts, and saves again', async (t) => {
+test('if two people edit one section, nothing is lost: the second sees both texts and saves again', async (t) => {
   const { send, document } = await mendedCart(t)
   await send({ summary: 'Ada: the cache', seen: '' })
   const refused = await send({ summary: 'Kim: the limit', seen: '' })
@@ -142,7 +142,7 @@ test('two people who write one part lose nothing: the second sees both texts, an
   assert.equal((await document()).summary.addition, 'Ada and Kim')
 })
 
-test('a part that another person left alone is saved, and so is the same text twice', async (t) => {
+test('a section that nobody else changed is saved, and so is the same text twice', async (t) => {
   const { send } = await mendedCart(t)
   await send({ summary: 'the cache', seen: '' })
   assert.equal((await send({ lucky: 'it was night', seen: '' })).status, 303)
@@ -151,7 +151,7 @@ test('a part that another person left alone is saved, and so is the same text tw
   assert.equal((await send({ summary: 'c', seen: 'a\r\n\r\nb' })).status, 303)
 })
 
-test('a text is not lost if somebody marks the postmortem as final meanwhile', async (t) => {
+test('a text is not lost if somebody finalizes the postmortem in the meantime', async (t) => {
   const { send } = await mendedCart(t)
   await send({ state: 'final' })
   const { status, html } = await send({ summary: 'a long story', seen: '' })
@@ -159,7 +159,7 @@ test('a text is not lost if somebody marks the postmortem as final meanwhile', a
   assert.match(html, /marked this postmortem as final.*<textarea[^>]*>a long story</s)
 })
 
-test('a session that ends during an edit loses nothing: the text comes back after signing in', async (t) => {
+test('if a session ends during an edit, nothing is lost: the text is back after signing in', async (t) => {
   const { app, path, token, document } = await mendedCart(t)
   const stranger = makeBrowser(app)
   const { status, html } = await stranger.post(path, { csrf: 'old', summary: 'three\nlines\nof <text>', seen: '' })
@@ -171,7 +171,7 @@ test('a session that ends during an edit loses nothing: the text comes back afte
   assert.equal((await stranger.get(path)).status, 200)
 })
 
-test('an open incident has no postmortem yet, and the page says which button writes it', async (t) => {
+test('an open incident has no postmortem yet, and the page says which button creates it', async (t) => {
   const world = makeWorld(t)
   const { token } = world.acme
   const body = alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON })])

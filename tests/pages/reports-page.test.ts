@@ -20,7 +20,7 @@ async function threeIncidents(t: TestContext, name = 'cart') {
   return { ...world, browser }
 }
 
-test('the report counts the incidents of the span, and says how many have a time', async (t) => {
+test('the report counts the incidents in the period, and says how many have a time', async (t) => {
   const { browser } = await threeIncidents(t)
   const { html, status } = await browser.get('/reports')
   assert.equal(status, 200)
@@ -31,7 +31,7 @@ test('the report counts the incidents of the span, and says how many have a time
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
 })
 
-test('the last column is labelled with today, because it ends now', async (t) => {
+test('the last column is labeled with today, because it ends now', async (t) => {
   const { browser } = await threeIncidents(t)
   const { html } = await browser.get('/reports?range=30d')
   const labels = [...html.matchAll(/y="179">(\d+ [A-Z][a-z]{2})</g)].map(([, label]) => label)
@@ -51,14 +51,14 @@ for (const [range, count] of [
   })
 }
 
-test('each incident is one mark that leads to it', async (t) => {
+test('each incident is a mark that links to it', async (t) => {
   const { browser } = await threeIncidents(t)
   const { html } = await browser.get('/reports')
   const [, href = ''] = /<a href="(\/incidents\/\d+)" aria-label="\d+ [^"]*, critical, 40 min"/.exec(html) ?? []
   assert.equal((await browser.get(href)).status, 200)
 })
 
-test('the charts of 2,000 incidents count all of them, on a page of less than 60 kB', async (t) => {
+test('the charts of 2,000 incidents include all of them, on a page of less than 60 kB', async (t) => {
   const { db, acme, browser } = await threeIncidents(t)
   const busy = Array.from({ length: 60 }, (_, n) => makeService(db, acme, `busy-service-number-${n}`))
   for (let n = 0; n < 2_000; n += 1) {
@@ -73,7 +73,7 @@ test('the charts of 2,000 incidents count all of them, on a page of less than 60
   assert.ok(html.length < 60_000, `${html.length}`)
 })
 
-test('an incident that was resolved before it started took no time', async (t) => {
+test('an incident resolved before it started took no time', async (t) => {
   const { db, acme, browser } = await threeIncidents(t)
   const times = { created_at: NOON - DAY, started_at: NOON, resolved_at: NOON - DAY } as const
   makeIncident(db, acme, makeService(db, acme, 'odd'), { status: 'resolved', ...times })
@@ -82,7 +82,7 @@ test('an incident that was resolved before it started took no time', async (t) =
   assert.doesNotMatch(html, /NaN|Infinity|="-\d+%"/)
 })
 
-test('the table is served as CSV, in which no cell is a formula', async (t) => {
+test('the table is available as CSV without formulas', async (t) => {
   const { browser } = await threeIncidents(t, '=HYPERLINK("https://example.com")')
   const { html, headers } = await browser.get('/reports.csv?range=90d')
   assert.match(headers.get('content-disposition') ?? '', /attachment; filename="incmon-90d\.csv"/)

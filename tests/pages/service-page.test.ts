@@ -28,7 +28,7 @@ async function stormyCart(t: TestContext) {
   return { ...world, token, browser, id, alertId: String(firing) }
 }
 
-test('the page of a service says how bad it is, why, and what changed', async (t) => {
+test("a service's page shows how bad it is, why, and what changed", async (t) => {
   const { browser, id } = await stormyCart(t)
   const { html, status } = await browser.get(`/services/${id}`)
   assert.equal(status, 200)
@@ -39,12 +39,12 @@ test('the page of a service says how bad it is, why, and what changed', async (t
   assert.match(html, /Changes.*>#31<.*<\/b> deploy failed/s)
 })
 
-test('the last deploy has the time of its start, as in the cause', async (t) => {
+test('the last deploy has its start time, as in the cause', async (t) => {
   const { browser } = await stormyCart(t)
   assert.match((await browser.get('/')).html, /#31<.*started 6 min ago/s)
 })
 
-test('a group of which some alerts have ended says how many still fire', async (t) => {
+test('a group in which some alerts have ended says how many are still firing', async (t) => {
   const { browser, request, token } = await stormyCart(t)
   const labels = { service: 'cart', severity: 'warning', route: '/r7' }
   const over = alert('HighErrorRate', labels, { startsAt: NOON - MINUTE, endsAt: NOON })
@@ -55,7 +55,7 @@ test('a group of which some alerts have ended says how many still fire', async (
   assert.match(html, /firing for 2 min/)
 })
 
-test('the penalties of the bill add up to what the score lacks', async (t) => {
+test('the penalties add up to what is missing from the score', async (t) => {
   const { browser, id } = await stormyCart(t)
   const { html } = await browser.get(`/services/${id}`)
   const points = [...html.matchAll(/bill-points">−(\d+)</g)].map(([, number]) => Number(number))
@@ -70,7 +70,7 @@ for (const range of ['1h', '24h', '7d', 'forever', '']) {
   })
 }
 
-test('a service without anything says so', async (t) => {
+test('the page of a service without any records says so', async (t) => {
   const { browser, db, acme } = await stormyCart(t)
   const { id } = makeService(db, acme, 'quiet')
   const { html } = await browser.get(`/services/${id}`)
@@ -78,7 +78,7 @@ test('a service without anything says so', async (t) => {
     assert.ok(html.includes(words), words)
 })
 
-test('an alert that fires since before the chosen span is listed, and an ended one is not', async (t) => {
+test('an alert that has been firing since before the selected span is listed, and an ended one is not', async (t) => {
   const { app, db, acme } = makeWorld(t)
   const old = { starts_at: NOON - 3 * DAY }
   makeAlert(db, acme, makeService(db, acme, 'disk'), { ...old, name: 'DiskFull' })
@@ -93,7 +93,7 @@ test('an alert that fires since before the chosen span is listed, and an ended o
   assert.equal((await browser.get('/alerts?status=ended')).html.includes('DiskFull'), false)
 })
 
-test('the incident of a storm names the alerts that are silenced, and its links once for all alike alerts', async (t) => {
+test('an incident with a storm lists the silenced alerts, and its links once for all similar alerts', async (t) => {
   const { browser, request, token } = await stormyCart(t)
   const silence = { matchers: [{ name: 'service', op: '=', value: 'cart' }], endsAt: '2036-11-21T14:30:00Z' }
   const sent = await request('POST', '/api/silences', { token, body: { ...silence, comment: 'Upgrade' } })
@@ -115,7 +115,7 @@ test('a silenced service says so on its page, in the list of alerts and on the o
   assert.match((await browser.get('/')).html, /> silenced<\/span>/)
 })
 
-test('the overview says that alerts still fire after the last incident was resolved', async (t) => {
+test('the overview says that alerts are still firing after the last incident was resolved', async (t) => {
   const { app, db, acme } = makeWorld(t)
   const cart = makeService(db, acme, 'cart')
   const resolved = { status: 'resolved', started_at: NOON - DAY, resolved_at: NOON - 4 * MINUTE } as const
@@ -135,7 +135,7 @@ test('similar alerts are one row with their count, and a query parameter shows t
   assert.equal((await browser.get('/alerts?group=0')).html.match(/<tr>/g)?.length, 33)
 })
 
-test('the histogram counts the rows, and each bar leads to its span', async (t) => {
+test('the histogram counts the rows, and each bar links to its period', async (t) => {
   const { browser } = await stormyCart(t)
   const { html } = await browser.get('/alerts')
   assert.match(html, /aria-label="Alerts from 12:00 to 12:00: 3, at most/)
@@ -143,7 +143,7 @@ test('the histogram counts the rows, and each bar leads to its span', async (t) 
   assert.match((await browser.get(href.replaceAll('&amp;', '&'))).html, /Remove the filter started 11:\d\d to/)
 })
 
-test('filters leave what they name, and a chip takes one away', async (t) => {
+test('filters show only what they name, and a chip removes one', async (t) => {
   const { browser, id } = await stormyCart(t)
   const { html } = await browser.get(`/alerts?severity=critical&service=${id}`)
   assert.match(html, /1 condition from 1 alert\./)
@@ -162,7 +162,7 @@ test('the alerts of an incident are listed by its number', async (t) => {
   assert.match((await browser.get('/alerts?incident=1&severity=critical')).html, /Remove the filter incident 1.*Down/s)
 })
 
-test('one alert shows its labels, its events, the rules, and only links of the web', async (t) => {
+test('one alert shows its labels, its events, the rules, and only web links', async (t) => {
   const { browser, db, acme, alertId } = await stormyCart(t)
   const { html } = await browser.get(`/alerts/${alertId}`)
   assert.match(html, /<dt class="break">alertname<\/dt><dd class="mono">Down<\/dd>/)
@@ -176,7 +176,7 @@ test('one alert shows its labels, its events, the rules, and only links of the w
   assert.match(shown, /href="https:\/\/example.com\/a"/)
 })
 
-test('a person ends an alert by hand', async (t) => {
+test('a person resolves an alert by hand', async (t) => {
   const { browser, alertId, request, token } = await stormyCart(t)
   const csrf = await browser.csrf(`/alerts/${alertId}`)
   assert.equal((await browser.post(`/alerts/${alertId}/end`, { csrf })).status, 303)
@@ -197,7 +197,7 @@ test('Charlie sees neither the service nor its alerts', async (t) => {
   assert.match((await browser.get('/alerts?incident=1')).html, /No alerts match\./)
 })
 
-test('somebody who may only read cannot end an alert', async (t) => {
+test('a person with read access cannot resolve an alert', async (t) => {
   const { app, db, acme, alertId } = await stormyCart(t)
   const browser = makeBrowser(app)
   await browser.signIn(makeToken(db, acme, ['read']))
@@ -243,7 +243,7 @@ test('the overview shows the last good deploy of a service, however old', async 
   assert.match((await browser.get('/')).html, /class="service-deploy"[^>]*>.*#\d+.*class="quiet">/s)
 })
 
-test('a page of alerts has at most 40 rows, with alike alerts in one row or not', async (t) => {
+test('a page of alerts has at most 40 rows, whether or not similar alerts share a row', async (t) => {
   const { browser, request, token } = await stormyCart(t)
   const names = Array.from({ length: 50 }, (_, n) =>
     alert(`Condition${n}`, { service: 'cart', severity: 'warning' }, { startsAt: NOON - MINUTE }),

@@ -25,7 +25,7 @@ test('a token is created, shown once, and works', async (t) => {
   assert.doesNotMatch((await browser.get('/settings/tokens')).html, /incmon_[\w-]{43}/)
 })
 
-test('a token without a name or scope is refused in words, and what was typed stays', async (t) => {
+test('a token without a name or scope is refused with an explanation, and typed text is kept', async (t) => {
   const { browser } = await start(t)
   const { status, html } = await browser.send('/settings/tokens', { name: '', cluster: 'production' })
   assert.equal(status, 400)
@@ -45,7 +45,7 @@ test('a revoked token is refused and no longer listed', async (t) => {
   assert.equal((await request('GET', '/api/services', { token })).status, 401)
 })
 
-test('an administrator lets a running deploy silence its service', async (t) => {
+test('an administrator lets running deploys silence their services', async (t) => {
   const { browser, request, acme } = await start(t)
   const form = { name: 'Acme', plan: 'Team', 'time-zone': 'UTC', 'auto-incidents': 'critical' }
   const save = (minutes: string) => browser.send('/settings', { ...form, 'deploy-silence-minutes': minutes })
@@ -56,7 +56,7 @@ test('an administrator lets a running deploy silence its service', async (t) => 
   assert.deepEqual([refused.status, /value="2 days"/.test(refused.html)], [400, true])
 })
 
-test('Charlie cannot revoke a token or end a session of Acme', async (t) => {
+test("Charlie cannot revoke Acme's token or end Acme's session", async (t) => {
   const { browser, outsider } = await start(t)
   for (const list of ['/settings/tokens', '/settings/sessions']) {
     const [, action = ''] =
@@ -66,7 +66,7 @@ test('Charlie cannot revoke a token or end a session of Acme', async (t) => {
   assert.equal((await browser.get('/settings')).status, 200)
 })
 
-test('a reader may open the general settings only', async (t) => {
+test('a person with read access can open only the general settings', async (t) => {
   const { reader } = await start(t)
   assert.doesNotMatch((await reader.get('/settings')).html, /name="plan"|\/settings\/tokens/)
   for (const path of ['/settings/tokens', '/settings/sessions', '/settings/retention'])
@@ -109,7 +109,7 @@ test('a session can be ended from another browser', async (t) => {
   assert.equal((await reader.get('/')).status, 303)
 })
 
-test('a sender is connected with a fresh token and the address of this server', async (t) => {
+test("a sender is connected with a fresh token and this server's URL", async (t) => {
   const { browser, request } = await start(t)
   const { html } = await browser.send('/sources?connect=dashboard', { connect: 'dashboard' })
   const [, token = ''] = /<code id="secret">(incmon_[\w-]{43})<\/code>/.exec(html) ?? []
@@ -126,7 +126,7 @@ for (const [connect, name] of [
   ['ci', 'GitLab CI'],
   ['dashboard', 'Grafana'],
 ] as const) {
-  test(`a test event comes from ${name}, is stored, and opens nothing`, async (t) => {
+  test(`a test event from ${name} is stored and opens nothing`, async (t) => {
     const { browser, request, acme } = await start(t)
     const { html } = await browser.send(`/sources/test?connect=${connect}`, { connect })
     assert.match(html, new RegExp(`is marked as a test[\\s\\S]*Received 1 event from ${name}`))
@@ -136,7 +136,7 @@ for (const [connect, name] of [
   })
 }
 
-test('a test event keeps the page and the token that is shown once', async (t) => {
+test('a test event does not change the page or the token that is shown once', async (t) => {
   const { browser } = await start(t)
   const created = await browser.send('/welcome?connect=metrics', { connect: 'metrics' })
   const [, secret = ''] = /name="secret" value="(incmon_[\w-]{43})"/.exec(created.html) ?? []
@@ -145,7 +145,7 @@ test('a test event keeps the page and the token that is shown once', async (t) =
   assert.equal((await browser.get('/welcome/test?connect=metrics')).status, 200)
 })
 
-test('Charlie sees no sender and finds nothing of Acme', async (t) => {
+test("Charlie sees no senders and finds nothing of Acme's", async (t) => {
   const { outsider, browser, db, acme } = await start(t)
   makeSender(db, acme, 'secret-receiver')
   makeIncident(db, acme, makeService(db, acme, 'secret-service'))
@@ -181,14 +181,14 @@ for (const hostile of [
   })
 }
 
-test('the first page is the welcome page until something was received', async (t) => {
+test('the first page is the welcome page until something is received', async (t) => {
   const { browser, db, acme } = await start(t)
   assert.match((await browser.get('/')).html, /Nothing has been sent yet/)
   makeService(db, acme, 'cart')
   assert.match((await browser.get('/')).html, /The only service is healthy/)
 })
 
-test('an address that does not exist, or that only takes forms, is a page in a browser and JSON elsewhere', async (t) => {
+test('a URL that does not exist or only accepts forms gets a page in a browser and JSON elsewhere', async (t) => {
   const { browser } = await start(t)
   for (const path of ['/nope', '/settings/zone', '/services/nope']) {
     const { status, html } = await browser.get(path)

@@ -13,7 +13,7 @@ function start(t: TestContext) {
   return { ...world, browser: makeBrowser(world.app), other: makeBrowser(world.app) }
 }
 
-test('a visitor without a session is asked to sign in, and then sees the page that was asked for', async (t) => {
+test('a visitor without a session is asked to sign in, and then sees the requested page', async (t) => {
   const { browser, acme } = start(t)
   assert.equal((await browser.get('/?status=critical')).location, '/sign-in?to=%2F%3Fstatus%3Dcritical')
   const { status, location } = await browser.post('/sign-in', { token: acme.token, to: '/?status=critical' })
@@ -21,7 +21,7 @@ test('a visitor without a session is asked to sign in, and then sees the page th
   assert.equal((await browser.get(location)).status, 200)
 })
 
-test('the cookie is out of reach for scripts and other sites', async (t) => {
+test('the cookie is inaccessible to scripts and other sites', async (t) => {
   const { browser, acme } = start(t)
   const { headers } = await browser.signIn(acme.token)
   assert.match(
@@ -30,7 +30,7 @@ test('the cookie is out of reach for scripts and other sites', async (t) => {
   )
 })
 
-test('signing in to another port of the same host keeps the session of this one', async (t) => {
+test('signing in to another port on the same host keeps this session', async (t) => {
   const { app, acme } = start(t)
   const cookieAt = async (origin: string) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin }
@@ -49,7 +49,7 @@ for (const [what, token] of [
   ['no token', ''],
   ['a text that is no token', '<script>'],
 ] as const) {
-  test(`${what} is refused in words beside the field`, async (t) => {
+  test(`${what} is refused with an explanation next to the field`, async (t) => {
     const { browser } = start(t)
     const { status, html } = await browser.signIn(token, 'Ada')
     assert.deepEqual([status, browser.cookies.size], [401, 0])
@@ -58,13 +58,13 @@ for (const [what, token] of [
   })
 }
 
-test('a token that may only send events signs nobody in', async (t) => {
+test('a token that can only send events cannot be used to sign in', async (t) => {
   const { browser, db, acme } = start(t)
   const { html } = await browser.signIn(makeToken(db, acme, ['ingest']))
   assert.match(html, /may only send events/)
 })
 
-test('Charlie sees nothing of Acme', async (t) => {
+test("Charlie sees nothing of Acme's", async (t) => {
   const { browser, other, db, acme, charlie } = start(t)
   makeService(db, acme, 'secret-service')
   await browser.signIn(acme.token)
@@ -73,7 +73,7 @@ test('Charlie sees nothing of Acme', async (t) => {
   assert.doesNotMatch((await other.get('/')).html, /secret-service|Acme/)
 })
 
-test('a session ends with its token, at once', async (t) => {
+test('a session ends immediately with its token', async (t) => {
   const { browser, deps, acme, request } = start(t)
   await browser.signIn(acme.token)
   const { body } = await request('GET', '/api/tokens', { token: acme.token })
@@ -81,7 +81,7 @@ test('a session ends with its token, at once', async (t) => {
   assert.equal((await browser.get('/')).status, 303)
 })
 
-test('a session without the tick lasts 12 hours, with it 30 days', async (t) => {
+test('a session lasts 12 hours, or 30 days if the box is checked', async (t) => {
   const { browser, other, clock, acme } = start(t)
   await browser.post('/sign-in', { token: acme.token })
   await other.signIn(acme.token)
@@ -103,7 +103,7 @@ test('opening a setup link changes nothing, and its button signs in once', async
   )
 })
 
-test('somebody who gives no name at a setup link is called administrator', async (t) => {
+test('a person who gives no name with a setup link is called administrator', async (t) => {
   const { browser, deps, acme, request } = start(t)
   const { secret } = createSetupLink(deps, acme.key)
   const { html } = await browser.get(`/setup?key=${secret}`)
@@ -114,13 +114,13 @@ test('somebody who gives no name at a setup link is called administrator', async
   assert.match(JSON.stringify(body.data[0]), /by Administrator \(setup link\)/)
 })
 
-test('pages name the command with which the user started the program', async (t) => {
+test('pages show the command that started the program', async (t) => {
   const { browser } = start(t)
   for (const path of ['/sign-in', '/setup?key=spent'])
     assert.match((await browser.get(path)).html, /<code>npm run -s incmon -- setup-link<\/code>/)
 })
 
-test('a setup link ends after 30 minutes', async (t) => {
+test('a setup link expires after 30 minutes', async (t) => {
   const { browser, deps, clock, acme } = start(t)
   const { secret } = createSetupLink(deps, acme.key)
   clock.now += 30 * MINUTE
@@ -165,7 +165,7 @@ test('a form without a CSRF token is shown again and has no effect', async (t) =
   assert.equal((await browser.get('/')).status, 200)
 })
 
-test('what was typed survives the end of a session', async (t) => {
+test('typed text survives the end of a session', async (t) => {
   const { browser, acme } = start(t)
   const asked = await browser.post('/sign-out', { text: 'rolled <back>', csrf: 'old' })
   assert.match(asked.html, /Nothing that you typed is lost/)
@@ -185,7 +185,7 @@ test('signing out ends the session', async (t) => {
   assert.equal((await browser.get('/')).status, 303)
 })
 
-test('a page has a strict policy, no inline script and no inline style', async (t) => {
+test('a page has a strict policy and no inline scripts or styles', async (t) => {
   const { browser, acme } = start(t)
   await browser.signIn(acme.token)
   const { headers, html } = await browser.get('/')
@@ -193,7 +193,7 @@ test('a page has a strict policy, no inline script and no inline style', async (
   assert.doesNotMatch(html, /<script>| style="| on\w+="/)
 })
 
-test('a client that prefers JSON gets the way to the API at the root, and problems elsewhere', async (t) => {
+test('a client that prefers JSON gets links to the API at the root, and problem documents elsewhere', async (t) => {
   const { browser } = start(t)
   const root = await browser.get('/', { accept: 'application/json' })
   assert.equal(JSON.parse(root.html).openapi, '/openapi.json')
@@ -201,21 +201,21 @@ test('a client that prefers JSON gets the way to the API at the root, and proble
   assert.equal(JSON.parse(missing.html).status, 404)
 })
 
-test('a browser gets a page for an address that does not exist, and a problem below /api', async (t) => {
+test('a browser gets a page for an unknown URL, and a problem document below /api', async (t) => {
   const { browser } = start(t)
   const { status, html } = await browser.get('/nothing')
   assert.deepEqual([status, /<h1>There is nothing at this address\.<\/h1>/.test(html)], [404, true])
   assert.equal((await browser.get('/api/nothing')).headers.get('content-type'), 'application/problem+json')
 })
 
-test('a theme is remembered, and the form comes back to its page', async (t) => {
+test('a theme is remembered, and the form returns to its page', async (t) => {
   const { browser } = start(t)
   const { location } = await browser.post('/theme', { theme: 'dark', back: '/sign-in' })
   assert.equal(location, '/')
   assert.match((await browser.get('/sign-in')).html, /<html lang="en" data-theme="dark">/)
 })
 
-test('assets are kept for a year under an address that changes with them', async (t) => {
+test('assets are cached for a year under a URL that changes with their content', async (t) => {
   const { browser } = start(t)
   const [, style = ''] = /href="(\/assets\/\w+\.css)"/.exec((await browser.get('/sign-in')).html) ?? []
   const { status, headers } = await browser.get(style)
@@ -234,14 +234,14 @@ function behindProxy(t: TestContext, isTrusted: boolean, settings: Partial<typeo
   return { ...world, browser: makeBrowser(world.app, { 'remote-user': 'Ada' }) }
 }
 
-test('the user of a trusted proxy is signed in, and needs the proof in each form too', async (t) => {
+test("a trusted proxy's user is signed in, and each form still needs the CSRF token", async (t) => {
   const { browser } = behindProxy(t, true)
   const { status, html } = await browser.get('/')
   assert.deepEqual([status, /Acme/.test(html)], [200, true])
   assert.equal((await browser.post('/sign-out', { csrf: 'wrong' })).status, 403)
 })
 
-test('the header of a user has no effect without a trusted proxy', async (t) => {
+test('a user header has no effect without a trusted proxy', async (t) => {
   assert.equal((await behindProxy(t, false).browser.get('/')).status, 303)
 })
 
@@ -255,7 +255,7 @@ for (const [what, settings] of [
   })
 }
 
-test('a path prefix goes before every address, from a trusted proxy or the settings', async (t) => {
+test('a path prefix from a trusted proxy or the settings is added to every URL', async (t) => {
   const { browser } = behindProxy(t, true)
   const { html } = await browser.get('/', { 'x-forwarded-prefix': '/monitoring/' })
   assert.match(html, /href="\/monitoring\/assets\/\w+\.css"/)

@@ -34,7 +34,7 @@ test('a silence is created by a person, for two hours', async (t) => {
   assert.match((await browser.get(LIST)).html, /service = <b>checkout<\/b>/)
 })
 
-test('a silence begins and ends at local times of a named zone', async (t) => {
+test('a silence starts and ends at local times in a given time zone', async (t) => {
   const { create, silences } = await start(t)
   const times = { startsAt: '2036-07-01T22:00', length: 'until', endsAt: '2036-07-02T06:00', zone: 'Europe/Berlin' }
   await create(times)
@@ -42,7 +42,7 @@ test('a silence begins and ends at local times of a named zone', async (t) => {
   assert.deepEqual([startsAt, endsAt, status], ['2036-07-01T20:00:00.000Z', '2036-07-02T04:00:00.000Z', 'pending'])
 })
 
-test('a maintenance window repeats every week in its zone, and is listed as planned', async (t) => {
+test('a maintenance window repeats weekly in its time zone, and is listed as planned', async (t) => {
   const { create, silences, browser } = await start(t)
   await create({ repeat: 'weekly', length: 'until', endsAt: '2036-12-31T00:00', zone: 'Europe/Berlin' })
   const [{ schedule }] = await silences()
@@ -51,7 +51,7 @@ test('a maintenance window repeats every week in its zone, and is listed as plan
   assert.match(html, /Planned <span class="quiet">1<\/span>[\s\S]*every Saturday 22:00–06:00 Europe\/Berlin/)
 })
 
-test('a preview counts the alerts that match, and creates nothing', async (t) => {
+test('a preview counts the matching alerts and creates nothing', async (t) => {
   const { create, silences, db, acme } = await start(t)
   const service = makeService(db, acme, 'checkout')
   makeAlert(db, acme, service, { status: 'firing', starts_at: NOON - HOUR })
@@ -70,7 +70,7 @@ test('a preview warns if nothing matches', async (t) => {
   )
 })
 
-test('a button of a service fills the matchers in', async (t) => {
+test("a service's button fills in the matchers", async (t) => {
   const { browser, db, acme } = await start(t)
   const { id } = makeService(db, acme, 'check"out', { namespace: 'shop' })
   const [, href = ''] =
@@ -79,7 +79,7 @@ test('a button of a service fills the matchers in', async (t) => {
   assert.match(html, /value="service"[\s\S]*value="check&quot;out"[\s\S]*value="namespace"[\s\S]*value="shop"/)
 })
 
-test('matchers in the address that cannot be read give an empty form', async (t) => {
+test('invalid matchers in the URL result in an empty form', async (t) => {
   const { browser } = await start(t)
   assert.equal((await browser.get(`${LIST}/new?matchers=%7B%7B`)).status, 200)
 })
@@ -98,7 +98,7 @@ for (const [more, message] of [
   [{ zone: 'Nowhere' }, 'Time zone: Expected a time zone such as Europe/Berlin.'],
   [{ repeat: 'weekly', from: '25:00' }, 'From: Expected a clock time such as 22:00.'],
 ] as const) {
-  test(`${JSON.stringify(more)} is refused with the label of the field, and what was typed stays`, async (t) => {
+  test(`${JSON.stringify(more)} is refused with the label of the field, and typed text is kept`, async (t) => {
     const { create, silences } = await start(t)
     const { status, html } = await create(more)
     const zone = 'zone' in more ? more.zone : 'UTC'
@@ -107,7 +107,7 @@ for (const [more, message] of [
   })
 }
 
-test('a change that shows the stored times keeps them to the millisecond', async (t) => {
+test('submitting the stored times keeps them to the millisecond', async (t) => {
   const { create, silences, browser, clock } = await start(t)
   clock.now = NOON + 12_345
   await create()
@@ -120,7 +120,7 @@ test('a change that shows the stored times keeps them to the millisecond', async
   assert.deepEqual([after.startsAt, after.endsAt, after.comment], [startsAt, endsAt, 'longer'])
 })
 
-test('two people edit one silence: the second sees what the first saved, and what was typed stays', async (t) => {
+test('if two people edit one silence, the second sees what the first saved, and typed text is kept', async (t) => {
   const { create, silences, browser } = await start(t)
   await create()
   const [{ id }] = await silences()
@@ -136,7 +136,7 @@ test('two people edit one silence: the second sees what the first saved, and wha
   assert.equal((await silences())[0].comment, 'second')
 })
 
-test('a silence that is ended stays in the list and cannot be changed any more', async (t) => {
+test('an ended silence stays in the list and can no longer be changed', async (t) => {
   const { create, silences, browser, clock } = await start(t)
   await create()
   const [{ id }] = await silences()
@@ -147,7 +147,7 @@ test('a silence that is ended stays in the list and cannot be changed any more',
   assert.deepEqual([late.status, /This silence has expired: create a new one/.test(late.html)], [400, true])
 })
 
-test('Charlie sees, changes and ends no silence of Acme', async (t) => {
+test("Charlie can neither see, change nor end Acme's silence", async (t) => {
   const { create, silences, outsider } = await start(t)
   await create()
   const path = `${LIST}/${(await silences())[0].id}`
@@ -160,7 +160,7 @@ test('Charlie sees, changes and ends no silence of Acme', async (t) => {
   assert.equal((await silences())[0].status, 'active')
 })
 
-test('a reader sees silences and cannot change them', async (t) => {
+test('a person with read access sees silences but cannot change them', async (t) => {
   const { app, db, acme, create, silences } = await start(t)
   await create()
   const reader = makeBrowser(app)
@@ -179,7 +179,7 @@ test('a reader sees silences and cannot change them', async (t) => {
   )
 })
 
-test('a form for a silence that does not exist any more loses nothing that was typed', async (t) => {
+test('a form for a silence that no longer exists loses no typed text', async (t) => {
   const { create, browser, silences } = await start(t)
   await create()
   const [{ id }] = await silences()
@@ -191,7 +191,7 @@ test('a form for a silence that does not exist any more loses nothing that was t
   assert.match(html, /This was not stored\. Copy what you need\.[\s\S]*Typed for long/)
 })
 
-test('times of a silence are text in the same format in every browser', async (t) => {
+test('times are text in the same format in every browser', async (t) => {
   const { create, browser, silences } = await start(t)
   await create({ startsAt: '2036-07-01 22:00' })
   const [{ id, startsAt }] = await silences()

@@ -14,12 +14,12 @@ const TEXTS = ['ink', 'ink-2', 'ink-3', 'accent', 'change', 'crit-ink', 'err-ink
 const MARKS = ['crit', 'err', 'warn', 'ok', 'info', 'none', 'control', 'change-line', 'focus']
 
 for (const [index, theme] of THEMES.entries()) {
-  test(`every text colour has a contrast of at least 4.5 in the ${theme} theme`, () => {
+  test(`every text color has a contrast of at least 4.5 in the ${theme} theme`, () => {
     const pairs = TEXTS.flatMap((text) => PAGE.map((page) => [text, page] as const))
     assert.deepEqual(tooFaint(pairs, index, 4.5), [])
   })
 
-  test(`every mark and edge of a field has a contrast of at least 3 in the ${theme} theme`, () => {
+  test(`every mark and field border has a contrast of at least 3 in the ${theme} theme`, () => {
     const pairs = MARKS.flatMap((mark) => ['bg', 'surface'].map((page) => [mark, page] as const))
     assert.deepEqual(tooFaint(pairs, index, 3), [])
   })
@@ -42,7 +42,7 @@ test('the script is at most 12 kB, and 5 kB compressed', () => {
   assert.ok(gzipSync(script).length <= 5_000)
 })
 
-test('every colour is a custom property of the themes', () => {
+test('every color is a custom property of the themes', () => {
   const files = ['base', 'layout', 'forms', 'tables'].map((name) => `../../src/http/pages/style/${name}.css`)
   for (const file of files) {
     const text = readFileSync(new URL(file, import.meta.url), 'utf8').replace(/@media print[\s\S]*/, '')
@@ -50,13 +50,13 @@ test('every colour is a custom property of the themes', () => {
   }
 })
 
-test('a page contains the symbols that it uses and no other', () => {
+test('a page contains only the symbols that it uses', () => {
   const drawn = symbolsFor('<use href="#i-branch"/><use href="#m-critical"/><use href="#i-nothing"/>')
   const ids = [...drawn.matchAll(/<symbol id="([^"]+)"/g)].map(([, id]) => id)
   assert.deepEqual([ids, symbolsFor('<p>none</p>')], [['i-branch', 'm-critical'], ''])
 })
 
-test('a path prefix goes before addresses of this server, and before nothing else', () => {
+test('a path prefix is added only to URLs on this server', () => {
   const page = '<a href="/alerts"></a><a href="//x.org"></a><a href="#main"></a><a href="https://x.org/"></a>'
   const moved = '<a href="/mon/alerts"></a><a href="//x.org"></a><a href="#main"></a><a href="https://x.org/"></a>'
   assert.deepEqual([withPrefix(page, '/mon'), withPrefix(page, '')], [moved, page])

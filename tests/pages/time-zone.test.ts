@@ -28,13 +28,13 @@ async function start(t: TestContext) {
   return { ...world, browser, other, path, shown }
 }
 
-test('times are UTC unless somebody chooses another zone', async (t) => {
+test('times are in UTC unless somebody chooses another time zone', async (t) => {
   const { browser, shown } = await start(t)
   assert.deepEqual(await shown(), ['11:30', 'Sat 14 Mar 2026, 11:30:00 UTC'])
   assert.match((await browser.get('/alerts')).html, /All times are UTC\./)
 })
 
-test('the zone of the organization counts for every browser, and UTC is in the tooltip', async (t) => {
+test("the organization's time zone applies to every browser, and the tooltip shows UTC", async (t) => {
   const { browser, other, shown } = await start(t)
   await browser.send('/settings', { ...FORM, 'time-zone': 'Europe/Berlin' })
   const title = 'Sat 14 Mar 2026, 12:30:00 Europe/Berlin (Sat 14 Mar 2026, 11:30:00 UTC)'
@@ -43,7 +43,7 @@ test('the zone of the organization counts for every browser, and UTC is in the t
   assert.match(html, /data-zone="Europe\/Berlin"[^>]*>12:40 Berlin<[\s\S]*All times are in the zone Europe\/Berlin\./)
 })
 
-test('one browser chooses a zone for itself, and goes back to that of the organization', async (t) => {
+test("a browser can choose its own time zone and return to the organization's", async (t) => {
   const { browser, other, shown } = await start(t)
   await browser.send('/settings/zone', { 'own-zone': 'Asia/Kolkata' })
   assert.deepEqual([(await shown())[0], (await shown(other))[0]], ['17:00', '11:30'])
@@ -51,7 +51,7 @@ test('one browser chooses a zone for itself, and goes back to that of the organi
   assert.equal((await shown())[0], '11:30')
 })
 
-test('a city is enough for a zone, in any case of its letters', async (t) => {
+test('a city is sufficient for a time zone, in any case', async (t) => {
   const { browser, shown } = await start(t)
   await browser.send('/settings', { ...FORM, 'time-zone': 'berlin' })
   assert.equal((await shown())[1]?.includes('Europe/Berlin'), true)
@@ -59,7 +59,7 @@ test('a city is enough for a zone, in any case of its letters', async (t) => {
   assert.equal((await shown())[1]?.includes('America/New_York'), true)
 })
 
-test('a zone that does not exist is refused for a browser and for the organization', async (t) => {
+test('a time zone that does not exist is refused for a browser and for the organization', async (t) => {
   const { browser, shown } = await start(t)
   const own = await browser.send('/settings/zone', { 'own-zone': 'Berlin"><b>' })
   assert.deepEqual([own.status, own.html.includes('Your time zone: No such time zone')], [400, true])
@@ -69,7 +69,7 @@ test('a zone that does not exist is refused for a browser and for the organizati
   assert.equal((await shown())[0], '11:30')
 })
 
-test('a cookie with anything else is ignored', async (t) => {
+test('a cookie with any other value is ignored', async (t) => {
   const { app, acme, path } = await start(t)
   for (const zone of ['europe/berlin', '%ff', 'Mars/Base', '+05:30']) {
     const visitor = makeBrowser(app)
@@ -79,7 +79,7 @@ test('a cookie with anything else is ignored', async (t) => {
   }
 })
 
-test('a reader chooses a zone, but not that of the organization', async (t) => {
+test("a person with read access can choose a time zone, but not the organization's", async (t) => {
   const { app, db, acme, shown } = await start(t)
   const reader = makeBrowser(app)
   await reader.signIn(makeToken(db, acme, ['read']))
@@ -88,7 +88,7 @@ test('a reader chooses a zone, but not that of the organization', async (t) => {
   assert.equal((await shown(reader))[0], '17:00')
 })
 
-test('the zone of Acme is not that of Charlie', async (t) => {
+test("Acme's time zone is not Charlie's", async (t) => {
   const { app, browser, charlie } = await start(t)
   await browser.send('/settings', { ...FORM, 'time-zone': 'Europe/Berlin' })
   const outsider = makeBrowser(app)

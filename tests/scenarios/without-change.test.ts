@@ -5,9 +5,9 @@ import { scenario } from '../helpers/scenario.ts'
 const POD = 'cart-5d4f8c7b9-x2kqp'
 
 /**
- * The probe fails three times within half a minute and the kubelet restarts the container: critical by the book, and over
- * before anybody could look. An hour of silence later nothing is left of it. The deploy of two hours before is not near.
- * The flat shape's probe event does not name the container and the kubelet's kill does: both are one condition.
+ * The probe fails three times within half a minute, and the kubelet restarts the container: formally critical, but over
+ * before anybody could look. After an hour of silence, the alert has expired. A deploy two hours earlier is too far away.
+ * The probe's event in the flat format does not name the container, but the kill event does: both are one condition.
  */
 scenario('A liveness flap without a deploy', {
   deliveries: [
@@ -35,9 +35,9 @@ const LETTERS = ['b7k2x', 'c8m4z', 'd9n5w', 'f4p6v', 'g5q7t']
 const PODS = ['cart', 'web', 'search', 'mail'].flatMap((app) => LETTERS.map((letters) => `${app}-5d4f8c7b9-${letters}`))
 
 /**
- * The node controller marks the node and each of its pods. A quarter of an hour later, as long as the mixin's rules wait,
- * Alertmanager tells of the node and of all twenty pods: these alerts never overtake the event that the node is lost.
- * It is one incident, the node's.
+ * The node controller marks the node and each of its pods. After the 15 minutes that the mixin's rules wait, Alertmanager
+ * reports the node and all twenty pods, so these alerts always arrive after the event about the node. There is one
+ * incident, for the node.
  */
 scenario('A node that goes down with 20 pods', {
   deliveries: [

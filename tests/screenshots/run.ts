@@ -1,6 +1,6 @@
 /**
- * Writes screenshots of all pages of the demo into a folder: `npm run screenshots -- FOLDER`. Both themes, at 360 and
- * 1280 px, and the overview also at 3840 px. With `--readme` it writes only the four pictures of the README, into `docs/pictures`.
+ * Takes screenshots of all pages of the demo: `npm run screenshots -- DIRECTORY`. Each page is shown in both themes at 360
+ * and 1280 px, the overview also at 3840 px. `--readme` only updates the README's four pictures in `docs/pictures`.
  */
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -30,12 +30,12 @@ async function reaching(t: TestContext, settings: Parameters<typeof startServer>
   return { ...server, reach, reachTimes }
 }
 
-test('connections over the limit of an address are closed; other addresses are answered', async (t) => {
+test("connections above an address's limit are closed; other addresses are served", async (t) => {
   const { reachTimes } = await reaching(t, TWO)
   assert.deepEqual([await reachTimes(5, '127.0.0.1'), await reachTimes(1, '127.0.0.2')], [2, 1])
 })
 
-test('an address may open a connection after it has closed one', async (t) => {
+test('an address can open a connection after it has closed one', async (t) => {
   const { reach, reachTimes } = await reaching(t, TWO)
   const { socket } = await reach('127.0.0.1')
   await reach('127.0.0.1')

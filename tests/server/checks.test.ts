@@ -9,7 +9,7 @@ function failing(state: Partial<Parameters<typeof checkProcess>[0]>) {
   return checkProcess({ ...GOOD, ...state }).filter(({ detail }) => detail !== null)
 }
 
-test('free space, a responsive event loop and no stop are good', () => assert.deepEqual(failing({}), []))
+test('free space, a responsive event loop and no shutdown are fine', () => assert.deepEqual(failing({}), []))
 
 for (const [what, state, name, detail] of [
   [

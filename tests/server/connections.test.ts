@@ -62,7 +62,7 @@ async function read(message: IncomingMessage): Promise<string> {
   return text
 }
 
-test('a stop waits for a response in progress', async (t) => {
+test('a shutdown waits for a response in progress', async (t) => {
   const { ask, drain } = await serving(t)
   const { response, answered } = await ask()
   const drained = drain()
@@ -71,7 +71,7 @@ test('a stop waits for a response in progress', async (t) => {
   await drained
 })
 
-test('a stop ends a stream in order, with all that was written', async (t) => {
+test('a shutdown ends a stream properly, with everything that was written', async (t) => {
   const { ask, drain } = await serving(t)
   const { response, answered } = await ask()
   response.write('data: 1\n\n')
@@ -79,7 +79,7 @@ test('a stop ends a stream in order, with all that was written', async (t) => {
   assert.equal(await answered, 'data: 1\n\n')
 })
 
-test('a connection without a complete TLS handshake does not delay a stop', ENDS, async (t) => {
+test('a connection with an incomplete TLS handshake does not delay a shutdown', ENDS, async (t) => {
   const { askOnly, port, drain } = await serving(t, undefined, secured(t))
   const { response } = await askOnly()
   response.end()
@@ -89,7 +89,7 @@ test('a connection without a complete TLS handshake does not delay a stop', ENDS
   await Promise.all([drain(), once(silent, 'close')])
 })
 
-test('an idle connection does not delay a stop', async (t) => {
+test('an idle connection does not delay a shutdown', async (t) => {
   const { ask, drain } = await serving(t)
   const { response, answered } = await ask()
   response.end('done')
@@ -99,7 +99,7 @@ test('an idle connection does not delay a stop', async (t) => {
 
 for (const isSecure of [false, true]) {
   test(
-    `a response that the client does not read is aborted with its connection${isSecure ? ', over TLS too' : ''}`,
+    `a response that the client does not read is aborted with its connection${isSecure ? ', even over TLS' : ''}`,
     ENDS,
     async (t) => {
       const { askOnly } = await serving(t, 20, isSecure ? secured(t) : null)
@@ -114,7 +114,7 @@ for (const isSecure of [false, true]) {
   )
 }
 
-test('a stream that nobody reads is given up before a response that nobody reads', ENDS, async (t) => {
+test('a stream that nobody reads is aborted before a response that nobody reads', ENDS, async (t) => {
   const { askOnly } = await serving(t, 20)
   const [page, stream] = [await askOnly(), await askOnly()]
   const ended: string[] = []
@@ -124,7 +124,7 @@ test('a stream that nobody reads is given up before a response that nobody reads
   assert.deepEqual(ended, ['stream', 'page'])
 })
 
-test('a slow response is not an abandoned one', ENDS, async (t) => {
+test('a slow response is not considered abandoned', ENDS, async (t) => {
   const { ask, askOnly } = await serving(t, 20)
   const slow = await ask()
   const untaken = await askOnly()

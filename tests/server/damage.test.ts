@@ -23,7 +23,7 @@ function overwrite(file: string): number {
   return handle
 }
 
-test('overwritten pages make /readyz answer 503 with the reason', async (t) => {
+test('overwritten pages make /readyz return 503 with the reason', async (t) => {
   const { url, get, request, db, running } = await startServer(t)
   await request('POST', '/api/webhooks/metrics', String(alertGroup(2000)))
   // Otherwise, the timer's sweep would write to the damaged file, which ends the process.
@@ -44,7 +44,7 @@ test('overwritten pages make /readyz answer 503 with the reason', async (t) => {
   assert.match(detail, /^the database is damaged \(SQLITE_CORRUPT\w*\): stop the server, keep this file, and restore/)
 })
 
-test('the background check finds damage that no query meets', async (t) => {
+test('the background check finds damage that no query encounters', async (t) => {
   const found: string[] = []
   const fault = () => Promise.resolve('Tree 7 page 9: btreeInitPage() returns error code 11')
   const damage = watchDamage(fault, (detail) => void found.push(detail), SOON)
@@ -56,7 +56,7 @@ test('the background check finds damage that no query meets', async (t) => {
   assert.match(found.join(), /^the database is damaged \(Tree 7 page 9.+"incmon doctor --full" names the table$/)
 })
 
-test('damage is logged once and stays known', () => {
+test('damage is logged once and remembered', () => {
   const found: string[] = []
   const damage = watchDamage(
     () => Promise.resolve(null),

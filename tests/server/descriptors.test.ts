@@ -25,7 +25,7 @@ test('the limit of this process is known on Linux', { skip: process.platform !==
   assert.ok((descriptorLimit() ?? 0) > 0)
 })
 
-test('a server with ulimit -n 256 logs it at its start and lowers max-connections', async (t) => {
+test('a server with ulimit -n 256 logs it at startup and lowers max-connections', async (t) => {
   const cwd = temporaryDirectory(t)
   const script = `ulimit -n 256; exec '${process.execPath}' '${MAIN}' serve --port 0`
   const child = spawn('/bin/sh', ['-c', script], { cwd, env: { PATH: process.env.PATH ?? '' } })

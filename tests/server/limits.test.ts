@@ -45,7 +45,7 @@ async function postHeld(t: TestContext, server: Running, count: number, refused:
   return answered.sort()
 }
 
-test('more than max-waiting at once are answered 503, and the others 200', async (t) => {
+test('more than max-waiting simultaneous requests get 503, and the others 200', async (t) => {
   const server = await startServer(t, { 'max-waiting': 1 })
   assert.deepEqual(await postHeld(t, server, 3, 2), [200, 503, 503])
 })
@@ -79,7 +79,7 @@ test('no request is pending after all are answered', async (t) => {
   assert.equal(await figure(server, 'incmon_waiting_deliveries'), 0)
 })
 
-test('a connection over max-connections is closed at once, and counted', async (t) => {
+test('a connection above max-connections is closed immediately, and counted', async (t) => {
   const server = await startServer(t, { 'max-connections': 2 })
   const port = Number(new URL(server.url).port)
   let closed = 0

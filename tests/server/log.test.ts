@@ -62,10 +62,10 @@ describe('a line', () => {
   })
 })
 
-describe('refusals', () => {
+describe('rejections', () => {
   const refused = { status: 401, route: 'GET /api/services', detail: 'missing token' }
 
-  test('of one kind are logged once, then with their number', () => {
+  test('of one kind are logged once, then with a count', () => {
     const { log, read } = logged()
     const { add, tell } = createRefusals(log)
     for (let time = 0; time < 1_000; time += 1) add(refused)
@@ -79,7 +79,7 @@ describe('refusals', () => {
     )
   })
 
-  test('of another route or status are logged separately', () => {
+  test('for another route or status are logged separately', () => {
     const { log, lines } = logged()
     const { add, tell } = createRefusals(log)
     for (const one of [refused, { ...refused, status: 403 }, { ...refused, route: 'none' }]) add(one)
@@ -88,7 +88,7 @@ describe('refusals', () => {
     assert.equal(lines.length, 4)
   })
 
-  test('that are bugs are logged ten times', () => {
+  test('caused by bugs are logged ten times', () => {
     const { log, read } = logged()
     const { add } = createRefusals(log)
     for (let time = 0; time < 12; time += 1) add({ status: 500, route: 'GET /api/alerts', error: new Error('bug') })

@@ -39,14 +39,14 @@ test('a stream gets the kind and the ID of each change', async (t) => {
   assert.equal(seen.text, 'id: run-1\nevent: alert\ndata: a1\n\n')
 })
 
-test('Charlie gets nothing of Acme', async (t) => {
+test("Charlie gets nothing of Acme's", async (t) => {
   const { follow, tell } = start(t)
   const { seen } = follow(CHARLIE)
   await tell('a1')
   assert.equal(seen.text, '')
 })
 
-test('several changes of one record in a moment are one notice', async (t) => {
+test('several changes to one record in quick succession are one notice', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)
   for (const _ of [1, 2, 3]) notices.announce({ kind: 'incident', id: 'i1', organizationId: ACME })
@@ -87,7 +87,7 @@ test('a stream that missed too many notices gets a reset', async (t) => {
   assert.match(follow(ACME, 'run-1').seen.text, /event: reset\n/)
 })
 
-test('a stream that missed more than a client may leave unread gets a reset', async (t) => {
+test('a stream that missed more than a client can leave unread gets a reset', async (t) => {
   const { notices, follow, tell } = start(t)
   await tell('a1')
   for (let delivery = 0; delivery < 250; delivery++) {
@@ -98,7 +98,7 @@ test('a stream that missed more than a client may leave unread gets a reset', as
   assert.deepEqual([/event: reset\n/.test(text), text.length < 100, text.includes('id: run-251\n')], [true, true, true])
 })
 
-test('a stream that is cut within a notice gets the whole notice again', async (t) => {
+test('a stream cut off within a notice gets the whole notice again', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)
   notices.announce({ kind: 'incident', id: 'i1', organizationId: ACME })
@@ -108,7 +108,7 @@ test('a stream that is cut within a notice gets the whole notice again', async (
   assert.match(follow(ACME, 'run-0').seen.text, /data: i1\n\nid: run-1\nevent: alert\ndata: a1/)
 })
 
-test('a stream whose session has ended gets nothing more', async (t) => {
+test('a stream whose session has ended gets no more notices', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)
   seen.isAllowed = false

@@ -34,7 +34,7 @@ test('releasing an uncounted body changes nothing', () => {
   assert.deepEqual([pending.fits(100), pending.fits(101)], [true, false])
 })
 
-test('a request that is refused for another reason gives its memory back', async (t) => {
+test('a request rejected for another reason releases its memory', async (t) => {
   const { acme, charlie, request } = makeWorld(t, undefined, undefined, { pendingBodies: limitPendingBodies(2_000) })
   for (let sent = 0; sent < 5; sent += 1) {
     assert.equal((await request('POST', METRICS, { token: acme.token, body: 'x'.repeat(1_500) })).status, 400)
@@ -67,7 +67,7 @@ function isRefusedByLength(url: string, token: string, bytes: number): Promise<b
   }).finally(() => socket.destroy())
 }
 
-test('while 28 MiB of large bodies are read the next one gets 503 at once, by its declared length and without', async (t) => {
+test('while 28 MiB of large bodies are read, the next one gets 503 immediately, by its declared length and without', async (t) => {
   const { url, token, request } = await startServer(t)
   for (let client = 0; client < 3; client += 1) await stalled(t, url, token, 9 * MEBIBYTE)
   const large = `[${' '.repeat(3 * MEBIBYTE)}]`
@@ -86,7 +86,7 @@ test('while 28 MiB of large bodies are read the next one gets 503 at once, by it
   assert.equal((await request('POST', METRICS, String(alertGroup(1)))).status, 200)
 })
 
-test('a large body is parsed once those before it leave enough memory, in order', async () => {
+test('large bodies are parsed in order, each when those before it leave enough memory', async () => {
   const { whileParsed } = limitPendingBodies(100, 10)
   const order: string[] = []
   const first = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ test('a large body is parsed once those before it leave enough memory, in order'
   assert.deepEqual(order, ['six', 'five', 'four'])
 })
 
-test('a body above the limit of parsed ones is parsed alone, and one that fails gives its memory back', async () => {
+test('a body above the parsing limit is parsed alone, and one that fails releases its memory', async () => {
   const { whileParsed } = limitPendingBodies(100, 10)
   await assert.rejects(
     whileParsed(50, () => Promise.reject(new Error('not JSON'))),

@@ -17,6 +17,6 @@ test('only addresses within the networks are trusted', () => {
   assert.deepEqual(asked.map(isTrusted), [true, true, true, false, false, false, false, false])
 })
 
-test('without networks nobody is trusted', () => {
+test('without networks no proxy is trusted', () => {
   assert.equal(trusting([])('127.0.0.1'), false)
 })

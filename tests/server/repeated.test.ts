@@ -37,7 +37,7 @@ describe('a failure', () => {
     ])
   })
 
-  test('of another kind is logged too', () => {
+  test('of another kind is also logged', () => {
     const { failed, tell, said } = watched()
     for (const error of [DAMAGE, new Error('a bug'), DAMAGE]) failed(error)
     tell()
@@ -57,7 +57,7 @@ describe('a failure', () => {
     assert.deepEqual(said(), Array(2).fill(['the sweep failed', undefined]))
   })
 
-  test('is logged once more at its end, with the number of repeats', () => {
+  test('is logged again when it ends, with the number of repeats', () => {
     const { failed, worked, tell, said } = watched()
     for (const happened of [worked, () => failed(DAMAGE), () => failed(DAMAGE), worked, worked, tell]) happened()
     assert.deepEqual(said(), [
@@ -87,7 +87,7 @@ function sweeping(t: TestContext) {
   return { db, lines, said, tell, afterRounds }
 }
 
-test('a failing sweep logs once what to do, and continues', async (t) => {
+test('a failing sweep logs once what to do, and keeps running', async (t) => {
   const { db, lines, said, tell, afterRounds } = sweeping(t)
   db.pragma('query_only = ON')
   await afterRounds(3)

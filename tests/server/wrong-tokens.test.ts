@@ -10,7 +10,7 @@ function watched() {
   return { clock, add, done: wrongTokens.done }
 }
 
-test('a hundred wrong tokens are answered at once, and the next one waits', () => {
+test('a hundred wrong tokens are answered immediately, and the next one is delayed', () => {
   const { add } = watched()
   assert.deepEqual([add('192.0.2.1', 100), add('192.0.2.1')], [0, 1_000])
 })
@@ -21,20 +21,20 @@ test('a thousand from one address do not delay another address', () => {
   assert.equal(add('192.0.2.2'), 0)
 })
 
-test('after a second without wrong tokens, one more is answered at once', () => {
+test('after a second without wrong tokens, one more is answered immediately', () => {
   const { add, clock } = watched()
   add('192.0.2.1', 101)
   clock.now = 1_000
   assert.deepEqual([add('192.0.2.1'), add('192.0.2.1')], [0, 1_000])
 })
 
-test('addresses of one IPv6 network count together', () => {
+test('addresses in one IPv6 network are counted together', () => {
   const { add } = watched()
   add('2001:db8::1', 100)
   assert.deepEqual([add('2001:db8:0:0:1:2:3:4'), add('2001:db8:0:1::1')], [1_000, 0])
 })
 
-test('at most a hundred responses are delayed at a time', () => {
+test('at most a hundred responses are delayed at the same time', () => {
   const { add, done } = watched()
   assert.equal(add('192.0.2.1', 200), 1_000)
   assert.equal(add('192.0.2.1'), 0)
@@ -42,7 +42,7 @@ test('at most a hundred responses are delayed at a time', () => {
   assert.equal(add('192.0.2.1'), 1_000)
 })
 
-test('the least recent address is forgotten first', () => {
+test('the least recently seen address is forgotten first', () => {
   const { add } = watched()
   add('192.0.2.1', 100)
   for (let host = 0; host < 10_000; host += 1) add(`10.0.${host >> 8}.${host & 255}`)

@@ -1,7 +1,7 @@
 /**
- * Runs many simulations: `npm run simulate -- --seeds 1000000`. Each seed is another history. `--from 7` begins with another
- * one. A history that fails is shrunk to the shortest one that fails, printed as steps, and ends the run with 1. Repeat it
- * with the printed `--from` and `--path`.
+ * Runs many simulations: `npm run simulate -- --seeds 1000000`. Each seed produces a different history, and `--from 7` starts
+ * with seed 7. A failing history is shrunk to a minimal one, printed as steps, and ends the run with exit code 1. To repeat
+ * it, use the printed `--from` and `--path`.
  */
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'

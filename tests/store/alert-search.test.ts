@@ -54,7 +54,7 @@ for (const [what, status, list] of [
   ['resolved', 'resolved', listMatchingAlerts],
   ['one or the other', undefined, listMatchingAlerts],
 ] as const) {
-  test(`every page of what is ${what}, of a severity and a source, is that of a plain filter`, (t) => {
+  test(`every page of what is ${what}, with a severity and a source, equals that of a plain filter`, (t) => {
     const db = temporaryStore(t)
     db.pragma('synchronous = OFF')
     const cast = makeCast(db)

@@ -19,7 +19,7 @@ test('every connection refuses a row that violates a CHECK', (t) => {
   }
 })
 
-test('a wrong type, a missing value, a name that is taken and a reference to nobody are refused', (t) => {
+test('a wrong type, a missing value, a duplicate name and a dangling reference are refused', (t) => {
   const db = temporaryStore(t)
   const acme = makeOrganization(db, 'Acme', 'Team')
   const change = (values: object) => db.run(db.sql.updateTable('organizations').set(values))

@@ -39,7 +39,7 @@ for (const [what, lose] of [
   ['truncated', (log: string) => truncateSync(log, 0)],
   ['cut to its half', (log: string) => truncateSync(log, Math.floor(statSync(log).size / 2))],
 ] as const) {
-  test(`a log that is ${what} takes no more writes, and all that was stored is saved`, (t) => {
+  test(`a log that is ${what} accepts no more writes, and everything stored is saved`, (t) => {
     const db = filled(t)
     lose(`${db.file}-wal`)
     assert.throws(() => makeOrganization(db, 'Basil', 'Free'), LOST)
@@ -50,7 +50,7 @@ for (const [what, lose] of [
     assert.deepEqual(namesIn(db), ['Acme'])
   })
 
-  test(`a log that is ${what} between a commit and its sync is noticed before the answer`, async (t) => {
+  test(`a log that is ${what} between a commit and its sync is noticed before the response`, async (t) => {
     const db = filled(t)
     db.transactionAhead(() => makeOrganization(db, 'Basil', 'Free'))
     lose(`${db.file}-wal`)
@@ -63,7 +63,7 @@ for (const [part, share] of [
   ['truncated', 0],
   ['cut to its half', 0.5],
 ] as const) {
-  test(`a log that is ${part} within a transaction is noticed after it, although it has grown`, (t) => {
+  test(`a log that is ${part} within a transaction is noticed afterwards, although it has grown`, (t) => {
     const db = filled(t)
     const work = () => {
       truncateSync(`${db.file}-wal`, Math.floor(statSync(`${db.file}-wal`).size * share))

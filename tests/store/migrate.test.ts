@@ -23,7 +23,7 @@ function extended(text: string): Migrations {
   return { names: [...MIGRATIONS, '9999_next'], textOf }
 }
 
-test('the list is the folder, in order', () => {
+test('the list of migrations matches the folder, in order', () => {
   const files = readdirSync(SQL).sort()
   assert.deepEqual(
     files,
@@ -31,7 +31,7 @@ test('the list is the folder, in order', () => {
   )
 })
 
-test('a new file gets all migrations, without a copy, with their times', (t) => {
+test('a new file gets all migrations with their times, without a copy', (t) => {
   const db = openStore(join(temporaryDirectory(t), 'incmon.db'))
   t.after(() => db.close())
   assert.ok(migrationStates(db).every(({ appliedAt }) => appliedAt === null))
@@ -60,7 +60,7 @@ test('an upgrade first makes a private and complete copy', (t) => {
   assert.equal(older.pragma('user_version'), MIGRATIONS.length)
 })
 
-test('a failed migration leaves the file unchanged and can be repeated', (t) => {
+test('a failed migration leaves the file unchanged and can be retried', (t) => {
   const db = temporaryStore(t)
   assert.throws(() => migrate(db, 1, extended('CREATE TABLE next (id INTEGER) STRICT; SELECT nonsense')))
   assert.equal(db.pragma('user_version'), MIGRATIONS.length)
@@ -76,7 +76,7 @@ test('a migration that breaks a reference fails', (t) => {
   assert.throws(() => makeService(db, { ...acme, key: 99 }, 'pay'), /FOREIGN KEY/)
 })
 
-test('without a copy nothing is upgraded', (t) => {
+test('nothing is upgraded without a copy', (t) => {
   const db = temporaryStore(t)
   mkdirSync(join(`${db.file}.before-9999_next`, 'in the way'), { recursive: true })
   assert.throws(() => migrate(db, 1, extended('SELECT 1')), /could not be copied to .+, so it was not upgraded/)

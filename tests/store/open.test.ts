@@ -80,7 +80,7 @@ test('the database files are private to their owner', (t) => {
   for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(db.file + suffix).mode & 0o777, 0o600)
 })
 
-test('a locked database is retried for a default or a short time', (t) => {
+test('a locked database is retried, by default or for a short time', (t) => {
   const [usual, short] = [openStore(fileIn(t)), openStore(fileIn(t), { busyMs: 50 })]
   t.after(() => [usual, short].map((db) => db.close()))
   assert.deepEqual([usual.pragma('busy_timeout'), short.pragma('busy_timeout')], [5000, 50])
@@ -98,7 +98,7 @@ for (const [what, lose] of [
   ['gone', (file: string) => rmSync(file)],
   ['emptied', (file: string) => writeFileSync(file, '')],
 ] as const) {
-  test(`no database is created beside an existing log if it is ${what}`, (t) => {
+  test(`no database is created next to an existing log if it is ${what}`, (t) => {
     const file = fileIn(t)
     const before = openStore(file)
     migrate(before, 0)
@@ -134,7 +134,7 @@ for (const [what, move] of [
   })
 }
 
-test('a file that is put back takes writes again', (t) => {
+test('a file that is put back can be written again', (t) => {
   const db = temporaryStore(t)
   renameSync(db.file, `${db.file}.away`)
   assert.throws(() => makeOrganization(db, 'Acme', 'Team'), { code: 'SQLITE_READONLY_DBMOVED' })
@@ -175,7 +175,7 @@ test('a file with a valid header and invalid pages is refused and stays unchange
   assert.ok(!existsSync(`${file}-wal`))
 })
 
-test('a directory, and a path that leads through a file, are refused', (t) => {
+test('a directory, and a path through a file, are refused', (t) => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, 'folder'))
   writeFileSync(join(directory, 'file'), '')

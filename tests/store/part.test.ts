@@ -33,7 +33,7 @@ test('files of a killed process are not reused', (t) => {
   assert.equal(statSync(part.path).size, 0)
 })
 
-test('of two writers to one target the earlier one fails without effect', (t) => {
+test('if two writers have one target, the earlier one fails without effect', (t) => {
   const target = join(temporaryDirectory(t), 'copy')
   const [earlier, later] = [startPart(target), startPart(target)]
   assert.throws(earlier.publish, /copy\.part was replaced by another process: run one command at a time$/)

@@ -21,7 +21,7 @@ function places(t: TestContext) {
   return { file, other, link: join(other, 'incmon.db') }
 }
 
-test('through a symbolic link, the log of the target is synced', async (t) => {
+test("through a symbolic link, the target's log is synced", async (t) => {
   const { file, link } = places(t)
   symlinkSync(file, link)
   const db = openStore(link)
@@ -32,7 +32,7 @@ test('through a symbolic link, the log of the target is synced', async (t) => {
   assert.equal(existsSync(`${link}-wal`), false)
 })
 
-test('a file at the log path of a link is not the log', async (t) => {
+test("a file at the link's log path is not the log", async (t) => {
   const { file, link } = places(t)
   symlinkSync(file, link)
   writeFileSync(`${link}-wal`, '')
@@ -68,7 +68,7 @@ test('a hard link is refused under both of its names', (t) => {
   for (const name of [file, link]) assert.throws(() => openStore(name), line)
 })
 
-test('a hard link created while a server runs is refused to the second server', (t) => {
+test('a second server refuses a hard link created while the first is running', (t) => {
   const { file, link } = places(t)
   const first = openStore(file)
   t.after(() => first.close())
@@ -88,14 +88,14 @@ function whileMounted(from: string, at: string, work: () => void): boolean {
   return true
 }
 
-test('a file that is mounted alone is refused, because its log would be outside', (t) => {
+test('a file mounted separately is refused, because its log would be elsewhere', (t) => {
   const { file, link } = places(t)
   writeFileSync(link, '')
   const line = /is mounted as a single file.+mount the directory instead$/
   if (!whileMounted(file, link, () => assert.throws(() => openStore(link), line))) t.skip('only root can mount')
 })
 
-test('a directory that is mounted elsewhere has one lock', (t) => {
+test('a directory mounted in two places has one lock', (t) => {
   const { file, other } = places(t)
   const release = holdLock(file)
   const refused = () => assert.throws(() => holdLock(join(other, 'incmon.db')), /is in use by an incmon server/)
@@ -109,7 +109,7 @@ function disk(t: TestContext, options: string): string | null {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'incmon-test', at]).status === 0 ? at : null
 }
 
-test('a disk that is mounted read-only is named with the way to write to it, with a database and without', (t) => {
+test('a read-only disk is reported with how to make it writable, with a database and without', (t) => {
   const at = disk(t, 'size=8m')
   if (!at) return t.skip('only root can mount')
   openStore(join(at, 'incmon.db')).close()
@@ -122,7 +122,7 @@ test('a disk that is mounted read-only is named with the way to write to it, wit
   }
 })
 
-test('a full disk is named if no database can be created', (t) => {
+test('a full disk is reported if no database can be created', (t) => {
   const at = disk(t, 'size=32k')
   if (!at) return t.skip('only root can mount')
   try {

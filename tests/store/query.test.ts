@@ -24,7 +24,7 @@ test('the same query runs with other arguments', (t) => {
   assert.deepEqual(plans, ['Team', 'Free', undefined])
 })
 
-test('a parameter may be used several times, and constants are written out', () => {
+test('a parameter can be used several times, and constants are written out', () => {
   const between = query<{ at: number; key: number }>()((sql, hole) =>
     sql
       .selectFrom('tokens')

@@ -26,7 +26,7 @@ async function replace(file: string): Promise<string | null> {
   })
 }
 
-test('a process with the old file open cannot write to it or beside the new file', async (t) => {
+test('a process with the old file open cannot write to it or next to the new file', async (t) => {
   const late = openedLate(t)
   await replace(late.name)
   assert.throws(() => late.pragma('journal_mode = WAL'), { code: 'SQLITE_READONLY_DBMOVED' })
@@ -34,7 +34,7 @@ test('a process with the old file open cannot write to it or beside the new file
   assert.ok(!existsSync(`${late.name}-wal`))
 })
 
-test('the old file stays while a process reads it', async (t) => {
+test('the old file is kept while a process reads it', async (t) => {
   const late = openedLate(t)
   late.exec('BEGIN; SELECT * FROM organizations')
   await assert.rejects(replace(late.name), /is in use by another process/)

@@ -1,9 +1,9 @@
 /**
- * Measures the verdicts on recorded incidents with a known cause: `npm run truth -- DIRECTORY`.
+ * Measures how well incmon's decisions match recorded incidents with a known cause: `npm run truth -- DIRECTORY`.
  *
- *   --arrival live       each request arrives at its own time; without it all arrive at the moment of capture. The truth is
- *                        the state at the capture, so only incidents in which an alert still fires then are judged.
- *   --wrong              also lists what is wrong
+ *   --arrival live       each request arrives at its own time; by default, all arrive at the time of capture. The truth is
+ *                        the state at the capture, so only incidents with an alert firing then are judged.
+ *   --wrong              also lists wrong predictions
  *   --predictions DIR    writes the predictions of each data set to DIR/<data set>.jsonl
  */
 import { writeFileSync } from 'node:fs'

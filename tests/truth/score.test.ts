@@ -20,7 +20,7 @@ function shares(...of: Parameters<typeof judged>): Record<string, string> {
 
 const cartIsDown = { rootCause: { object: 'app/cart' }, health: { 'shop/cart': DOWN, web: UP } }
 
-test('counts an incident of an unavailable workload as right and one of a healthy workload as wrong', () => {
+test('counts an incident for an unavailable workload as correct and one for a healthy workload as wrong', () => {
   const found = shares(cartIsDown, { openedFor: ['cart', 'web'], critical: ['web'] })
   assert.equal(found['incidents: precision'], '1/2')
   assert.equal(found['incidents: recall'], '1/1')
@@ -29,17 +29,17 @@ test('counts an incident of an unavailable workload as right and one of a health
   assert.equal(found['faulty and unavailable workload has an incident'], '1/1')
 })
 
-test('does not ask for an incident of a faulty workload that is available', () => {
+test('does not require an incident for a faulty workload that is available', () => {
   const found = shares({ rootCause: { object: 'app/web' }, health: { cart: DOWN, web: UP } })
   assert.equal(found['faulty and unavailable workload has an incident'], undefined)
 })
 
-test('leaves out figures about which a data set says nothing', () => {
+test('omits figures about which a data set says nothing', () => {
   const found = shares({ rootCause: { object: 'app/cart', change: 'cart' } }, { changes: ['web', 'cart'] })
   assert.deepEqual(found, { 'root-cause change: first': '0/1', 'root-cause change: in the first three': '1/1' })
 })
 
-test('names what is wrong', () => {
+test('lists what is wrong', () => {
   const [first] = figuresOf(judged(cartIsDown, { objects: ['app/web'] })).filter(({ name }) => name.includes('object'))
   assert.deepEqual(first?.wrong, ['one: app/cart, found app/web'])
 })

@@ -45,7 +45,7 @@ test('a thread returns the same records as the main thread', async (t) => {
   assert.deepEqual(await search(), listMatchingAlerts(db, acme.key, { q: 'slow' }, FIRST))
 })
 
-test('a read that begins after a commit sees it, every time', async (t) => {
+test('a read that starts after a commit always sees it', async (t) => {
   const { db, acme, service, search } = reading(t)
   for (let total = 1; total <= 20; total += 1) {
     assert.equal((await search()).total, total)
@@ -85,7 +85,7 @@ for (const [what, path] of [
   ['what was said', '/api/events'],
   ['an incident', '/api/incidents'],
 ] as const) {
-  test(`${what} is answered while somebody searches all of history`, async (t) => {
+  test(`${what} is answered while a search scans the whole history`, async (t) => {
     const endless = [new Worker('setInterval(() => {}, 1e6)', { eval: true })]
     const start: typeof startWorker = (name, file) => endless.pop() ?? startWorker(name, file)
     const { acme, request, app } = makeWorld(t, undefined, (db) => createReader(db, start))
@@ -123,7 +123,7 @@ test('an ended thread fails one read; the pending ones use the next thread', asy
   assert.equal(threads.length, 2)
 })
 
-test('a thread that cannot start refuses pending reads, and the next read tries again', async (t) => {
+test('if a thread cannot start, pending reads are refused, and the next read tries again', async (t) => {
   let broken = true
   const { search } = reading(t, (name, data) =>
     broken ? new Worker('process.exit(1)', { eval: true }) : startWorker(name, data),
@@ -133,14 +133,14 @@ test('a thread that cannot start refuses pending reads, and the next read tries 
   assert.equal((await search()).total, 1)
 })
 
-test('an error of a read is thrown only to its caller', async (t) => {
+test("a read's error is thrown only to its caller", async (t) => {
   const { db, acme, reader, search } = reading(t)
   db.execute('DROP TABLE rejections')
   await assert.rejects(reader.read(listRejections, acme.key, {}, FIRST), /no such table: rejections/)
   assert.equal((await search()).total, 1)
 })
 
-test('a full queue refuses the next read and answers the pending ones', async (t) => {
+test('a full queue refuses the next read and still answers the pending ones', async (t) => {
   const { search } = reading(t)
   const all = Array.from({ length: 33 }, () => search())
   await assert.rejects(search(), isUnavailable(/^too many slow reads are waiting: try again/))

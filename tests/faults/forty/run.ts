@@ -1,7 +1,7 @@
 /**
- * Runs the forty proofs and prints one table of them: `npm run test:faults`. With INCMON set to an executable, servers are
- * started from it. Ends with 1 if any of them is not met. `--short` takes a few minutes instead of a quarter of an hour:
- * it runs for every commit. `--markdown` also writes the table into docs/promise.md, with the day, the form and the program.
+ * Runs the forty proofs and prints a table of the results: `npm run test:faults`. Exits with 1 if any proof is not met. If
+ * INCMON is set to an executable, it is tested instead of the source. `--short` takes a few minutes instead of 15 and runs
+ * for every commit. `--markdown` also updates the table in docs/promise.md.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -43,7 +43,7 @@ test('a span of centuries has few ticks', () => {
   assert.ok(timeTicks({ from: -2e13, to: 2e13 }, 840, 'UTC').length < 20)
 })
 
-test('a strip says its totals and draws one path for each state', () => {
+test('a strip describes its totals and draws one path for each state', () => {
   const healthy = { status: 'healthy', lost: 0 } as const
   const bins = [{ status: 'unknown', lost: 0 } as const, healthy, { status: 'critical', lost: 92 } as const, healthy]
   const html = String(Strip({ bins, label: 'Last 24 hours: critical for 20 min' }))
@@ -51,7 +51,7 @@ test('a strip says its totals and draws one path for each state', () => {
   assert.deepEqual(html.match(/ d="[^"]*"/g), [' d="M0 23.5H1"', ' d="M1 22H2M3 22H4"', ' d="M2 24v-22h0.7v22z"'])
 })
 
-test('small bars are as high as their counts, and none is a short line', () => {
+test('the height of small bars matches their counts, and an empty bin is a short line', () => {
   const html = String(Sparkbars({ counts: [0, 5, 10], level: 'critical', label: '15 events' }))
   assert.match(html, / d="M0 20v-1M1 20v-10M2 20v-20"/)
 })
@@ -66,7 +66,7 @@ for (const [part, width] of [
   })
 }
 
-test('a bill divides 100 points, and penalties beyond them end at 100', () => {
+test('a bill divides 100 points and is cut off at 100', () => {
   const lines = [40, 40, 40, 12].map((penalty) => ({ name: 'x', penalty, severity: 'critical' as const }))
   const html = String(Bill({ score: 0, lines }))
   const parts = [...html.matchAll(/class="bar-fill" x="([\d.]+)%" width="([\d.]+)%"/g)].map(([, x, w]) => `${x}+${w}`)
@@ -81,7 +81,7 @@ const bin = (n: number, counts: Partial<HistogramBin['counts']>): HistogramBin =
 const histogram = (bins: readonly HistogramBin[]) =>
   String(Histogram({ bins, span: { from: NOW, to: NOW + bins.length * HOUR }, zone: 'UTC', selected: null }))
 
-test('each bin of a histogram with alerts is a link that says what it counts', () => {
+test('each non-empty bin of a histogram is a link that describes what it counts', () => {
   const html = histogram([bin(0, { warning: 3, critical: 1 }), bin(1, {})])
   assert.match(html, /href="\/alerts\?from=0" aria-label="03:14 to 04:14: 1 critical, 3 warning"/)
   assert.doesNotMatch(html, /from=1/)
@@ -118,19 +118,19 @@ test('up to eight incidents in a week are one mark each, the worst on top', () =
   assert.equal([...html.matchAll(/aria-label="(incident \d)"/g)].at(-1)?.[1], 'incident 0')
 })
 
-test('a week with nine incidents has bars and its number', () => {
+test('a week with nine incidents has bars and a number', () => {
   const html = String(WeekChart({ weeks: [week(9), week(0)] }))
   assert.doesNotMatch(html, /<a /)
   assert.match(html, /solid-critical.*chart-count[^>]*>9</s)
 })
 
-test('weeks without all of their marks have bars, whose number counts all incidents', () => {
+test('weeks that lack marks have bars, whose number counts all incidents', () => {
   const html = String(WeekChart({ weeks: [{ ...week(7), marks: [] }, week(0)] }))
   assert.doesNotMatch(html, /<a /)
   assert.match(html, /aria-label="Incidents by week: 7 in 2 weeks, at most 7 in one week".*chart-count[^>]*>7</s)
 })
 
-test('times to resolve without marks are bars, the highest for most incidents', () => {
+test('resolution times without marks are bars, the highest for most incidents', () => {
   const durations = [5, 5, 5, 60].map((minutes) => minutes * MINUTE)
   const html = String(ResolutionChart({ marks: [], durations, median: 5 * MINUTE }))
   assert.match(html, /aria-label="Time to resolve of 4 incidents: median 5 min"/)
@@ -139,7 +139,7 @@ test('times to resolve without marks are bars, the highest for most incidents', 
   assert.ok(Math.abs((heights[1] ?? 0) - 134 / 3) < 0.01)
 })
 
-test('the axis of durations is logarithmic and holds all of them', () => {
+test('the axis of durations is logarithmic and contains all of them', () => {
   const { place, ticks } = durationAxis([5 * MINUTE, 41 * MINUTE, 12 * HOUR])
   assert.ok(place(5 * MINUTE) > 0 && place(12 * HOUR) < 100)
   assert.ok(Math.abs(place(HOUR) - place(15 * MINUTE) - (place(4 * HOUR) - place(HOUR))) < 0.1)
@@ -149,7 +149,7 @@ test('the axis of durations is logarithmic and holds all of them', () => {
   )
 })
 
-test('durations of 0 and none at all have an axis, too', () => {
+test('durations of 0 and no durations also have an axis', () => {
   assert.ok([durationAxis([]), durationAxis([0])].every(({ place, ticks }) => ticks.length > 0 && place(0) === 0))
 })
 
@@ -162,7 +162,7 @@ test('the median is a line that states its value', () => {
   assert.doesNotMatch(String(ResolutionChart({ marks: [], durations: [], median: null })), /median \d|NaN/)
 })
 
-test('marks at the same place are stacked', () => {
+test('marks at the same position are stacked', () => {
   const marks = [1, 1.5, 2, 50].map((x) => ({ mark: x, x }))
   assert.deepEqual(
     stack(marks).map(({ row }) => row),

@@ -48,13 +48,13 @@ function extent({ x, width, place, label }: PlacedBar): readonly [number, number
   return [place === 'left' ? left - text : left, place === 'right' ? right + text : right]
 }
 
-test('bars that overlap have rows of their own, and a later bar uses the first free row', () => {
+test('overlapping bars are in different rows, and a later bar uses the first free row', () => {
   const { bars, rows } = place([bar('a', ago(20), ago(12)), bar('b', ago(15), ago(7)), bar('c', ago(8), ago(1))])
   assert.deepEqual([rows, ...bars.map(({ id, row }) => `${id}${row}`).sort()], [2, 'a0', 'b1', 'c0'])
 })
 
 for (let seed = 1; seed <= 30; seed += 1) {
-  test(`no label of random bars ${seed} overlaps a neighbour in its row`, () => {
+  test(`no label of random bars ${seed} overlaps a neighbor in its row`, () => {
     const number = (n: number, most: number) => ((seed * 7919 + n * 104_729) % 1009) % most
     const bars = Array.from({ length: 12 }, (_, n) => {
       const start = number(n, 21)
@@ -67,23 +67,23 @@ for (let seed = 1; seed <= 30; seed += 1) {
   })
 }
 
-test('a lane has at most four rows, and the worst have them', () => {
+test('a lane has at most four rows, filled with the most severe bars', () => {
   const bars = Array.from({ length: 9 }, (_, n) => bar(`b${n}`, ago(20), null, n === 8 ? { level: 'critical' } : {}))
   const { bars: shown, rows, hidden } = place(bars)
   assert.deepEqual([rows, hidden.length, shown.some(({ id }) => id === 'b8')], [4, 5, true])
 })
 
-test('an empty lane keeps one row', () => assert.deepEqual([place([]).rows, place([]).bars], [1, []]))
+test('an empty lane still has one row', () => assert.deepEqual([place([]).rows, place([]).bars], [1, []]))
 
 test('what ended before the span or starts after it is not drawn', () => {
   assert.deepEqual(place([bar('old', ago(99), ago(50)), bar('new', NOW + MINUTE, null)]).bars, [])
 })
 
-test('the label of a short bar that goes on stands to the right of now', () => {
+test('the label of a short ongoing bar is to the right of the present', () => {
   assert.equal(place([bar('late', ago(1), null)]).bars[0]?.place, 'gutter')
 })
 
-test('a name of 253 characters is cut by the end of its own bar', () => {
+test('a name of 253 characters is cut off at the end of its own bar', () => {
   assert.equal(place([bar('long', ago(20), ago(1), { label: 'x'.repeat(253) })]).bars[0]?.place, 'inside')
 })
 
@@ -102,7 +102,7 @@ test('every bar is a link named by its label and its sentence, and a rejected li
   assert.doesNotMatch(drawn({ links: rejected }), /link-(?:strong|end|score)/)
 })
 
-test('a confirmed link has a check mark beside its score', () => {
+test('a confirmed link has a check mark next to its score', () => {
   const links = PICTURE.links.map((link) => ({ ...link, verdict: 'confirmed' as const }))
   assert.match(drawn({ links }), /0\.92 ✓/)
 })
@@ -116,7 +116,7 @@ test('at most three changes have a trunk', () => {
   assert.equal(html.match(/link-end/g)?.length, 3)
 })
 
-test('the text says the span, the counts, the score, the first alert and the lead', () => {
+test('the text contains the span, the counts, the score, the first alert and the lead', () => {
   assert.equal(
     pictureText(PICTURE),
     'What happened from 02:52 to 03:14: 1 pipeline, 1 rollout and 1 cluster condition. ' +
@@ -124,7 +124,7 @@ test('the text says the span, the counts, the score, the first alert and the lea
   )
 })
 
-test('the table has every bar in order of time', () => {
+test('the table lists every bar in chronological order', () => {
   assert.deepEqual(
     pictureRows(PICTURE).map(({ lane, from, until }) => [lane, from, until]),
     [
@@ -135,7 +135,7 @@ test('the table has every bar in order of time', () => {
   )
 })
 
-test('the label of a moment is left out if it would overlap another one', () => {
+test('the label of a moment is omitted if it would overlap another one', () => {
   const crowded = { ...PICTURE, acknowledgedAt: ago(11), resolvedAt: ago(10.5) }
   const sides = markersOf(crowded, { wide: 300, narrow: 300 }).map(({ kind, side }) => [kind, side])
   assert.deepEqual(sides, [
@@ -145,7 +145,7 @@ test('the label of a moment is left out if it would overlap another one', () => 
   ])
 })
 
-test('a tick near a moment is left out', () => {
+test('a tick close to a moment is omitted', () => {
   assert.ok(!ticksOf(PICTURE, WIDTHS).some(({ label }) => label === '03:02'))
   assert.ok(ticksOf({ ...PICTURE, firstAlertAt: null }, WIDTHS).some(({ label }) => label === '03:02'))
 })
@@ -166,17 +166,17 @@ for (const year of ['1969-07-20', '2126-01-01']) {
   })
 }
 
-test('the label of another sender is escaped', () => {
+test('a label from a sender is escaped', () => {
   const hostile = { label: '<script>alert(1)</script>', title: '"><img src=x>' }
   assert.doesNotMatch(drawn({ bars: [bar('x', ago(20), null, hostile)] }), /<script|<img/)
 })
 
-test('no data at all draws empty lanes', () => {
+test('without data empty lanes are drawn', () => {
   const html = drawn({ bars: [], links: [], score: [], firstAlertAt: null, lead: null })
   assert.match(html, /aria-label="What happened from 02:52 to 03:14: nothing\."/)
 })
 
-test('no line of a marker crosses the label of another one', () => {
+test("no marker line crosses another marker's label", () => {
   const html = drawn({ acknowledgedAt: ago(8), resolvedAt: ago(2) })
   const marks = [...html.matchAll(/<g class="lanes-marker [^"]*"><(line|text)/g)].map(([, element]) => element)
   assert.ok(marks.includes('text'))
