@@ -1,2 +1,2 @@
-/** The cluster of all example data. It makes example data easy to tell apart from real data, and easy to remove. */
+/** The cluster of all example data. Example data can be recognized and removed by its cluster. */
 export const EXAMPLE_CLUSTER = 'incmon-example'

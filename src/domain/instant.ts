@@ -85,8 +85,7 @@ function fromDateTime(text: string): number | null {
 
 /** Returns 00:00 UTC on a given day, in milliseconds, or null if there is no such day. */
 function midnightOf(year: number, month: number, day: number): number | null {
-  // Date.UTC interprets the years 0 to 99 as 1900 to 1999. The year 1969 is allowed because its last day may be 1970 in
-  // UTC.
+  // Date.UTC interprets the years 0 to 99 as 1900 to 1999. The last day of 1969 may be 1970 in UTC.
   if (year < 1969 || month < 1 || month > 12 || day < 1) return null
   const ms = Date.UTC(year, month - 1, day)
   // Every month has 28 days. For later days, Date.UTC may have rolled over into the next month.

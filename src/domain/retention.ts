@@ -20,7 +20,7 @@ export function cutoffsAt(settings: Settings, now: number): Cutoffs {
   }
 }
 
-/** Returns whether an event has expired. Both its own time and its time of receipt must be before the cutoff. */
+/** Returns whether an event has expired: its own time and its time of receipt must both be before the cutoff. */
 export function isEventDue(
   event: { readonly at: number; readonly receivedAt: number },
   { events }: Pick<Cutoffs, 'events'>,

@@ -52,8 +52,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
   return {
     store: (delivery) => {
       pending += 1
-      // The retry timeout starts while the delivery is still queued. Otherwise, if the database is locked, each queued
-      // delivery would wait for a full timeout in turn.
+      // The retry timeout starts in the queue, so that queued deliveries do not each wait for a full timeout.
       const since = now()
       const stored = last.then(() => {
         pending -= 1

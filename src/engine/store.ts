@@ -1,4 +1,4 @@
-/** The store interface that the engine uses. It is asynchronous so that the database could run on another machine. */
+/** The asynchronous store interface that the engine uses. The database could therefore run on another machine. */
 
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -17,7 +17,7 @@ export type EngineStore = {
   /** Loads one fact from the history. */
   readonly fact: (organizationId: number, kind: FactKind, asked: object) => Promise<unknown>
   /**
-   * Saves all effects of a batch or none. They are on disk only after `sync` resolves.
+   * Saves all effects of a batch or none. Effects are on disk only after `sync` resolves.
    * @returns notices about new links, which the store computes from the history
    */
   readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>

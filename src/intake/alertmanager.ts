@@ -25,7 +25,7 @@ import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
 
-/** A real alert has about fifty values. This limit leaves room for the more specific error about too many labels. */
+/** High enough to let the more specific error about too many labels come first. A real alert has about fifty values. */
 const MAX_ITEM_VALUES = 5_000
 /** A 10 MiB body of real alerts contains fewer than this. All drafts of a request are in memory at once. */
 const MAX_ALERTS = 20_000
@@ -175,8 +175,8 @@ function statusOf(item: Fields, notification: Fields, warn: Warn): AlertDraft['s
 }
 
 /**
- * Returns the fingerprint that the sender provided. It cannot be recomputed for Grafana, which also hashes hidden
- * labels. If there is none, computes a fingerprint from the labels.
+ * Returns the fingerprint that the sender provided. If there is none, computes a fingerprint from the labels. Grafana's
+ * fingerprint cannot be recomputed, because Grafana also hashes hidden labels.
  */
 function fingerprintOf(item: Fields, sent: Labels): string {
   const fingerprint = optionalText(item, 'fingerprint')

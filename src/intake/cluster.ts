@@ -28,7 +28,9 @@ const MAX_FLAT_KEYS = 200
 /** Kubernetes stores the count in an int32. */
 const MAX_COUNT = 2 ** 31 - 1
 
-/** Kinds that are not namespaced. Their events are in the `default` namespace, which a layout may include. */
+/**
+ * Kinds that are not namespaced. Kubernetes puts their events in the `default` namespace, which a layout may include.
+ */
 const CLUSTER_WIDE = new Set(['Node', 'PersistentVolume', 'Namespace'])
 
 const WELL_KNOWN = new Set([

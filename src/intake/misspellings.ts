@@ -1,5 +1,6 @@
 /**
- * Finds likely typos in the field names of a payload. These are only suggestions, because senders can add any field.
+ * Finds likely typos in the field names of a payload. The results are only suggestions, because senders can add any
+ * field.
  */
 import { isSeverityWord, SEVERITIES } from '../domain/severity.ts'
 import { misspelled } from '../domain/suggestion.ts'

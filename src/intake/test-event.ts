@@ -1,6 +1,6 @@
 /**
- * Builds the test events that users send from the web pages. They are stored like any other event and have no other
- * effect.
+ * Builds the test events that users send from the web pages. Test events are stored like any other event and have no
+ * other effect.
  */
 import type { Draft, Intake, Source } from '../domain/event/event.ts'
 import { READERS } from './index.ts'
@@ -12,8 +12,8 @@ export function testEvent(source: Source, actor: string, now: number): Intake {
 }
 
 /**
- * These bodies have no other effect. A Kubernetes event for a namespace does not create a service, and an unknown
- * GitLab hook becomes a plain event.
+ * Bodies that have no other effect. A Kubernetes event for a namespace does not create a service, and an unknown GitLab
+ * hook becomes a plain event.
  */
 const BODIES: Readonly<Record<Source, (text: string) => unknown>> = {
   cluster: (message) => ({ reason: 'Test', type: 'Normal', message, involvedObjectKind: 'Namespace', name: 'incmon' }),

@@ -30,13 +30,14 @@ export type Import = {
 const SWEEP_EVERY = 5_000
 
 /**
- * Creates an import. If a server is running, its clock is used. Otherwise the import controls the clock and sweeps at
- * each due time between two requests, so that alerts and incidents end when they would have ended on a server.
+ * Creates an import. If a server is running, its clock is used. Without a server, the import controls the clock and
+ * sweeps at each due time between two requests, so that alerts and incidents end when they would have ended on a
+ * server.
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
-  // Each request is stored in a single transaction, one after the other. Otherwise, a later request could be stored
-  // between two chunks of an earlier one.
+  // Each request is stored in a single transaction, one after the other.
+  // With chunks, a later request could be stored between two chunks of an earlier request.
   const deps = clock ? withEngine({ ...world, now: clock.now }, undefined, Number.POSITIVE_INFINITY) : world
   return {
     take: async (deliveries) => {
@@ -78,8 +79,8 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
 }
 
 /**
- * Returns whether a request is already stored. It is recognized by its key for a day. After that, it is recognized by
- * its events, provided that they contain their time.
+ * Returns whether a request is already stored. For a day, requests are recognized by their key. After that, requests
+ * are recognized by their events, provided that the events contain their time.
  */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery

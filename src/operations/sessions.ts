@@ -91,7 +91,9 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
 }
 
-/** Returns the CSRF token for a session. It is derived from the session's secret, so nobody else can compute it. */
+/**
+ * Returns the CSRF token for a session. The token is derived from the session's secret, so nobody else can compute it.
+ */
 export function csrfOf(secret: string): string {
   return createHash('sha256').update(`csrf ${secret}`).digest('base64url')
 }

@@ -131,8 +131,7 @@ export function alertOwnerOf(db: Db, organizationId: number, { serviceId }: Aler
   return rowId === undefined ? null : { organizationId, serviceId: rowId }
 }
 
-// These are subqueries and not joins because SQLite then runs them only for rows on the page, not for rows skipped by
-// OFFSET.
+// SQLite runs these subqueries only for rows on the page. Joins would also run for rows skipped by OFFSET.
 export const alertColumns = [
   'uuid',
   'source',

@@ -96,8 +96,7 @@ function ofOwner(db: Db, organizationId: number, { serviceId }: EventFilter) {
   return rowId === undefined ? null : db.sql.selectFrom('events').where('service_id', '=', rowId)
 }
 
-// These are subqueries and not joins because SQLite then runs them only for rows on the page, not for rows skipped by
-// OFFSET.
+// SQLite runs these subqueries only for rows on the page. Joins would also run for rows skipped by OFFSET.
 const columns = [
   'uuid',
   'source',

@@ -70,8 +70,7 @@ export function open(signal: Signal, receivedAt: number): Alert {
   const { source, name, said, status, summary, fingerprint, logicalKey, failure, node, rules, startsAt } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
-  // The fields are listed one by one because a spread takes several times as long. They are in the same order as in an
-  // alert that is loaded from the database.
+  // The fields are listed one by one, in the order used for loaded alerts, because a spread is several times slower.
   return {
     source,
     name,
@@ -218,8 +217,8 @@ function widened(alert: Alert, signal: Signal): Alert {
 }
 
 /**
- * Returns the severity after a signal. It never drops while the condition persists. If the reason escalates, repeats
- * raise it to critical.
+ * Returns the severity after a signal. While the condition persists, the severity never drops. If the reason escalates,
+ * repeats raise the severity to critical.
  */
 function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
   const severity = worst(before, signal.severity)

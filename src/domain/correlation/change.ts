@@ -181,8 +181,8 @@ export function isDeploying({ status, jobs }: PipelineFacts): boolean {
 }
 
 /**
- * Returns when a pipeline changed the system, at most a day. If the deploy jobs are known, this is their period,
- * because a manual gate can keep a pipeline waiting for days. Otherwise it is the period from the pipeline's creation
+ * Returns when a pipeline changed the system, at most a day. If the deploy jobs are known, returns their period,
+ * because a manual gate can keep a pipeline waiting for days. Otherwise returns the period from the pipeline's creation
  * to its end.
  */
 export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; readonly endsAt: number } {

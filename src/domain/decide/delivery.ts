@@ -162,8 +162,8 @@ function joined(before: Receipt, own: Receipt): Receipt {
 }
 
 /**
- * Returns the key under which the response is stored. It includes the cluster because two clusters can send the same
- * Idempotency-Key.
+ * Returns the key under which the response is stored. The key includes the cluster because two clusters can send the
+ * same Idempotency-Key.
  */
 function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`

@@ -14,7 +14,10 @@ import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
 import { applyStep, lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident } from './incidents.ts'
 import { noteSilences, withoutSilenced } from './silenced.ts'
 
-/** Kubernetes sends no event when a pod recovers together with its node. Its alerts may stay firing for this long. */
+/**
+ * How long alerts of a pod may stay firing after its node recovered. Kubernetes sends no event when such a pod
+ * recovers.
+ */
 const LINGERS = 60 * 60_000
 
 /** How often a service is evaluated while a failed node explains its critical alerts. */
@@ -44,7 +47,7 @@ export function splitServices(
 
 /**
  * Evaluates a service if the workload of the batch is still below `most`. Otherwise marks the service as due, and the
- * sweep evaluates it later. This keeps batches short when many incidents open or end at once.
+ * sweep evaluates the service later. Postponing keeps batches short when many incidents open or end at once.
  */
 export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number, most: number): void {
   if (ctx.workload() < most) evaluate(ctx, serviceId, now)

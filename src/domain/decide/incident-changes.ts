@@ -62,8 +62,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
     now,
   })
   if (after.status === before.status) return true
-  // When a user resolves an incident while its condition is still firing, no new incident opens until the condition has
-  // ended once.
+  // No new incident opens until the condition has ended once, even if it is still firing now.
   if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true

@@ -95,8 +95,7 @@ function changeKnown(
     ...known,
     serviceId: service.rowId,
     groupId: item.groupId ?? known.groupId,
-    // The sweep may check too early, in which case it checks again. Saving a later time for every repeat is not worth
-    // it.
+    // The sweep may check too early and then checks again. Saving a later time for every repeat is not worthwhile.
     dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
     ...{ alert, fingerprints },
     lastEvent: repeats ? known.lastEvent : stored(),

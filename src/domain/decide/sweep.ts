@@ -127,7 +127,8 @@ export function firstDueAt(
 }
 
 /**
- * Recomputes the due times of Kubernetes conditions. They depend on other alerts, so all alerts must be loaded first.
+ * Recomputes the due times of Kubernetes conditions. All alerts must be loaded first, because the due times depend on
+ * other alerts.
  */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {

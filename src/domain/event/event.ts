@@ -133,7 +133,7 @@ export type JobDraft = Ci & {
   readonly job: Job
 }
 
-/** A notification of any other kind. It is stored but has no effect. */
+/** A notification of any other kind. Such notifications are stored but have no effect. */
 export type OtherDraft = Ci & {
   readonly kind: 'other'
   readonly objectKind: string

@@ -4,7 +4,7 @@ import type { Labels } from './event.ts'
 
 const encoder = new TextEncoder()
 
-/** Terminates every name, value and part. This byte never occurs in UTF-8, so `ab`+`c` differs from `a`+`bc`. */
+/** Terminates every name, value and part. UTF-8 never contains this byte, so `ab`+`c` differs from `a`+`bc`. */
 const SEPARATOR = 0xff
 
 /** Each byte as two hex digits. `toString(16)` takes ten times as long for large numbers. */

@@ -58,8 +58,8 @@ function quietOf(group: string, { count }: Seen): number {
   if (group === 'FailedScheduling') return HOUR
   // Node states and final failures are reported only once.
   if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR
-  // The restart back-off grows to 5 minutes, and the event recorder's spam filter hides repeats: it allows a burst of
-  // 25 events, then one event per source and object every 5 minutes. Gaps of 11 minutes were observed in crash loops.
+  // The restart back-off grows to 5 minutes, and gaps of 11 minutes were observed in crash loops.
+  // After a burst of 25, the event recorder's spam filter passes only one event per source and object every 5 minutes.
   if (isLoop(group, failure)) return count > 1 ? 15 * MINUTE : 5 * MINUTE
   // The controller retries within minutes.
   if (group === 'FailedCreate') return 5 * MINUTE

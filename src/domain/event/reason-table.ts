@@ -92,11 +92,11 @@ export const REPORTED_ONCE: ReadonlySet<string> = words(
   KubeletSetupFailed`,
 )
 
-/** Final failures. They are never repeated. */
+/** Final failures, which are never repeated. */
 export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded')
 
-// The kubelet attaches and mounts volumes, creates the sandbox, pulls the image and creates the container, in this
-// order. Each step proves that the previous steps succeeded.
+// The kubelet attaches and mounts volumes, creates the sandbox, pulls the image and creates the container.
+// Each of these steps proves that the previous steps succeeded.
 const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady'
 const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed'
 

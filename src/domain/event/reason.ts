@@ -179,8 +179,7 @@ export function isSameFailure(condition: Failure, alert: { name: string; severit
   const failure = failureOfAlert(alert.name)
   if (failure === null || condition === 'other') return false
   if (failure === 'workload') return condition !== 'job'
-  // A container that is killed for its memory usage or by its liveness probe, or that cannot start, loops just like one
-  // that exits.
+  // A container loops if it exits, cannot start, or is killed for its memory usage or by its liveness probe.
   if (failure === 'crash') return ['crash', 'memory', 'probe', 'config'].includes(condition)
   return failure === condition
 }

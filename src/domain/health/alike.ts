@@ -1,6 +1,4 @@
-/**
- * Keeps one of several firing alerts that affect every rule in the same way. This limits the time to compute health.
- */
+/** Limits the time to compute health: of several firing alerts with the same effect on every rule, keeps only one. */
 
 import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank } from '../severity.ts'

@@ -25,7 +25,7 @@ export function explainedByNodes(
       (!isStarting(condition) &&
         troubles.some(({ node, startsAt }) => node === condition.node && isNear(condition, startsAt))),
   )
-  // The mixin's alerts about such pods do not name a node and fire 15 minutes later. They add nothing new.
+  // The mixin's alerts about such pods do not name a node, fire 15 minutes later, and add nothing new.
   const serious = conditions.filter(({ source, status, severity }) => {
     return source === 'cluster' && status === 'firing' && rank(severity) >= rank('error')
   })

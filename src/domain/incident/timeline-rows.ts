@@ -24,7 +24,7 @@ export type TimelineRow = {
 export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   /** Moments with the same kind, actor and group are repeats. */
   readonly group: string
-  /** Whether this merely repeats a moment with the same kind and ref. It is counted, but its text is dropped. */
+  /** Whether this merely repeats a moment with the same kind and ref. A repeat is counted, but its text is dropped. */
   readonly echo: boolean
   /** The object, such as `Pod/cart-1`; '' if unknown. */
   readonly object: string

@@ -23,8 +23,8 @@ const MAX_TEXT = 3_000
 const MAX_LINKS = 700
 
 /**
- * Formats a Slack incoming webhook. Mattermost and Rocket.Chat accept the same format, but without blocks and buttons.
- * They do support attachments and links.
+ * Formats a Slack incoming webhook. Mattermost and Rocket.Chat accept the same format. They support attachments and
+ * links, but not blocks and buttons.
  */
 export function formatSlack({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = `${symbol} ${escapeSlack(title)}`
@@ -87,8 +87,7 @@ export function formatTelegram(
   chatId: string,
   replyTo: string | null,
 ): ChannelRequest {
-  // Telegram's limit applies after the HTML is parsed. Only the body is truncated, because truncated HTML would be
-  // invalid.
+  // Telegram's limit applies after the HTML is parsed. Truncated HTML would be invalid, so only the body is truncated.
   const escaped = escapeHtml(cut(body, MAX_TEXT - MAX_LINKS))
   const text = withLinks(escaped, links, htmlLink, Number.POSITIVE_INFINITY)
   const reply = replyTo === null ? {} : { message_id: Number(replyTo), allow_sending_without_reply: true }

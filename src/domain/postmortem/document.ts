@@ -93,7 +93,7 @@ export type Contribution = {
   readonly sentence: Sentence
 }
 
-/** `seconds`: null if it cannot be computed. In that case, `sentence` says why. */
+/** `seconds`: null if it cannot be computed, for the reason given in `sentence`. */
 export type Metric = { readonly seconds: number | null; readonly definition: string; readonly sentence: Sentence }
 
 export type Lessons = {

@@ -1,6 +1,6 @@
 /**
- * The texts that users write into a postmortem. They are stored separately so that a new revision does not overwrite
- * them.
+ * The texts that users write into a postmortem. User texts are stored separately, so that a new revision does not
+ * overwrite them.
  */
 import { IncmonError } from '../error.ts'
 import { parseBound } from '../instant.ts'

@@ -19,8 +19,8 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the evidence that opened the incident. This is the incident's start if that is before its
- * creation, even if an alert started earlier. Otherwise it is the start of the first alert, or null if that alert
+ * Returns the time of the evidence that opened the incident. This is the incident's start if the start is before the
+ * creation, even if an alert started earlier. Otherwise returns the start of the first alert, or null if that alert
  * started after the incident was created.
  */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {

@@ -53,7 +53,7 @@ export function formatSeconds(seconds: number): string {
   return shown.length > 0 ? shown.join(' ') : '0 s'
 }
 
-/** Returns the difference between two times in whole seconds. Both are truncated first, as in `formatTime`. */
+/** Returns the difference between two times in whole seconds, after truncating both as in `formatTime`. */
 export function secondsBetween(from: number, to: number): number {
   return Math.floor(to / 1000) - Math.floor(from / 1000)
 }

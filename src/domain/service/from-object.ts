@@ -29,7 +29,7 @@ type Rule = {
   readonly find: (object: KubernetesObject, known: readonly Name[]) => Omit<Attribution, 'rule'> | Attribution | null
 }
 
-/** The first matching rule wins. Its result can contain a more specific rule name. */
+/** The first matching rule wins. The result can contain a more specific rule name. */
 const RULES: readonly Rule[] = [
   { rule: 'node', find: (it) => (isKind(it, 'node') ? nodeService(it.name) : null) },
   { rule: 'workload', find: (it) => (WORKLOADS.has(lower(it.kind)) ? itself(it, 'event') : null) },
@@ -68,7 +68,7 @@ export function objectNames(object: KubernetesObject): Name[] {
   return owner && lower(owner.kind) !== 'node' ? [...objectNames(owner), ...own] : own
 }
 
-/** Returns the service for a node. It has the prefix `node/` because nodes have no namespace. */
+/** Returns the service for a node. The name has the prefix `node/` because nodes have no namespace. */
 export function nodeService(host: string): Omit<Attribution, 'rule'> {
   return { namespace: '', name: `node/${host}`, creates: 'alert' }
 }

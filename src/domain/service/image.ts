@@ -23,9 +23,9 @@ export function imageOf(draft: Draft): { path: string; tag: string | null } | nu
 }
 
 /**
- * Returns the CI projects that may have built an image, in lower case, longest first. These are all paths of two or
- * more segments that end with the image path, or up to two segments before its end: GitLab allows two segments after
- * the project path. A path can start anywhere, because a mirror may prepend its own name.
+ * Returns the CI projects that may have built an image, in lower case, longest first. A project's path has two or more
+ * segments and ends with the image path, or up to two segments before its end, because GitLab allows two more segments
+ * after the project path. A path can start anywhere, because a mirror may prepend its own name.
  */
 export function imageProjects(imagePath: string): string[] {
   const segments = imagePath.toLowerCase().split('/').filter(Boolean)

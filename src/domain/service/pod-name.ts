@@ -72,8 +72,7 @@ const POD_SHAPES: readonly Shape[] = [
     fitsCut: true,
   },
   {
-    // kubeadm's static pods are named `<component>-<node>`, and with a node named `master-0` they look like StatefulSet
-    // pods.
+    // kubeadm's static pods look like StatefulSet pods if the node has a name like `master-0`: `<component>-<node>`.
     rule: 'control plane pod',
     shape: /^(kube-apiserver|kube-controller-manager|kube-scheduler|etcd)-.+$/,
     creates: 'alert',

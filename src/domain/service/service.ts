@@ -21,7 +21,7 @@ export const ALIAS_KINDS = ['ci-project', 'image', 'label', 'workload'] as const
 export type AliasKind = (typeof ALIAS_KINDS)[number]
 export type AliasRef = { readonly kind: AliasKind; readonly value: string }
 
-/** The service for events that do not name a workload. Its namespace is ''. */
+/** The service for events that do not name a workload. The namespace of this service is ''. */
 export const UNATTRIBUTED = 'unattributed'
 
 /** The maximum length of a Kubernetes name. A label can be longer. */

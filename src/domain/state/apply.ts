@@ -152,8 +152,8 @@ export function evict(state: OrganizationState, now: number): void {
     if ((state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY) state.pipelines.delete(ref)
   }
   for (const { silence } of [...state.silences.values()]) {
-    // An alert that ended while silenced is still evaluated for up to half an hour. Its end may also be pending because
-    // the server was stopped.
+    // An alert that ended while silenced is still evaluated for up to half an hour.
+    // The end of an alert may also be pending because the server was stopped.
     if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
   }
   for (const incident of [...state.incidents.values()]) {

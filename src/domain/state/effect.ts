@@ -54,7 +54,7 @@ export type Effect =
   | { readonly kind: 'alert-postponed'; readonly before: LiveAlert; readonly after: LiveAlert }
   /** Changes the silences that apply to an alert. */
   | { readonly kind: 'alert-silenced'; readonly before: LiveAlert; readonly after: LiveAlert }
-  /** The alert can no longer be reopened. It leaves the live state, and its retention period starts at `at`. */
+  /** The alert can no longer be reopened. The alert leaves the live state, and its retention period starts at `at`. */
   | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
   | { readonly kind: 'event-stored'; readonly event: StoredEvent }
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }

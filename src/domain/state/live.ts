@@ -1,4 +1,4 @@
-/** The records of the live state. They contain only what the rules need. The texts stay in the database. */
+/** The records of the live state. Live records contain only what the rules need. Texts stay in the database. */
 
 import type { Alert } from '../alert/alert.ts'
 import type { DeliveryInterval, Group } from '../alert/delivery-interval.ts'
@@ -105,7 +105,7 @@ export type LiveSender = {
   readonly rejections: number
   readonly lastEventAt: number | null
   readonly lastRejectionAt: number | null
-  /** Whether the sender has ever reported the end of an alert. It is then expected to report every end. */
+  /** Whether the sender has ever reported the end of an alert. Such a sender is expected to report every end. */
   readonly reportsEnds: boolean
   /** Kubernetes events only: whether the sender has ever reported a repeat. */
   readonly reportsRepeats: boolean

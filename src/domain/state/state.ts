@@ -156,7 +156,7 @@ export function aliasKey(alias: { readonly kind: string; readonly value: string 
 
 /**
  * Returns the scope in which a fingerprint is unique. Fingerprints from Alertmanager and Grafana are unique only within
- * a cluster. Those for Kubernetes and CI are computed by incmon and are globally unique.
+ * a cluster. The fingerprints of Kubernetes events and CI are computed by incmon and are globally unique.
  */
 export function fingerprintScope(source: Source, cluster: string): string {
   return source === 'cluster' || source === 'ci' ? source : `${source} ${cluster}`

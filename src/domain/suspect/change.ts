@@ -39,8 +39,8 @@ const DETECTION = 30_000
 /** The clocks of the CI system, the cluster and the monitoring can differ by this much. */
 const SKEW = 15_000
 /**
- * At this distance from the expected time, a symptom is half as likely to be an effect of the change. One value for the
- * changed service, and one for all others.
+ * A symptom this far from the expected time is half as likely to be an effect of the change. The first value is for the
+ * changed service, the second for all others.
  */
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000

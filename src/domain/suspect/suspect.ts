@@ -84,9 +84,9 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 /**
- * Returns the period in which to search for causes, in ms UTC. It starts two hours before the incident, and lasts until
- * the end or `now`, but at least until half an hour after the start. Scalings are read for one more day, to determine
- * which ReplicaSet is new.
+ * Returns the period in which to search for causes, in ms UTC. The period starts two hours before the incident. The
+ * period ends with the incident or at `now`, but at least half an hour after the start. Scalings are read for one more
+ * day, to determine which ReplicaSet is new.
  */
 export function searchedSpan(
   incident: { readonly startedAt: number; readonly resolvedAt: number | null },
@@ -123,9 +123,9 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
 const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_INFINITY } as const
 
 /**
- * Lowers the scores of suspects with no connection other than time, all by the same factor. They then rank below every
- * possible suspect with a connection, and below the incident's own service if that is likely. An unlikely suspect has
- * no such effect, because a weak connection is no reason to doubt a better suspect.
+ * Lowers the scores of suspects with no connection other than time, all by the same factor. As a result, such suspects
+ * rank below every possible suspect with a connection, and below the incident's own service if that is likely. An
+ * unlikely suspect has no such effect, because a weak connection is no reason to doubt a better suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])

@@ -51,7 +51,7 @@ const INTERNAL_ERROR = /\b500 (?:Internal )?Server Error|\b(?:HTTP|status|code)[
 const SEVERITY = { critical: 0.9, error: 0.75, warning: 0.5, info: 0.1 } as const
 /** Grafana could not evaluate its rule, which says nothing about the service. */
 const BLIND = 0.1
-/** A caller measures from outside. Its symptoms are nearly as reliable as the service's own. */
+/** A caller measures from outside, so its symptoms are nearly as reliable as the service's own. */
 const ACCUSED = 0.9
 /** The symptom ended early in the incident, so it is not the main problem. */
 const PASSED = 0.5

@@ -9,7 +9,7 @@ import { type Progress, prune, type Survey, survey, type Tally } from './prune.t
 export type PruneWatcher = {
   /** Called once a day for each organization in which more than half of the records have expired. */
   readonly waits: (organization: OrganizationRecord, found: Survey) => void
-  /** Called if pruning an organization fails. It is retried in the next round. */
+  /** Called if pruning an organization fails. The next round retries the organization. */
   readonly failed: (organization: OrganizationRecord, error: unknown) => void
 }
 

@@ -100,7 +100,7 @@ function ofHistory(db: Db, { organizationId, serviceId }: AlertOwner) {
     : all.where('service_id', '=', serviceId)
 }
 
-/** Selects alerts that are firing or can still be reopened. They have their own index. */
+/** Selects alerts that are firing or can still be reopened. There is a separate index for these alerts. */
 function mayFire(db: Db, { organizationId, serviceId }: AlertOwner) {
   const live = db.sql.selectFrom('alerts').where('settled_at', 'is', null)
   return serviceId === null
@@ -114,8 +114,7 @@ function narrowed(all: Alerts, { from, to, status, severity, source, q = '', sil
   let left = all
   if (silenced !== undefined) left = left.where((eb) => (silenced ? isSilenced(eb) : eb.not(isSilenced(eb))))
   if (status) left = left.where('status', '=', status)
-  // The unary plus makes SQLite use the index on the start time, which is already in the right order. The index by kind
-  // would require a sort.
+  // The unary plus makes SQLite use the index on the start time, which needs no sort, instead of the index by kind.
   if (severity) left = left.where(sql<string>`+severity`, '=', severity)
   if (source) left = left.where(sql<string>`+source`, '=', source)
   if (from !== undefined) left = left.where('starts_at', '>=', from)

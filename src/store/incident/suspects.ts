@@ -109,8 +109,8 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 
 /**
  * Lists the alerts that overlap the period, latest start first. An alert that started more than a day before the period
- * must still be live, or have settled between the start of the period and a day after its end. That way, all three
- * queries use an index, and none scans the entire history.
+ * must still be live, or have settled between the start of the period and a day after its end. With this restriction,
+ * all three queries use an index, and none scans the entire history.
  */
 function alertsIn(
   db: Db,
@@ -142,8 +142,7 @@ function alertsIn(
     .where('starts_at', '<=', to)
     .where('starts_at', '>=', from - DAY)
     .orderBy('starts_at', 'desc')
-  // The unary pluses keep SQLite from scanning all alerts that started before the period, or all alerts of the
-  // organization.
+  // The unary pluses keep SQLite from scanning all earlier alerts, or all alerts of the organization.
   const early = rows().where(sql`+starts_at`, '<', from - DAY)
   const settled = early
     .where(own(''))

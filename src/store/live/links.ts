@@ -1,6 +1,6 @@
 /**
- * Computes links between changes and conditions. Both a new change and a new condition trigger it, so the order of
- * arrival does not matter.
+ * Computes links between changes and conditions. Links are computed when either side arrives, so the order of arrival
+ * does not matter.
  */
 import {
   type Change,

@@ -1,4 +1,4 @@
-/** Notification channels. Their secrets are in a separate table that only the sending code reads. */
+/** Notification channels. The secrets of channels are in a separate table that only the sending code reads. */
 
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'

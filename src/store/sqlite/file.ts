@@ -117,11 +117,10 @@ function connect(file: string): SQLite.Database {
     // Only the owner can access new files. SQLite gives -wal and -shm the same mode as the database file.
     makePrivate(file)
     const sqlite = openSqlite(file)
-    // Sets the application ID before the write-ahead log exists. Otherwise the ID would be in the log and not in the
-    // header.
+    // The application ID is set before the write-ahead log exists, so that the ID is in the header and not in the log.
     if (statSync(file).size === 0) {
-      // Auto-vacuum can only be enabled while the file is empty. Older files are rewritten by `vacuum.ts`. Both
-      // settings are in one transaction, so that no other process sees a file without the application ID.
+      // Auto-vacuum can only be enabled while the file is empty. Older files are rewritten by `vacuum.ts`.
+      // Both settings are in one transaction, so that no other process sees a file without the application ID.
       sqlite.exec(`BEGIN; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`)
     }
     return sqlite

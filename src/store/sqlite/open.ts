@@ -32,7 +32,7 @@ export type Db = {
   readonly insert: Run<'number'>
   /** Runs a transaction, which is on disk when the call returns. Inside another transaction, uses a savepoint. */
   readonly transaction: Transaction
-  /** Runs a transaction without a sync. It is on disk once a later `sync` resolves. */
+  /** Runs a transaction without a sync. The transaction is on disk once a later `sync` resolves. */
   readonly transactionAhead: Transaction
   /** Returns the most recent file or disk error since the previous call, or null. */
   readonly takeFailure: () => unknown
@@ -112,8 +112,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     return result
   }
   const begun = createTransaction(sqlite, begin, guard)
-  // The depth is tracked here because asking SQLite before and after each statement would make inserts ten percent
-  // slower.
+  // The depth is tracked here, because asking SQLite around each statement would make inserts ten percent slower.
   let depth = 0
   let failure: unknown = null
   const transaction: Transaction = (work) => {

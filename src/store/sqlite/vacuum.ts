@@ -9,8 +9,8 @@ const INCREMENTAL = 2
 /** The number of 4 kB pages per step. Moving them takes a few milliseconds. */
 const PAGES_A_STEP = 100
 /**
- * The number of free pages to keep for new data, or their share of the file if that is more. Otherwise the file would
- * keep shrinking and growing.
+ * The number of free pages to keep for new data, or their share of the file if that is more. Without free pages, the
+ * file would keep shrinking and growing.
  */
 const LEAST_SPARE = 1_000
 const SPARE = 0.05

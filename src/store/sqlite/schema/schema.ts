@@ -1,4 +1,4 @@
-/** The tables as Kysely types. They are documented in `sql/`. */
+/** The tables as Kysely types. The columns are documented in `sql/`. */
 import type { Generated } from 'kysely'
 import type { Source } from '../../../domain/event/event.ts'
 import type { Severity } from '../../../domain/severity.ts'
