@@ -1,5 +1,5 @@
 /** The clock and the random numbers of this machine, for the server and the command line. */
-import { randomBytes, randomUUIDv7 } from 'node:crypto'
+import { getRandomValues, randomBytes } from 'node:crypto'
 import { increasingIds, steadyClock } from './domain/clock.ts'
 import type { Notice } from './domain/notice.ts'
 import { type Deps, withEngine } from './operations/deps.ts'
@@ -17,11 +17,25 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
     now,
     // Reads the newest UUID on first use, because the file may have no tables before.
     newId: () => {
-      newId ??= increasingIds(now, randomUUIDv7, findNewestUuid(db))
+      newId ??= increasingIds(now, randomBits(), findNewestUuid(db))
       return newId()
     },
     newSecret: () => randomBytes(32).toString('base64url'),
     announce,
     observe: () => {},
   })
+}
+
+/** Returns a function that returns 32 random bits. It asks the system for many of them at once. */
+function randomBits(): () => number {
+  const pool = new Int32Array(1_024)
+  let used = pool.length
+  return () => {
+    if (used === pool.length) {
+      getRandomValues(pool)
+      used = 0
+    }
+    used += 1
+    return pool[used - 1] ?? 0
+  }
 }

@@ -1,4 +1,5 @@
 /** The program's clock and UUID generator. Neither goes backwards unless the clock was wrong. */
+import { writeHex } from './hex.ts'
 
 /**
  * The clock holds still after a step back of up to this many milliseconds. A larger step means that the clock was
@@ -29,24 +30,31 @@ const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
  * Returns a function that creates UUIDs, each greater than the previous one and than `last`. If the clock goes back,
  * generation continues from the last time. If the counter overflows, it continues with the next millisecond.
  * @param now milliseconds UTC
- * @param random returns a random UUID; its last 62 random bits are used
+ * @param random returns 32 random bits
  * @param last the newest UUID from an earlier process, or null
  */
-export function increasingIds(now: () => number, random: () => string, last: string | null): () => string {
+export function increasingIds(now: () => number, random: () => number, last: string | null): () => string {
+  // Each UUID is one short string. Concatenated parts would take twice the memory for as long as the record is live.
+  const text = Buffer.from('00000000-0000-7000-8000-000000000000')
   let time = timeOf(last)
-  let count = 0
-  let start = ''
+  let count = -1
   const startAt = (ms: number) => {
     ;[time, count] = [ms, 0]
-    const digits = time.toString(16).padStart(12, '0')
-    start = `${digits.slice(0, 8)}-${digits.slice(8)}-7`
+    writeHex(text, 8, 8, Math.floor(time / 0x10000))
+    writeHex(text, 13, 4, time % 0x10000)
   }
   return () => {
     const ms = now()
     if (ms > time) startAt(ms)
-    else if (start === '' || count + 1 === COUNTS_A_MILLISECOND) startAt(time + 1)
+    else if (count < 0 || count + 1 === COUNTS_A_MILLISECOND) startAt(time + 1)
     else count += 1
-    return `${start}${count.toString(16).padStart(3, '0')}${random().slice(18)}`
+    writeHex(text, 18, 3, count)
+    const bits = random()
+    writeHex(text, 20, 1, 8 | (bits & 3))
+    writeHex(text, 23, 3, bits >>> 2)
+    writeHex(text, 28, 4, bits >>> 14)
+    writeHex(text, 36, 8, random())
+    return text.toString('latin1')
   }
 }
 

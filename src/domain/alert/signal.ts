@@ -1,7 +1,7 @@
 /** Turns a draft into an event to store and a signal for an alert. */
 
 import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
-import { digest } from '../event/fingerprint.ts'
+import { addPart, digest, hexOf, startDigest } from '../event/fingerprint.ts'
 import {
   addsNode,
   deletedObjectOf,
@@ -94,7 +94,7 @@ export function eventFingerprint(
   { container, kind }: { readonly container: string | null; readonly kind: string },
 ): string {
   const part = group.startsWith('Unhealthy') ? kind : (container ?? kind)
-  return digest(...keyOf(target), group, part)
+  return digest(target.cluster, target.namespace, target.name, group, part)
 }
 
 function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
@@ -151,10 +151,15 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
 }
 
 function logicalKey(draft: AlertDraft, target: Target, attribution: Attribution): string {
-  const parts = [...keyOf(target), draft.name]
-  if (draft.source !== 'metrics') return digest(...parts, draft.fingerprint)
-  for (const name of logicalNames(draft, attribution)) parts.push(name, draft.labels[name] ?? '')
-  return digest(...parts)
+  const { cluster, namespace, name } = target
+  if (draft.source !== 'metrics') return digest(cluster, namespace, name, draft.name, draft.fingerprint)
+  const hash = startDigest()
+  for (const part of [cluster, namespace, name, draft.name]) addPart(hash, part)
+  for (const label of logicalNames(draft, attribution)) {
+    addPart(hash, label)
+    addPart(hash, draft.labels[label] ?? '')
+  }
+  return hexOf(hash)
 }
 
 function objectOf(labels: Labels): string {
@@ -168,8 +173,4 @@ export function makesAlert(signal: Signal): boolean {
 
 export function isUnattributed(name: { readonly namespace: string; readonly name: string }): boolean {
   return name.namespace === '' && name.name === UNATTRIBUTED
-}
-
-function keyOf({ cluster, namespace, name }: Target): string[] {
-  return [cluster, namespace, name]
 }
