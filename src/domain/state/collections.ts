@@ -18,17 +18,21 @@ type Undo = (key: never, value: never) => void
 export function createJournal(): Journal {
   // Each change takes three entries. A closure per change would produce garbage for every alert.
   let entries: unknown[] = []
+  let length = 0
   let isPaused = false
   return {
-    mark: () => entries.length,
+    mark: () => length,
     rollback: (mark) => {
-      while (entries.length > mark) {
-        const [undo, key, value] = entries.splice(-3) as [Undo, never, never]
+      while (length > mark) {
+        length -= 3
+        const [undo, key, value] = entries.slice(length, length + 3) as [Undo, never, never]
         undo(key, value)
       }
     },
     clear: () => {
-      if (entries.length > 0) entries = []
+      // The next batch is probably as large as this one. V8 copies an array whenever it grows.
+      if (length > 0) entries = new Array(length)
+      length = 0
     },
     pause: (work) => {
       isPaused = true
@@ -39,7 +43,11 @@ export function createJournal(): Journal {
       }
     },
     record: (undo, key, value) => {
-      if (!isPaused) entries.push(undo, key, value)
+      if (isPaused) return
+      entries[length] = undo
+      entries[length + 1] = key
+      entries[length + 2] = value
+      length += 3
     },
   }
 }
