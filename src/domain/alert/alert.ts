@@ -66,8 +66,12 @@ const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 
 /** Creates an alert from the first signal of its condition. If that signal is an end, the alert is already resolved. */
-export function open(signal: Signal, receivedAt: number): Alert {
-  const { source, name, said, status, summary, fingerprint, logicalKey, failure, node, rules, startsAt } = signal
+export function open(
+  signal: Signal,
+  receivedAt: number,
+  { name, summary, rules }: Pick<Signal, 'name' | 'summary' | 'rules'> = signal,
+): Alert {
+  const { source, said, status, fingerprint, logicalKey, failure, node, startsAt } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
   // The fields are listed one by one, in the order used for loaded alerts, because a spread is several times slower.

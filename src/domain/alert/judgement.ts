@@ -47,6 +47,10 @@ const MAX_READ = 4 * LINE_LENGTH
 
 /** Shortens a sender's text to one line of at most 300 characters. */
 export function oneLine(text: string): string {
-  const line = text.slice(0, MAX_READ).replace(/\s+/g, ' ').trim()
+  // The pattern does not match single blanks, so that most texts are not copied.
+  const line = text
+    .slice(0, MAX_READ)
+    .replace(/\s{2,}|[^\S ]/g, ' ')
+    .trim()
   return line.length <= LINE_LENGTH ? line : `${line.slice(0, LINE_LENGTH - 1).toWellFormed()}…`
 }

@@ -1,6 +1,7 @@
 /** Selects the labels of an alert that survive a restart of its exporter. */
 
 import type { AlertDraft, Labels } from '../event/event.ts'
+import { cacheByName } from '../memoize.ts'
 import { exporterOf } from '../service/exporter.ts'
 import type { Attribution } from '../service/service.ts'
 
@@ -13,16 +14,23 @@ const NONE: ReadonlySet<string> = new Set()
 
 /** Matches the rule of an attribution by label, with or without an alias, such as `label pod: deployment pod`. */
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
+const readRule = cacheByName((rule) => CHOSEN.exec(rule) ?? [])
 
 /**
  * Returns the sorted names of the labels in the logical key. Leaves out volatile labels and labels that identify the
  * exporter, but keeps the label that determined the service, and the target's own pod.
  */
 export function logicalNames(draft: AlertDraft, attribution: Attribution): string[] {
-  const [, how, chosen] = CHOSEN.exec(attribution.rule) ?? []
+  const [, how, chosen] = readRule(attribution.rule)
   const exporters = how === 'exporter ' ? NONE : exporterLabels(draft.labels, chosen)
   const stays = (name: string) => name === chosen || !(VOLATILE.has(name) || exporters.has(name))
-  return Object.keys(draft.labels).filter(stays).sort()
+  const names = Object.keys(draft.labels).filter(stays)
+  // Prometheus sends sorted labels. Sorting them again would allocate a kilobyte for each alert.
+  return isSorted(names) ? names : names.sort()
+}
+
+function isSorted(names: readonly string[]): boolean {
+  return names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name)
 }
 
 /**

@@ -48,7 +48,8 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
     return { service, key: service, attribution, adoptedBy: null }
   }
   const { namespace, name } = attribution
-  const matches = [...images, ...known].filter((one) => one.namespace === namespace && one.name === name)
+  const found = images.length > 0 ? [...images, ...known] : known
+  const matches = found.filter((one) => one.namespace === namespace && one.name === name)
   const match = matches.find((one) => one.cluster === cluster) ?? (draft.source === 'ci' ? matches[0] : undefined)
   if (match) return { service: match, key: match, attribution, adoptedBy: null }
   const shared = findSharedService(state, { cluster, namespace, name })

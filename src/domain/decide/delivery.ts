@@ -115,11 +115,12 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const sending = { ...delivery, whole: part?.whole ?? intake }
   if (before) countLaterChunk(ctx, sending)
   const sent = before?.sent ?? updateSender(ctx, sending)
+  const { groupId, repeatTimeout, clockOffset } = sent
+  const { organizationId, source, cluster, receivedAt, isFromCache } = delivery
   const items = intake.accepted.map(({ draft }) => {
-    const own = corrected(draft, sent.clockOffset, delivery.receivedAt)
-    return decideItem(ctx, { ...sent, ...itemOf(delivery), draft: own })
+    const own = corrected(draft, clockOffset, receivedAt)
+    return decideItem(ctx, { groupId, repeatTimeout, clockOffset, cluster, receivedAt, isFromCache, draft: own })
   })
-  const { organizationId, source, receivedAt } = delivery
   for (const rejected of intake.rejected) {
     const rejection = { id: ctx.newId(), organizationId, source, receivedAt, ...rejected }
     ctx.emit({ kind: 'item-rejected', rejection })
@@ -143,10 +144,6 @@ function warningsOf({ accepted }: Intake): Pick<Receipt, 'warnings'> {
   const warnings: Warning[] = []
   for (const { index, warnings: own = [] } of accepted) for (const warning of own) warnings.push({ index, warning })
   return warnings.length > 0 ? { warnings: warnings.slice(0, MAX_WARNINGS) } : {}
-}
-
-function itemOf({ cluster, receivedAt, isFromCache }: Delivery) {
-  return { cluster, receivedAt, isFromCache }
 }
 
 function joined(before: Receipt, own: Receipt): Receipt {

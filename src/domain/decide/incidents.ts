@@ -41,8 +41,12 @@ function best(
   isCandidate: (incident: LiveIncident) => boolean,
   order: (a: LiveIncident, b: LiveIncident) => number,
 ): LiveIncident | null {
-  const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
-  return incidents.filter(isCandidate).sort(order)[0] ?? null
+  let found: LiveIncident | null = null
+  for (const rowId of state.incidentsOfService.get(serviceId)) {
+    const incident = state.incidents.get(rowId)
+    if (incident && isCandidate(incident) && (found === null || order(incident, found) < 0)) found = incident
+  }
+  return found
 }
 
 export type Opening = Pick<LiveIncident, 'title' | 'severity' | 'origin' | 'cause' | 'startedAt' | 'touchedAt'> & {

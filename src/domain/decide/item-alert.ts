@@ -4,6 +4,7 @@ import { settle } from '../alert/ending.ts'
 import type { Fingerprint } from '../alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
 import { makesAlert } from '../alert/signal.ts'
+import { PUNCTUAL_SENDER } from '../alert/unavailable.ts'
 import type { Draft } from '../event/event.ts'
 import { shareEqual } from '../memoize.ts'
 import type { Context } from '../state/context.ts'
@@ -46,15 +47,15 @@ const shareRules = shareEqual(
 )
 
 /** Shares equal strings between alerts to save memory. */
-function withShared(signal: Signal): Signal {
+function sharedOf(signal: Signal): Pick<Signal, 'name' | 'summary' | 'rules'> {
   const { name, summary, rules } = signal
-  return { ...signal, name: shareText(name), summary: shareText(summary), rules: shareRules(rules) }
+  return { name: shareText(name), summary: shareText(summary), rules: shareRules(rules) }
 }
 
 function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condition): Decided {
   const { fingerprint, startsAt, status, labels, annotations, links } = signal
   const first: Fingerprint = { fingerprint, startedAt: startsAt, ended: status === 'resolved' }
-  const { alert, dueAt } = settleWithin(ctx, service, item, open(withShared(signal), item.receivedAt), signal)
+  const { alert, dueAt } = settleWithin(ctx, service, item, open(signal, item.receivedAt, sharedOf(signal)), signal)
   const live: LiveAlert = {
     rowId: ctx.rowId('alerts'),
     id: ctx.newId(),
@@ -113,12 +114,11 @@ function textsOf({ labels, annotations, links }: Signal): AlertTexts {
 function settleWithin(ctx: Context, service: LiveService, item: Item, alert: LiveAlert['alert'], signal: Signal) {
   const isEvent = signal.source === 'cluster' || signal.source === 'ci'
   const endings = isEvent && signal.status === 'firing' ? endingEventsSince(ctx, service, signal.at) : []
-  const metricsFiring = signal.source === 'cluster' && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
-  return settle(
-    withReceivedEvents(alert, endings),
-    { repeatTimeout: item.repeatTimeout, metricsFiring, ...senderBehaviorOf(ctx.state, item) },
-    item.receivedAt,
-  )
+  const isCluster = signal.source === 'cluster'
+  const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
+  const { repeats, lag } = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
+  const { repeatTimeout, receivedAt } = item
+  return settle(withReceivedEvents(alert, endings), { repeatTimeout, metricsFiring, repeats, lag }, receivedAt)
 }
 
 /** Returns the service's events since `from` that can end a condition. Usually there are none. */

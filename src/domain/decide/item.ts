@@ -118,7 +118,12 @@ function storeEvent(
   ctx.emit({
     kind: 'event-stored',
     event: {
-      ...judged.event,
+      // Written one by one, because V8 copies the fields after a spread each time their number grows.
+      kind: judged.event.kind,
+      name: judged.event.name,
+      object: judged.event.object,
+      severity: judged.event.severity,
+      text: judged.event.text,
       rowId: stored.rowId,
       id: stored.id,
       organizationId: ctx.state.rowId,

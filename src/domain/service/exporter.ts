@@ -70,12 +70,18 @@ const STATE_OBJECTS = [
   'phase',
 ]
 
+const NO_NAMES: ReadonlySet<string> = new Set()
+/** The result for most alerts. */
+const NO_EXPORTER: Exporter = { kind: 'other', own: NO_NAMES, renamed: false, exported: NO_NAMES }
+const UNDETECTED = { kind: 'other', word: null } as const
+
 /** Returns an alert's exporter and the labels that identify it. Blank labels are ignored. */
 export const exporterOf: (labels: Labels) => Exporter = cacheLast(findExporter)
 
 function findExporter(labels: Labels): Exporter {
   const { kind, word } = detect(labels)
   const exported = exportedNames(labels)
+  if (kind === 'other' && exported.size === 0) return NO_EXPORTER
   const renamed = ['namespace', 'pod'].some((it) => exported.has(it) && has(labels, it) && has(labels, EXPORTED + it))
   const own = [...ownLabels(kind, labels)]
   if (word) own.push(...[...PROGRAM, 'container', 'pod'].filter((name) => contains(labels, name, word)))
@@ -83,10 +89,12 @@ function findExporter(labels: Labels): Exporter {
   return { kind, own: new Set(own.filter((name) => has(labels, name))), renamed, exported }
 }
 
-function exportedNames(labels: Labels): Set<string> {
-  const names = new Set<string>()
-  for (const name of Object.keys(labels)) if (name.startsWith(EXPORTED)) names.add(name.slice(EXPORTED.length))
-  return names
+function exportedNames(labels: Labels): ReadonlySet<string> {
+  let names: Set<string> | null = null
+  for (const name in labels) {
+    if (name.startsWith(EXPORTED)) names = (names ?? new Set<string>()).add(name.slice(EXPORTED.length))
+  }
+  return names ?? NO_NAMES
 }
 
 /** Returns whether an alert without a target is about the exporter itself, like `TargetDown`. */
@@ -133,7 +141,7 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
       if (word) return { kind, word }
     }
   }
-  if (['instance', 'target'].some((name) => trimmed(labels, name).includes('://'))) return { kind: 'probe', word: null }
+  if (contains(labels, 'instance', '://') || contains(labels, 'target', '://')) return { kind: 'probe', word: null }
   return byPodAlone(labels)
 }
 
@@ -142,10 +150,10 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
  * rule keeps the container, the alert is about the container.
  */
 function byPodAlone(labels: Labels): { kind: ExporterKind; word: string | null } {
-  const bare = ['job', 'service', 'container'].every((name) => !has(labels, name))
+  if (has(labels, 'job') || has(labels, 'service') || has(labels, 'container')) return UNDETECTED
   const words = WORDS.find(({ kind }) => kind === 'host')?.words ?? []
-  const word = bare && has(labels, 'instance') ? words.find((it) => contains(labels, 'pod', it)) : undefined
-  return word ? { kind: 'host', word } : { kind: 'other', word: null }
+  const word = has(labels, 'instance') ? words.find((it) => contains(labels, 'pod', it)) : undefined
+  return word ? { kind: 'host', word } : UNDETECTED
 }
 
 function ownLabels(kind: ExporterKind, labels: Labels): readonly string[] {

@@ -119,8 +119,11 @@ const choiceOf = cacheLast((labels: Labels) => {
 
 function targetOf(labels: Labels): Target {
   const exporter = exporterOf(labels)
-  const values = NAMESPACES.map((name) => targetLabel(labels, exporter, name)?.value)
-  return { namespace: values.find((value) => value) ?? '', exporter, labels }
+  for (const name of NAMESPACES) {
+    const found = targetLabel(labels, exporter, name)
+    if (found) return { namespace: found.value, exporter, labels }
+  }
+  return { namespace: '', exporter, labels }
 }
 
 /** Returns the labels as if the exporter were unknown. */
