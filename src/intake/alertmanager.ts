@@ -136,7 +136,7 @@ function readAlert(
   const sentAt = Math.max(sentEnd ?? sentStart, sentStart)
   const startsAt = Math.min(sentStart, receivedAt)
   const end = sentEnd === null ? null : Math.min(sentAt, receivedAt)
-  return {
+  const draft: AlertDraft = {
     source,
     at: end ?? startsAt,
     status,
@@ -144,13 +144,13 @@ function readAlert(
     annotations,
     startsAt,
     endsAt: end,
-    ...(sentAt > receivedAt ? { sent: { at: sentAt, startsAt: sentStart } } : {}),
     fingerprint: fingerprintOf(item, sent),
-    links: { ...readLinks(item, annotations, textOf), ...sharedLinks },
+    links: Object.assign(readLinks(item, annotations, textOf), sharedLinks),
     name: nameOf(labels),
     nature: natureOf(labels, source),
     payload: JSON.stringify(clean),
   }
+  return sentAt > receivedAt ? { ...draft, sent: { at: sentAt, startsAt: sentStart } } : draft
 }
 
 /** Returns annotations as text, with nested values as JSON. Returns no annotations if the value is not an object. */

@@ -159,6 +159,7 @@ const VALUES_LENGTH = 2 * VALUE_LENGTH
  * @param textOf `cleanText` if the values are known to contain no secrets
  */
 export function draftLabels(raw: Labels, textOf = draftText): Labels {
+  if (isClean(raw, textOf)) return raw
   const labels = newLabels()
   let twins: Map<string, number> | null = null
   let left = VALUES_LENGTH
@@ -174,6 +175,18 @@ export function draftLabels(raw: Labels, textOf = draftText): Labels {
     labels[twin === 0 ? clean : `${clean}\ufffd${twin}`] = kept
   }
   return labels
+}
+
+/** Returns whether a draft can use the labels as they are, which is the case for most of them. */
+function isClean(raw: Labels, textOf: typeof draftText): boolean {
+  let left = VALUES_LENGTH
+  for (const name in raw) {
+    const value = raw[name] ?? ''
+    left -= value.length
+    if (value.length > VALUE_LENGTH || left < 0 || textOf(value) !== value || textOf(name) !== name) return false
+    if (value !== '' && isSecretKey(name)) return false
+  }
+  return true
 }
 
 /** Cleans and redacts text for a draft. */

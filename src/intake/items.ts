@@ -26,9 +26,9 @@ export function readItems(
   maxValues = MAX_VALUES,
 ): Items {
   const { accepted, rejected }: Items = { accepted: [], rejected: [] }
-  for (const [place, item] of items.entries()) {
-    const index = from + place
-    if (hasMoreValues(item, maxValues)) {
+  for (let place = 0; place < items.length; place += 1) {
+    const [index, item] = [from + place, items[place]]
+    if (countValues(item, maxValues) > maxValues) {
       const error = `item: too large; at most ${maxValues} values`
       rejected.push({ index, error, payload: redactRaw(JSON.stringify(item).slice(0, 2 * KEPT_LENGTH), KEPT_LENGTH) })
       continue
@@ -50,16 +50,13 @@ export function readItems(
   return { accepted, rejected }
 }
 
-function hasMoreValues(item: unknown, max: number): boolean {
+/** Counts the values in an item, at any depth. Stops as soon as there are more than `max`. */
+function countValues(item: unknown, max: number): number {
   let count = 0
-  const open: unknown[] = [item]
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (typeof value !== 'object' || value === null) continue
-    for (const key in value) {
-      if (++count > max) return true
-      const child = (value as Record<string, unknown>)[key]
-      if (typeof child === 'object' && child !== null) open.push(child)
-    }
+  if (typeof item !== 'object' || item === null) return count
+  for (const key in item) {
+    count += 1 + countValues((item as Record<string, unknown>)[key], max - count - 1)
+    if (count > max) break
   }
-  return false
+  return count
 }
