@@ -47,7 +47,9 @@ export type Batch = {
 export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isEnough: () => boolean): Promise<Batch> {
   const { store, state, environment } = deps
   await environment.loadRowIds(store.lastRowIds)
-  for (const { organizationId } of inputs) await loadOrganization(deps, organizationId)
+  for (const { organizationId } of inputs) {
+    if (!state.organizations.has(organizationId)) await loadOrganization(deps, organizationId)
+  }
   const deciding = startDeciding(deps)
   const { effects } = deciding
   const undo = savepoint(deciding)

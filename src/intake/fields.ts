@@ -21,6 +21,7 @@ export function fieldsOf(value: unknown): Fields | null {
 
 /** Returns the value at a dotted path, looking only at own properties. Returns undefined if any step is missing. */
 export function at(fields: Fields, path: string): unknown {
+  if (!path.includes('.')) return Object.hasOwn(fields, path) ? fields[path] : undefined
   let value: unknown = fields
   for (const key of path.split('.')) {
     const parent = fieldsOf(value)

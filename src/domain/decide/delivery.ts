@@ -112,11 +112,12 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const before = part?.before ?? null
   const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(ctx, delivery)
   if (use.kind === 'repeated') return { receipt: use.answer, sent: NO_SENDER, serviceIds: [], kind: 'repeated' }
-  const sending = { ...delivery, whole: part?.whole ?? intake }
+  const { organizationId, source, cluster, receivedAt, isFromCache } = delivery
+  const whole = part?.whole ?? intake
+  const sending = { source, cluster, intake, whole, receivedAt }
   if (before) countLaterChunk(ctx, sending)
   const sent = before?.sent ?? updateSender(ctx, sending)
   const { groupId, repeatTimeout, clockOffset } = sent
-  const { organizationId, source, cluster, receivedAt, isFromCache } = delivery
   const items = intake.accepted.map(({ draft }) => {
     const own = corrected(draft, clockOffset, receivedAt)
     return decideItem(ctx, { groupId, repeatTimeout, clockOffset, cluster, receivedAt, isFromCache, draft: own })
@@ -128,12 +129,12 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const own: Receipt = {
     eventIds: items.map(({ eventId }) => eventId),
     rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
-    isRepeat: sending.whole.accepted.length > 0 && items.every(({ isRepeat }) => isRepeat),
+    isRepeat: whole.accepted.length > 0 && items.every(({ isRepeat }) => isRepeat),
     ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
     ...warningsOf(intake),
   }
   if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, sent)
-  const serviceIds = [...new Set(items.flatMap((item) => item.serviceIds))]
+  const serviceIds = items.flatMap((item) => item.serviceIds)
   const receipt = before ? joined(before.receipt, own) : own
   if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
   rememberAnswer(ctx, delivery, receipt)

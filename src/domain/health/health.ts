@@ -103,20 +103,13 @@ export function healthOf(
   }
 }
 
-/** The time thresholds in the rules for health and incidents. */
-const SPANS = [LASTING]
-
 /** Returns whether an alert's penalty may have changed. A plain repeat changes it only by crossing a time threshold. */
 export function hasWeightChanged(before: Weight, after: Weight): boolean {
-  return WEIGHT.some((name) => before[name] !== after[name]) || passed(before) !== passed(after)
+  return WEIGHT.some((name) => before[name] !== after[name]) || lasts(before) !== lasts(after)
 }
 
 const WEIGHT = ['severity', 'status', 'startsAt', 'endsAt', 'evidence'] as const
 type Weight = Pick<HealthCondition, (typeof WEIGHT)[number] | 'lastSeenAt'>
-
-function passed({ startsAt, lastSeenAt }: Weight): number {
-  return SPANS.filter((span) => lastSeenAt - startsAt >= span).length
-}
 
 /** Returns what affects a condition apart from its own events. */
 export function circumstancesOf(

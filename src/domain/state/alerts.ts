@@ -45,11 +45,11 @@ export function replaceAlert(state: OrganizationState, before: LiveAlert, after:
   const { rowId } = after
   const [was, is] = [before.alert, after.alert]
   state.alerts.set(rowId, after)
-  if (before.fingerprints !== after.fingerprints || was.receivedAt !== is.receivedAt) {
+  if (before.fingerprints !== after.fingerprints) {
     const kept = new Set(after.fingerprints.map(({ fingerprint }) => fingerprint))
     for (const { fingerprint } of before.fingerprints) if (!kept.has(fingerprint)) unname(state, before, fingerprint)
     nameAlert(state, after)
-  }
+  } else if (was.receivedAt !== is.receivedAt) nameAlert(state, after)
   const isMoved = before.serviceId !== after.serviceId
   if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
     if (was.status === 'firing') dropFiring(state, before)
