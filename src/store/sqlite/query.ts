@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
   sql,
+  type Updateable,
 } from 'kysely'
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
@@ -80,6 +81,7 @@ class Hole {
 type TableName = keyof Schema & string
 type NewRow<Table extends TableName> = Insertable<Schema[Table]>
 
+/** The statements of `insertRows` and `updateRow` by table and columns. */
 const queries = new Map<string, Query<object, never>>()
 
 /**
@@ -93,16 +95,44 @@ export function insertRows<Table extends TableName>(db: Db, table: Table, rows: 
   for (const row of rows) db.run(query, row)
 }
 
+/**
+ * Updates columns of one row. If `before` is given, it writes only the columns that differ, because SQLite rewrites an
+ * index entry whenever the statement contains one of its columns, even with the same value.
+ */
+export function updateRow<Table extends TableName>(
+  db: Db,
+  table: Table,
+  id: number,
+  values: Updateable<Schema[Table]>,
+  before: object = {},
+): void {
+  const [old, row] = [before, values] as [Record<string, unknown>, Record<string, unknown>]
+  const columns = Object.keys(row).filter((column) => row[column] !== old[column])
+  if (columns.length > 0) db.run(update(table, columns), { ...row, id })
+}
+
 function insertion(table: TableName, columns: readonly string[]): Query<object, never> {
-  const key = `${table} ${columns}`
+  return cached(`insert ${table} ${columns}`, columns, (sample) => builder.insertInto(table).values(sample as never))
+}
+
+function update(table: TableName, columns: readonly string[]): Query<object, never> {
+  return cached(`update ${table} ${columns}`, [...columns, 'id'], ({ id, ...sample }) =>
+    builder
+      .updateTable(table)
+      .set(sample as never)
+      .where('id' as never, '=', id as never),
+  )
+}
+
+function cached(
+  key: string,
+  columns: readonly string[],
+  build: (sample: Record<string, unknown>) => Compilable,
+): Query<object, never> {
   const known = queries.get(key)
   if (known) return known
-  const sample = Object.fromEntries(columns.map((column) => [column, 0]))
   const made: Query<object, never> = {
-    text: builder
-      .insertInto(table)
-      .values(sample as never)
-      .compile().sql,
+    text: build(Object.fromEntries(columns.map((column) => [column, 0]))).compile().sql,
     // Different rows may list their columns in different orders.
     parameters: (row) => columns.map((column) => (row as Record<string, unknown>)[column]),
   }
