@@ -60,13 +60,13 @@ for (const [critical, degraded, unknown, healthy, names, lead, rest] of [
 ] as const) {
   test(`${critical} critical of ${critical + degraded + unknown + healthy}: ${lead} ${rest}`, () => {
     const counts = { critical, degraded, unknown, healthy }
-    const headline = headlineOf({ counts, critical: names, degraded: Array(degraded).fill('d') })
+    const headline = headlineOf({ counts, critical: names, degraded: Array(degraded).fill('d'), unresolved: 0 })
     assert.deepEqual([headline.lead, headline.rest], [lead, rest])
   })
 }
 
 test('a name of 253 characters is shortened in the headline', () => {
   const counts = { critical: 1, degraded: 0, unknown: 0, healthy: 0 }
-  const { lead } = headlineOf({ counts, critical: ['x'.repeat(253)], degraded: [] })
+  const { lead } = headlineOf({ counts, critical: ['x'.repeat(253)], degraded: [], unresolved: 0 })
   assert.equal(lead, `1 service is critical: ${'x'.repeat(62)}….`)
 })

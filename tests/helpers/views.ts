@@ -279,7 +279,8 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
       view: 'list',
       changes: [],
     },
-    headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
+    hiddenIncidents: 0,
+    headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded'), unresolved: 0 }),
     addressOf: ({ status = 'all', view = 'list' }) => `/?status=${status}&view=${view}`,
     incidents: [
       {

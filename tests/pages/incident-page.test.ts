@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeAlert, makeChannel, makeIncident, makeService, makeToken, NOON } from '../helpers/factory.ts'
-import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
+import { alert, alertmanager, build, crashLoop, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 /** Reports through webhooks that cart is down and that a deploy failed shortly before. */
@@ -39,6 +39,57 @@ test('the overview says what is critical, since when, why, and that nobody has a
   assert.match(html, /<title>\(1\) cart is critical · incmon<\/title>/)
   assert.match(html, /1 service is critical: cart\./)
   assert.match(html, /Critical for 2 min.*Likely cause: deploy.*shop\/cart#31.*Nobody has acknowledged it\./s)
+})
+
+test('the overview names what became unhealthy after the first incident began, and when its newest alert started', async (t) => {
+  const { browser, request, token } = await brokenCart(t)
+  const send = (name: string, service: string, minutes: number) =>
+    request('POST', '/api/webhooks/metrics', {
+      token,
+      body: alertmanager([alert(name, { service, severity: 'error' }, { startsAt: NOON - minutes * MINUTE })]),
+    })
+  await send('Errors', 'cart', 1)
+  await send('Errors', 'storefront', 1)
+  const { html } = await browser.get('/')
+  assert.match(
+    html,
+    /<li class="break">newest alert 1 min ago<\/li><li class="break">storefront became unhealthy after it/,
+  )
+})
+
+test('the overview lists eight incidents and says how many more are not resolved', async (t) => {
+  const { db, acme, browser } = await brokenCart(t)
+  for (let n = 0; n < 9; n += 1) makeIncident(db, acme, makeService(db, acme, `down-${n}`), {})
+  assert.match((await browser.get('/')).html, /<a href="\/incidents">2 more incidents<\/a> are not resolved\./)
+})
+
+test('a name from right to left does not reorder the headline', async (t) => {
+  const world = makeWorld(t)
+  const { token } = world.acme
+  const body = alertmanager([alert('Down', { service: 'خدمة' })])
+  await world.request('POST', '/api/webhooks/metrics', { token, body })
+  const browser = makeBrowser(world.app)
+  await browser.signIn(token, 'Ada')
+  assert.match((await browser.get('/')).html, /<h1>1 service is critical: \u2068خدمة\u2069\./)
+})
+
+test('healthy services with an unresolved incident do not look as if all were over', async (t) => {
+  const world = makeWorld(t)
+  makeIncident(world.db, world.acme, makeService(world.db, world.acme, 'calm'), {})
+  const browser = makeBrowser(world.app)
+  await browser.signIn(world.acme.token, 'Ada')
+  assert.match((await browser.get('/')).html, /is healthy\. <span class="rest">1 incident is not resolved\./)
+})
+
+test('the page of an incident says what to look at first, and that no person has acted', async (t) => {
+  const { browser, path, request, token, send } = await brokenCart(t)
+  const crash = crashLoop('cart-5d9c7b6f4-x2kqp', { at: NOON - MINUTE })
+  await request('POST', '/api/webhooks/cluster', { token, body: crash })
+  const { html } = await browser.get(path)
+  assert.match(html, /class="cause-sentence".*Read the log of the previous run.*What happened when/s)
+  assert.match(html, /newest first; no person has acted yet/)
+  await send(`${path}/status`, { status: 'investigating' })
+  assert.doesNotMatch((await browser.get(path)).html, /no person has acted/)
 })
 
 test('the page of an incident has its cause, picture, suspects, alerts and timeline', async (t) => {

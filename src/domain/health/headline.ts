@@ -8,6 +8,8 @@ export type HeadlineFacts = {
   readonly counts: Readonly<Record<ServiceState, number>>
   readonly critical: readonly string[]
   readonly degraded: readonly string[]
+  /** The number of unresolved incidents, which may outlast the problem. */
+  readonly unresolved: number
 }
 
 /** The sentence in two parts. `lead` is displayed prominently, and `rest` can be empty. */
@@ -17,7 +19,7 @@ const MAX_NAMES = 3
 const MAX_NAME = 63
 
 /** Returns the headline, for example `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
-export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headline {
+export function headlineOf({ counts, critical, degraded, unresolved }: HeadlineFacts): Headline {
   const all = counts.critical + counts.degraded + counts.healthy + counts.unknown
   if (all === 0) return { lead: 'No service is known yet.', rest: '', state: 'unknown' }
   if (counts.critical > 0) return troubled('critical', counts, critical)
@@ -31,7 +33,7 @@ export function headlineOf({ counts, critical, degraded }: HeadlineFacts): Headl
   }
   return {
     lead: all === 1 ? 'The only service is healthy.' : `All ${formatCount(all)} services are healthy.`,
-    rest: '',
+    rest: unresolved === 0 ? '' : `${countOf(unresolved, 'incident')} ${unresolved === 1 ? 'is' : 'are'} not resolved.`,
     state: 'healthy',
   }
 }

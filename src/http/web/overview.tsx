@@ -6,25 +6,22 @@ import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { countOf } from '../../domain/postmortem/words.ts'
-import { rank } from '../../domain/severity.ts'
-import { formatMoment, type Reader } from '../../domain/shown-time.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
-import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
+import { listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import { listStatesOfServices } from '../../store/service/states.ts'
 import { findHasServices, findOverview } from '../../store/views.ts'
 import { headerOf } from '../middleware/header.ts'
 import { json, type Reply } from '../middleware/reply.ts'
-import { isolated } from '../pages/kit/bidi.ts'
+import { isolated, isolatedName } from '../pages/kit/bidi.ts'
 import { OverviewPage, overviewTitle } from '../pages/overview/overview.tsx'
-import type { ChangeView, Filter, OpenIncidentView, OverviewView, ServiceRowView } from '../pages/overview/view.ts'
+import type { ChangeView, Filter, OverviewView, ServiceRowView } from '../pages/overview/view.ts'
 import { prefersJson } from './errors.tsx'
-import { firstAlertOf, incidentViewOf } from './incident-view.ts'
-import { incidentFacts, incidentPath } from './incidents.tsx'
+import { incidentPath } from './incidents.tsx'
+import { openIncidents } from './open-incidents.ts'
 import { silencedOf } from './silenced.ts'
 import { showWelcome } from './sources.tsx'
 import { choiceOf } from './visit/choice.ts'
@@ -34,17 +31,14 @@ import { show } from './visit/reply.ts'
 const REFRESH_SECONDS = 30
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
 const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
-const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 /** With more services than this, the page shows the wall unless the query asks for the list. */
 const MAX_LISTED = 40
-/** The maximum number of incidents in the list, and of services with a strip and penalties. */
-const MAX_INCIDENTS = 8
+/** The maximum number of services with a strip and penalties. */
 const MAX_DETAILED = 60
 const DAY = 24 * 3_600_000
 const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
 const MAX_SILENCED = { page: 1, limit: 500 }
-const ONE_PAGE = { page: 1, limit: 50 }
 
 /** Links to the API for clients that request JSON from `/`. */
 const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health: '/healthz' }
@@ -83,7 +77,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     healthy: of('healthy').length,
     unknown: 0,
   }
-  const names = (state: ServiceState) => of(state).map(({ name }) => name)
+  const names = (state: ServiceState) => of(state).map(({ name }) => isolatedName(name))
   const status = choiceOf(query('status'), FILTERS, 'all')
   const [q, namespace] = [query('q'), query('namespace')]
   const usual = all.length > MAX_LISTED ? 'wall' : 'list'
@@ -91,7 +85,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
   const detailed = shown.slice(0, MAX_DETAILED).map(({ id }) => id)
   const states = await store.read(listStatesOfServices, organizationId, detailed, day.from)
-  const incidents = await openIncidents(visit, reader)
+  const { shown: incidents, total: unresolved } = await openIncidents(visit, all, states)
   const deploys = await recentDeploys(visit, pipelines)
   const found = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
   const silenced = Map.groupBy(found.items, ({ serviceId }) => serviceId)
@@ -100,7 +94,8 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
     canAdminister: visitor.scopes.includes('admin'),
     hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
-    headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded') }),
+    headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded'), unresolved }),
+    hiddenIncidents: unresolved - incidents.length,
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
     services: shown.map((service) => ({
@@ -184,48 +179,6 @@ function deployOf({ ref, facts, startsAt: at, service }: LivePipeline, links: nu
   const followed = links === 0 ? 'nothing followed' : `linked to ${countOf(links, 'alert')}`
   const href = `/services/${service}`
   return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
-}
-
-/** Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. */
-async function openIncidents(visit: Visit, reader: Reader): Promise<readonly OpenIncidentView[]> {
-  const { organizationId } = visit.visitor
-  const lists = await Promise.all(
-    UNRESOLVED.map((status) => visit.store.read(listIncidents, organizationId, { status }, ONE_PAGE)),
-  )
-  const order = ({ status }: IncidentRecord) => (status === 'open' ? 0 : status === 'monitoring' ? 2 : 1)
-  const all = lists
-    .flatMap(({ items }) => items)
-    .toSorted((a, b) => order(a) - order(b) || rank(b.severity) - rank(a.severity) || b.createdAt - a.createdAt)
-  return Promise.all(
-    all.slice(0, MAX_INCIDENTS).map((incident, index) => openIncident(visit, incident, reader, index === 0)),
-  )
-}
-
-async function openIncident(
-  visit: Visit,
-  incident: IncidentRecord,
-  reader: Reader,
-  first: boolean,
-): Promise<OpenIncidentView> {
-  const facts = await incidentFacts(visit, incident)
-  const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
-  const alerts = countOf(incident.alertCount, 'alert')
-  const others = new Set(facts.groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
-  return {
-    ...{
-      incident: head,
-      cause,
-      firstAlertAt: firstAlertOf(facts),
-      picture: first ? { ...picture, score: null } : null,
-    },
-    facts: others.size === 0 ? [alerts] : [alerts, `${countOf(others.size, 'other service')} too`],
-    recovery: incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null,
-  }
-}
-
-function recoveryOf(endedAt: number | null, reader: Reader): string | null {
-  if (endedAt === null) return null
-  return `Healthy again since ${formatMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
 }
 
 async function lastIncident({ store, visitor }: Visit): Promise<OverviewView['calm']> {

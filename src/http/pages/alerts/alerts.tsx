@@ -55,8 +55,8 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
 /** Returns the summary above the list: `43 conditions from 519 alerts. 7 alerts are still firing.` */
 function sentence({ parts, total, shown, firing, filters }: AlertsView): string {
   if (total === 0) return ''
-  const still =
-    firing === 0 ? 'Nothing is firing.' : `${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} still firing.`
+  const counted = shown < total ? `${formatCount(firing)} of these` : countOf(firing, 'alert')
+  const still = firing === 0 ? 'Nothing is firing.' : `${counted} ${firing === 1 ? 'is' : 'are'} still firing.`
   const part =
     shown < total ? `The newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
   return filters.group

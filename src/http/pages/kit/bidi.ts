@@ -7,3 +7,11 @@
 export function isolated(text: string): string {
   return `\u2068${text}\u2069`
 }
+
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Bidi_Control}]/u
+
+/** Isolates a name only if it can reorder its surroundings, so that other names can be searched and copied. */
+export function isolatedName(name: string): string {
+  return RIGHT_TO_LEFT.test(name) ? isolated(name) : name
+}

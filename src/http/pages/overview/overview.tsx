@@ -43,6 +43,12 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
       {(many ? incidents : others).map((one) => (
         <IncidentLine one={one} {...props} />
       ))}
+      {view.hiddenIncidents > 0 ? (
+        <p class="second">
+          <a href="/incidents">{countOf(view.hiddenIncidents, 'more incident')}</a>{' '}
+          {view.hiddenIncidents === 1 ? 'is' : 'are'} not resolved.
+        </p>
+      ) : null}
       <Filters view={view} />
       {services.length === 0 ? <Nothing view={view} /> : null}
       {many && services.length > 0 ? (

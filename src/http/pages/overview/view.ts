@@ -90,6 +90,8 @@ export type OverviewView = {
     readonly namespace?: string
   }) => string
   readonly incidents: readonly OpenIncidentView[]
+  /** The number of unresolved incidents that are not in `incidents`. */
+  readonly hiddenIncidents: number
   /** All services that match the filter, the worst first. */
   readonly services: readonly ServiceRowView[]
   readonly changes: readonly ChangeView[]

@@ -1,0 +1,92 @@
+/** Reads the unresolved incidents for the overview, with what else is affected and whether new alerts still arrive. */
+import type { StatusChange } from '../../domain/health/strip.ts'
+import type { IncidentStatus } from '../../domain/incident/incident.ts'
+import { countOf, joinNames } from '../../domain/postmortem/words.ts'
+import { rank } from '../../domain/severity.ts'
+import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
+import type { ServiceRecord } from '../../store/service/services.ts'
+import { isolatedName } from '../pages/kit/bidi.ts'
+import type { OpenIncidentView } from '../pages/overview/view.ts'
+import { firstAlertOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
+import { incidentFacts } from './incidents.tsx'
+import type { Visit } from './visit/page.ts'
+
+const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
+const MAX_SHOWN = 8
+const ONE_PAGE = { page: 1, limit: 50 }
+/** The maximum number of affected services that are named. */
+const MAX_NAMES = 2
+
+/**
+ * Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. `total` also counts
+ * those that are not shown. `states`: the recent statuses of the services.
+ */
+export async function openIncidents(
+  visit: Visit,
+  services: readonly ServiceRecord[],
+  states: ReadonlyMap<string, readonly StatusChange[]>,
+): Promise<{ readonly shown: readonly OpenIncidentView[]; readonly total: number }> {
+  const { organizationId } = visit.visitor
+  const lists = await Promise.all(
+    UNRESOLVED.map((status) => visit.store.read(listIncidents, organizationId, { status }, ONE_PAGE)),
+  )
+  const order = ({ status }: IncidentRecord) => (status === 'open' ? 0 : status === 'monitoring' ? 2 : 1)
+  const all = lists
+    .flatMap(({ items }) => items)
+    .toSorted((a, b) => order(a) - order(b) || rank(b.severity) - rank(a.severity) || b.createdAt - a.createdAt)
+  const began = services.flatMap((service) => {
+    const at = unhealthySince(service, states.get(service.id) ?? [])
+    return at === null ? [] : [{ ...service, at }]
+  })
+  const shown = all.slice(0, MAX_SHOWN).map(async (incident, index) => {
+    const facts = await incidentFacts(visit, incident)
+    return openIncident(facts, visit.viewer, index === 0 ? began : null)
+  })
+  return { shown: await Promise.all(shown), total: lists.reduce((sum, { total }) => sum + total, 0) }
+}
+
+type Began = readonly (ServiceRecord & { readonly at: number })[]
+
+/** `began`: the unhealthy services with the start of their problem, for the first incident; null for the others. */
+function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null): OpenIncidentView {
+  const { incident } = facts
+  const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
+  const alerts = countOf(incident.alertCount, 'alert')
+  const others = new Set(facts.groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
+  return {
+    ...{ incident: head, cause, firstAlertAt: firstAlertOf(facts), picture: began && { ...picture, score: null } },
+    facts: [
+      alerts,
+      ...(others.size === 0 ? [] : [`${countOf(others.size, 'other service')} too`]),
+      ...(began === null ? [] : laterFacts(facts, began, reader)),
+    ],
+    recovery: incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null,
+  }
+}
+
+/** Returns when the newest alert started, and the services that became unhealthy after the incident began. */
+function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: Reader): readonly string[] {
+  const newest = groups.reduce((last, { lastStartsAt }) => Math.max(last, lastStartsAt), incident.startedAt)
+  const later = began
+    .filter(({ id, at }) => id !== incident.serviceId && at >= incident.startedAt)
+    .toSorted((a, b) => a.at - b.at)
+  const named = later.length <= MAX_NAMES
+  const names = named ? joinNames(later.map(({ name }) => isolatedName(name))) : countOf(later.length, 'other service')
+  return [
+    ...(incident.alertCount > 1 ? [`newest alert ${formatAgo(newest, reader)}`] : []),
+    ...(later.length === 0 ? [] : [`${names} became unhealthy after it began`]),
+  ]
+}
+
+/** Returns when a service became unhealthy; null if it is healthy or its statuses are unknown. */
+function unhealthySince({ status }: ServiceRecord, states: readonly StatusChange[]): number | null {
+  if (status === 'healthy') return null
+  const last = states.findLastIndex((one) => one.status === 'healthy' || one.status === 'unknown')
+  return states[last + 1]?.at ?? null
+}
+
+function recoveryOf(endedAt: number | null, reader: Reader): string | null {
+  if (endedAt === null) return null
+  return `Healthy again since ${formatMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
+}
