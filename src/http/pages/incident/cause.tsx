@@ -2,16 +2,17 @@
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'
-import { External, Icon } from '../kit/mark.tsx'
+import { Command, External, Icon } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentView, SuspectView } from './view.ts'
 
 const MAX_REASONS = 4
 
-type Props = Pick<IncidentView, 'cause' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
+type Props = Pick<IncidentView, 'cause' | 'groups' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
 
-export const Cause: FC<Props> = ({ cause, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
+export const Cause: FC<Props> = ({ cause, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
   const { heading, suspect, before, after } = cause
+  const hint = groups.find(({ firing, hint }) => firing > 0 && hint !== null)?.hint
   const known = suspect !== null && heading !== 'No related change found'
   return (
     <section class={known ? 'card cause' : 'card cause cause-unknown'} aria-label={heading}>
@@ -40,6 +41,11 @@ export const Cause: FC<Props> = ({ cause, lastGoodDeploy, reader, csrf, canWrite
             </span>
           ) : null}
         </p>
+        {hint ? (
+          <p class="second group-hint">
+            {hint.text} <Command text={hint.command} />
+          </p>
+        ) : null}
       </div>
       {suspect && known && canWrite ? (
         <Verdict suspect={suspect} csrf={csrf} action={`${incident.href}/verdict`} />

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
-import { AlertName, Mark, RepeatCount } from '../kit/mark.tsx'
+import { AlertName, Command, Mark, RepeatCount } from '../kit/mark.tsx'
 import { matchersOf, SilencedMark, silenceHref } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { GroupView, ServiceLink } from './view.ts'
@@ -57,18 +57,6 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
       </li>
     ))}
   </ul>
-)
-
-/** Shows a command. Lines break only between words so that flags stay in one piece. */
-const Command: FC<{ text: string }> = ({ text }) => (
-  <code>
-    {text.split(' ').map((word, index) => (
-      <>
-        {index === 0 ? '' : ' '}
-        <span class="word">{word}</span>
-      </>
-    ))}
-  </code>
 )
 
 const Silence: FC<{ name: string; service: string; namespace: string }> = ({ name, service, namespace }) => (

@@ -1,7 +1,7 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { firingText, INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
-import { countOf } from '../../../domain/postmortem/words.ts'
+import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, formatMoment } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { isolated } from '../kit/bidi.ts'
@@ -46,7 +46,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
 
 function alertsText({ groups }: IncidentView): string {
   const count = groups.reduce((sum, group) => sum + group.count, 0)
-  return count === 0 ? '' : `${count} in ${countOf(groups.length, 'group')}`
+  return count === 0 ? '' : `${formatCount(count)} in ${countOf(groups.length, 'group')}`
 }
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {

@@ -51,6 +51,18 @@ export const External: FC<{ href: string; text: string }> = ({ href, text }) => 
   </a>
 )
 
+/** Shows a command. Lines break only between words so that flags stay in one piece. */
+export const Command: FC<{ text: string }> = ({ text }) => (
+  <code>
+    {text.split(' ').map((word, index) => (
+      <>
+        {index === 0 ? '' : ' '}
+        <span class="word">{word}</span>
+      </>
+    ))}
+  </code>
+)
+
 /** Longer names can break between their words on a narrow screen. */
 const LONG_NAME = 16
 
