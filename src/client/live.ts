@@ -4,6 +4,8 @@ import { morph } from './morph.ts'
 const KINDS = ['organization', 'service', 'alert', 'incident', 'correlation', 'reset']
 /** The minimum time between two requests for the page, in milliseconds. */
 const LEAST_WAIT = 2_000
+/** Open pages spread their requests over this time, in milliseconds. */
+const SPREAD = 300
 const MINUTE = 60_000
 const RETRY = 10_000
 
@@ -40,30 +42,36 @@ function listen(address: string): void {
   for (const kind of all) stream.addEventListener(kind, schedule)
 }
 
-/** Schedules a request for the page: at most one every two seconds, and none while the tab is hidden. */
+/** Schedules a request for the page: at most one every two seconds or longer, and none while the tab is hidden. */
 function schedule(): void {
   pending = true
   if (document.hidden || timer !== 0) return
-  timer = window.setTimeout(refresh, Math.max(0, nextAt - Date.now()))
+  timer = window.setTimeout(refresh, Math.max(Math.random() * SPREAD, nextAt - Date.now()))
 }
 
 async function refresh(): Promise<void> {
   pending = false
   const began = Date.now()
+  let wait = LEAST_WAIT
   try {
-    const response = await fetch(location.href, { headers: { accept: 'text/html' } })
+    const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-refresh': '1' } })
+    wait = Math.max(wait, Number(response.headers.get('x-refresh-after')))
     // A redirect means that the session has ended. The page is left as it is, so that typed text is not lost.
-    if (response.ok && !response.redirected) swap(await response.text())
+    if (response.ok && !response.redirected) swap(await response.text(), response.headers.get('x-csrf'))
+    // The server is busy.
+    if (response.status === 503) pending = true
   } finally {
     // If the server responds slowly, requests are sent less often.
-    nextAt = Date.now() + Math.max(LEAST_WAIT, 10 * (Date.now() - began))
+    nextAt = Date.now() + Math.max(wait, 10 * (Date.now() - began))
     timer = 0
     if (pending) schedule()
   }
 }
 
-function swap(html: string): void {
+/** @param csrf the token for the forms of the page; null if they have it */
+function swap(html: string, csrf: string | null): void {
   const page = new DOMParser().parseFromString(html, 'text/html')
+  if (csrf !== null) for (const field of page.querySelectorAll('input[name=csrf]')) field.setAttribute('value', csrf)
   if (wouldMove(page)) offer(page)
   else apply(page)
 }

@@ -4,9 +4,11 @@ import type { Notice } from '../domain/notice.ts'
 /**
  * How long notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent immediately.
  * Collecting reduces the number of writes, because each delivery is written once per stream. Pages must be updated
- * within a second.
+ * within a second of a single change.
  */
 const PAUSE = 500
+/** The additional time for each open stream, because each delivery takes time for each of them, in milliseconds. */
+const PAUSE_PER_STREAM = 6
 const HEARTBEAT = 15_000
 /** The number of past deliveries kept for streams that reconnect. */
 const KEPT = 256
@@ -33,6 +35,8 @@ export type Notices = {
    * unsubscribes.
    */
   readonly subscribe: (subscriber: Subscriber, after: string) => () => void
+  /** Returns the number of the last delivery to an organization; 0 if there was none. */
+  readonly lastDelivery: (organizationId: number) => number
   readonly count: () => number
   /** Ends all streams. */
   readonly close: () => void
@@ -49,6 +53,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
   const subscribers = new Set<Subscriber>()
   const gathered = new Map<number, Map<string, Set<string>>>()
   const kept: Delivery[] = []
+  const last = new Map<number, number>()
   let number = 0
   let deliveredAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
@@ -57,6 +62,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     deliveredAt = elapsed()
     for (const [organizationId, kinds] of gathered) {
       number += 1
+      last.set(organizationId, number)
       const bytes = encoder.encode(textOf(kinds, `${run}-${number}`))
       kept.push({ number, organizationId, bytes })
       for (const one of subscribers) if (one.organizationId === organizationId) sendTo(one, bytes)
@@ -86,7 +92,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       const ids = kinds.get(kind)
       if (!ids) kinds.set(kind, new Set([id]))
       else if (ids.size <= MAX_IDS) ids.add(id)
-      timer ??= setTimeout(deliver, Math.max(0, deliveredAt + PAUSE - elapsed()))
+      timer ??= setTimeout(deliver, Math.max(0, deliveredAt + PAUSE + PAUSE_PER_STREAM * subscribers.size - elapsed()))
     },
     subscribe: (subscriber, after) => {
       subscribers.add(subscriber)
@@ -97,6 +103,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       if (missed !== null) subscriber.send(encoder.encode(`${now}\n`))
       return () => void subscribers.delete(subscriber)
     },
+    lastDelivery: (organizationId) => last.get(organizationId) ?? 0,
     count: () => subscribers.size,
     close: () => {
       clearInterval(heartbeat)

@@ -1,5 +1,5 @@
 /** Sends requests to a running server one at a time. Any error response ends the benchmark. */
-import { type Agent, get } from 'node:http'
+import { type Agent, get, type IncomingHttpHeaders } from 'node:http'
 import { SEEDED_NOW } from './seed.ts'
 import type { Server } from './servers.ts'
 
@@ -7,7 +7,8 @@ import type { Server } from './servers.ts'
 const MAX_TOTAL_MS = 15_000
 const DAY = 86_400_000
 
-export type Get = (path: string) => Promise<{ readonly status: number; readonly text: string }>
+type Answer = { readonly status: number; readonly text: string; readonly headers: IncomingHttpHeaders }
+export type Get = (path: string) => Promise<Answer>
 
 /** Repeats a request up to `most` times. Returns the duration of each in milliseconds. */
 export async function timesOf(ask: Get, path: string, most: number): Promise<number[]> {
@@ -42,7 +43,8 @@ export function askOf(
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
         response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') })
+          const { statusCode: status = 0, headers } = response
+          resolve({ status, text: Buffer.concat(chunks).toString('utf8'), headers })
         })
       })
       request.on('error', reject)

@@ -1,14 +1,15 @@
 /**
  * Measures web pages: server time and size with 500 services and a long history, and the cost of open pages for ingest.
  */
-import { Agent, type ClientRequest, get } from 'node:http'
+import { Agent } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { askOf, type Get, json, timesOf } from './asking.ts'
 import { workedByAll } from './children.ts'
-import { isInstalled, post, warmUp } from './load.ts'
+import { isInstalled } from './load.ts'
+import { measureOpenPages, signIn } from './open-pages.ts'
 import type { Bench } from './options.ts'
-import { median, milliseconds, type Part, quantile, rounded, spread, type Table, verdict } from './report.ts'
+import { median, milliseconds, type Part, quantile, rounded, type Table, verdict } from './report.ts'
 import { forget, seededDatabase } from './seed.ts'
 import { type Server, startIncmon } from './servers.ts'
 
@@ -22,14 +23,11 @@ const TIMES = 30
 const SERVER_MS = 50
 const PAGE_KB = 60
 const WALL_KB = 110
-const STREAMS = 500
-const LEAST_RATIO = 0.95
-const LOAD = { mode: 'new', alerts: 1, severity: 'warning' } as const
 
 export async function benchPages(bench: Bench): Promise<Part[]> {
   const parts: Part[] = []
   if (bench.rows > 0) parts.push(await measurePages(bench))
-  if (isInstalled('wrk')) parts.push(await measureStreams(bench))
+  if (isInstalled('wrk')) parts.push(await measureOpenPages(bench))
   return parts
 }
 
@@ -90,19 +88,6 @@ function serviceName(index: number): string {
   return `svc-${String(index + 1).padStart(4, '0')}`
 }
 
-/** Creates a session and returns its cookie. */
-async function signIn({ url, token }: Server): Promise<string> {
-  const response = await fetch(`${url}/sign-in`, {
-    method: 'POST',
-    headers: { Origin: url, 'Content-Type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ token, person: 'Ada' }).toString(),
-    redirect: 'manual',
-  })
-  const [cookie = ''] = response.headers.getSetCookie()
-  if (response.status !== 303 || cookie === '') throw new Error(`sign-in answered ${response.status}`)
-  return cookie.slice(0, cookie.indexOf(';'))
-}
-
 /**
  * Returns the name, path and maximum size in kB of each page. With this many services, the list is not the default. The
  * busiest incident is the one with the storm.
@@ -140,43 +125,4 @@ async function measure({ child }: Server, ask: Get, name: string, path: string, 
     ...[verdict(processor, { most: SERVER_MS }), `${kB.toFixed(1)} kB`, `${compressed.toFixed(1)} kB`],
     verdict(kB, { most: limit }),
   ]
-}
-
-/** Compares ingest with and without open streams in turn, under the same conditions. */
-async function measureStreams({ program, directory, rounds, seconds, connections, tell }: Bench): Promise<string> {
-  const server = await startIncmon(program, `${directory}/streams.db`, {
-    settings: ['--max-connections-per-address', String(2 * STREAMS)],
-  })
-  try {
-    await warmUp(server)
-    const ratios: number[] = []
-    for (let round = 0; round < rounds; round += 1) {
-      const alone = await post(server, LOAD, { seconds, connections })
-      const open = await openStreams(server, STREAMS)
-      const beside = await post(server, LOAD, { seconds, connections })
-      for (const request of open) request.destroy()
-      ratios.push(beside.perSecond / alone.perSecond)
-      tell(`round ${round + 1}: ${rounded(alone.perSecond)} requests/s, ${rounded(beside.perSecond)} beside streams`)
-    }
-    const least = verdict(median(ratios), { least: LEAST_RATIO })
-    return `Ingest beside ${STREAMS} open pages ÷ without: ${spread(ratios)} (${least}). 1 new warning a request, ${rounds} rounds in turns.`
-  } finally {
-    await server.child.stop()
-  }
-}
-
-/** Opens event streams. Resolves when all have received their headers. */
-function openStreams({ url, token }: Server, count: number): Promise<readonly ClientRequest[]> {
-  const headers = { Authorization: `Bearer ${token}`, Accept: 'text/event-stream' }
-  const open = () =>
-    new Promise<ClientRequest>((resolve, reject) => {
-      const request = get(`${url}/api/stream`, { headers, agent: false }, (response) => {
-        response.on('error', () => {})
-        response.resume()
-        if (response.statusCode === 200) resolve(request)
-        else reject(new Error(`the stream answered ${response.statusCode}`))
-      })
-      request.on('error', reject)
-    })
-  return Promise.all(Array.from({ length: count }, open))
 }

@@ -54,6 +54,18 @@ test('several changes to one record in quick succession are one notice', async (
   assert.equal(seen.text, 'event: incident\ndata: i1\n\nid: run-1\nevent: alert\ndata: a1\n\n')
 })
 
+test('many open streams get a second notice later than a few', async (t) => {
+  const { notices, follow, tell } = start(t)
+  const { seen } = follow(ACME)
+  for (let count = 0; count < 500; count++) follow(CHARLIE)
+  await tell('a1')
+  await tell('a2')
+  assert.doesNotMatch(seen.text, /a2/)
+  t.mock.timers.tick(3_000)
+  assert.match(seen.text, /a2/)
+  notices.close()
+})
+
 test('a storm of alerts is one notice for all', async (t) => {
   const { notices, follow, tell } = start(t)
   const { seen } = follow(ACME)

@@ -42,8 +42,8 @@ const MAX_ROWS = 40
 const EVENTS = 50
 
 export const alertRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/alerts', scope: 'read', handle: showAlerts }),
-  page({ method: 'GET', path: '/alerts/:id', scope: 'read', handle: showAlert }),
+  page({ method: 'GET', path: '/alerts', scope: 'read', shared: true, handle: showAlerts }),
+  page({ method: 'GET', path: '/alerts/:id', scope: 'read', shared: true, handle: showAlert }),
   page({ method: 'POST', path: '/alerts/:id/end', scope: 'write', handle: endAlert }),
 ]
 

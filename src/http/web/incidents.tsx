@@ -29,8 +29,8 @@ const MAX_NOTE = 10_000
 const DAY = 24 * 3_600_000
 
 export const incidentRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/incidents', scope: 'read', handle: showIncidents }),
-  page({ method: 'GET', path: '/incidents/:id', scope: 'read', handle: showIncident }),
+  page({ method: 'GET', path: '/incidents', scope: 'read', shared: true, handle: showIncidents }),
+  page({ method: 'GET', path: '/incidents/:id', scope: 'read', shared: true, handle: showIncident }),
   page({ method: 'POST', path: '/incidents/:id/status', scope: 'write', handle: moveIncident }),
   page({ method: 'POST', path: '/incidents/:id/notes', scope: 'write', handle: noteIncident }),
   page({ method: 'POST', path: '/incidents/:id/verdict', scope: 'write', handle: judgeSuspect }),

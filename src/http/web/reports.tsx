@@ -26,7 +26,7 @@ const MAX_INCIDENTS = 10_000
 const MAX_MARKS = 60
 
 export const reportRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/reports', scope: 'read', handle: showReport }),
+  page({ method: 'GET', path: '/reports', scope: 'read', shared: true, handle: showReport }),
   page({ method: 'GET', path: '/reports.csv', scope: 'read', handle: showCsv }),
 ]
 

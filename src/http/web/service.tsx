@@ -44,7 +44,7 @@ const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
 
 export const serviceRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/services/:id', scope: 'read', handle: showService }),
+  page({ method: 'GET', path: '/services/:id', scope: 'read', shared: true, handle: showService }),
 ]
 
 async function showService(visit: Visit): Promise<Reply> {

@@ -27,7 +27,7 @@ const REJECTIONS = { page: 1, limit: 20 }
 const CHANNELS = { page: 1, limit: 100 }
 
 export const sourceRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/sources', scope: 'read', handle: (visit) => showSources(visit, null) }),
+  page({ method: 'GET', path: '/sources', scope: 'read', shared: true, handle: (visit) => showSources(visit, null) }),
   page({
     method: 'POST',
     path: '/sources',

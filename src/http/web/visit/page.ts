@@ -8,6 +8,7 @@ import type { Reply } from '../../middleware/reply.ts'
 import type { HandlerParts } from '../../route.ts'
 import { answerError, askToSignIn } from '../errors.tsx'
 import { type Form, NO_FORM, readForm, refuseOtherSites } from './form.ts'
+import { isRefresh, refresh } from './refresh.ts'
 import { viewerOf, visitorOf } from './visitor.ts'
 
 /** The route of a page. `path` has Hono's syntax. */
@@ -38,15 +39,20 @@ type Spec<Who extends Visitor | null> = {
   readonly handle: (visit: Visit<Who>) => Reply | Promise<Reply>
 }
 
-/** Defines a page for visitors with a scope. Visitors without a session are asked to sign in. */
-export function page(spec: Spec<Visitor> & { readonly scope: Scope }): PageRoute {
+/**
+ * Defines a page for visitors with a scope. Visitors without a session are asked to sign in. A `shared` page is the same
+ * for all visitors with the same scopes, except for CSRF tokens.
+ */
+export function page(spec: Spec<Visitor> & { readonly scope: Scope; readonly shared?: boolean }): PageRoute {
   return route(spec, async (visit) => {
     const { visitor } = visit
     if (!visitor) return askToSignIn(visit, 'signed-out')
     if (!visitor.scopes.includes(spec.scope)) throw new IncmonError('forbidden', refusalOf(spec.scope))
     // The CSRF token belongs to another session.
     if (spec.method === 'POST' && visit.form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
-    return spec.handle({ ...visit, visitor })
+    const own = { ...visit, visitor }
+    const handle = async (one: Visit) => spec.handle(one)
+    return spec.shared && isRefresh(own) ? refresh(own, handle) : handle(own)
   })
 }
 

@@ -1,0 +1,96 @@
+/** Refreshes open pages. Visitors who see the same page share one rendering, so that many open pages cost little. */
+import type { Web } from '../../../server/web.ts'
+import { headerOf } from '../../middleware/header.ts'
+import type { Reply } from '../../middleware/reply.ts'
+import type { Visit } from './page.ts'
+import { cookieOf, serverAddress } from './visitor.ts'
+
+/** A page is rendered again after this time even without a change, because it shows durations, in milliseconds. */
+const MAX_AGE = 10_000
+const MAX_PAGES = 100
+/** The maximum share of the processor's time for all refreshes. */
+const SHARE = 0.04
+/** The time that a request takes besides rendering, in milliseconds. */
+const REQUEST_COST = 0.3
+/** The average cost covers about this number of refreshes. */
+const AVERAGED = 100
+/** The minimum and the maximum time between two refreshes of a page, in milliseconds. */
+const LEAST_WAIT = 2_000
+const MOST_WAIT = 300_000
+
+/** The maximum number of pages that are rendered at the same time. Each page reads several lists. */
+const SLOTS = 4
+
+/**
+ * A page without CSRF tokens. `delivery` is the last delivery of notices before its rendering started. Until then,
+ * `at` and `delivery` are infinite.
+ */
+type Rendering = { at: number; delivery: number; readonly reply: Promise<Reply> }
+type Refreshes = {
+  readonly pages: Map<string, Rendering>
+  /** The last rendering of each slot. */
+  readonly slots: Promise<unknown>[]
+  started: number
+  /** The average time of a refresh, in milliseconds. */
+  cost: number
+}
+
+const refreshes = new WeakMap<Web, Refreshes>()
+
+/** Returns whether the script of an open page sent the request. */
+export function isRefresh({ c }: Pick<Visit, 'c'>): boolean {
+  return headerOf(c, 'x-refresh') !== undefined
+}
+
+/**
+ * Returns the page as rendered after the last delivery of notices. The response has no CSRF token in its forms, but in
+ * the header `x-csrf`. The header `x-refresh-after` is the time until the next refresh, in milliseconds.
+ */
+export async function refresh(visit: Visit, render: (visit: Visit) => Promise<Reply>): Promise<Reply> {
+  const { server, visitor } = visit
+  const { notices } = server.web
+  const state = refreshes.get(server.web) ?? { pages: new Map(), slots: [], started: 0, cost: REQUEST_COST }
+  refreshes.set(server.web, state)
+  const key = keyOf(visit)
+  const known = state.pages.get(key)
+  const isCurrent = known !== undefined && known.delivery >= notices.lastDelivery(visitor.organizationId)
+  const shared = isCurrent && server.elapsed() - known.at < MAX_AGE ? known : start(state, key, visit, render)
+  const reply = await shared.reply
+  state.cost += (REQUEST_COST - state.cost) / AVERAGED
+  const wait = Math.min(MOST_WAIT, Math.max(LEAST_WAIT, (notices.count() * state.cost) / SHARE))
+  return { ...reply, headers: { ...reply.headers, 'x-csrf': visitor.csrf, 'x-refresh-after': `${Math.round(wait)}` } }
+}
+
+/** Renders a page as soon as a slot is free. */
+function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visit) => Promise<Reply>): Rendering {
+  const { server, visitor, deps } = visit
+  const run = async () => {
+    rendering.at = server.elapsed()
+    rendering.delivery = server.web.notices.lastDelivery(visitor.organizationId)
+    const now = deps.now()
+    const viewer = { ...visit.viewer, now }
+    const reply = await render({ ...visit, now, viewer, visitor: { ...visitor, csrf: '' } })
+    state.cost += (server.elapsed() - rendering.at) / AVERAGED
+    return reply
+  }
+  // The previous rendering of a page ends first, because the next one may then show more changes.
+  const slot = state.started % SLOTS
+  const reply = Promise.allSettled([state.pages.get(key)?.reply, state.slots[slot]]).then(run)
+  const rendering: Rendering = { at: Number.POSITIVE_INFINITY, delivery: Number.POSITIVE_INFINITY, reply }
+  state.started += 1
+  state.slots[slot] = reply
+  state.pages.delete(key)
+  state.pages.set(key, rendering)
+  reply.catch(() => state.pages.get(key) === rendering && state.pages.delete(key))
+  for (const oldest of state.pages.keys()) if (state.pages.size > MAX_PAGES) state.pages.delete(oldest)
+  return rendering
+}
+
+/** Names everything on which a shared page depends, except the records. */
+function keyOf(visit: Visit): string {
+  const { c, visitor, viewer } = visit
+  const { pathname, search } = new URL(c.req.url)
+  const cookies = ['theme', 'keys'].map((name) => cookieOf(c, name))
+  const headers = [serverAddress(c, visit), headerOf(c, 'accept-encoding')]
+  return JSON.stringify([visitor.organizationId, visitor.scopes, viewer.zone, pathname, search, ...cookies, ...headers])
+}
