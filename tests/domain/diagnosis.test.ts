@@ -73,6 +73,7 @@ const SOUND: DoctorFacts = {
   publicUrl: 'https://incmon.example.com',
   content: CONTENT,
   served: true,
+  refusedSenders: [],
   address: 'http://127.0.0.1:8080',
   port: { state: 'incmon', unready: null, certificate: null },
   certificate: null,
@@ -100,6 +101,11 @@ test('the size of the database includes its log', () => {
 })
 
 const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp][] = [
+  [
+    'a sender with a wrong token',
+    { refusedSenders: [{ network: '192.0.2.1', times: 120, agoMs: 2 * MINUTE }] },
+    /^warn token: a sender at 192\.0\.2\.1 was refused 120 times with 401, last 2 min ago; its token is missing or wrong/,
+  ],
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   ['no directory', { directory: null, entry: null, content: null }, /^fail database: the directory of \S+ is missing/],
   [

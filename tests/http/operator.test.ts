@@ -171,7 +171,8 @@ for (const [what, method, path, body, status, detail] of [
 test('the server reports its program, its version and where it listens', async (t) => {
   const { db, operate } = asOperator(t)
   const { body } = await operate('GET', '/operator/server')
-  assert.deepEqual(body, { program: 'incmon', version: programVersion(), database: db.file, listening: null })
+  const server = { program: 'incmon', version: programVersion(), database: db.file, listening: null }
+  assert.deepEqual(body, { ...server, refusedSenders: [] })
 })
 
 test('an incident is found by its number and by the start of its id, with its organization', async (t) => {

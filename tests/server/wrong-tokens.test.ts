@@ -6,8 +6,9 @@ import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'
 function watched() {
   const clock = { now: 0 }
   const wrongTokens = createWrongTokens(() => clock.now)
-  const add = (address: string, times = 1) => Array.from({ length: times }, () => wrongTokens.add(address)).at(-1)
-  return { clock, add, done: wrongTokens.done }
+  const add = (address: string, times = 1, isSender = false) =>
+    Array.from({ length: times }, () => wrongTokens.add(address, isSender)).at(-1)
+  return { clock, add, done: wrongTokens.done, senders: wrongTokens.senders }
 }
 
 test('a hundred wrong tokens are answered immediately, and the next one is delayed', () => {
@@ -47,4 +48,15 @@ test('the least recently seen address is forgotten first', () => {
   add('192.0.2.1', 100)
   for (let host = 0; host < 10_000; host += 1) add(`10.0.${host >> 8}.${host & 255}`)
   assert.equal(add('192.0.2.1'), 0)
+})
+
+test('refused senders are listed for an hour, and other requests are not', () => {
+  const { add, clock, senders } = watched()
+  add('192.0.2.1', 3, true)
+  add('192.0.2.2', 3)
+  clock.now = 60_000
+  add('192.0.2.1')
+  assert.deepEqual(senders(), [{ network: '192.0.2.1', times: 3, agoMs: 60_000 }])
+  clock.now = 3_600_000
+  assert.deepEqual(senders(), [])
 })

@@ -87,7 +87,7 @@ function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown)
     log: createLog('fatal', () => {}),
     metrics: createMetrics(programVersion()),
     refusals: { add: ({ error }) => failed(error), tell: () => {} },
-    wrongTokens: { add: () => 0, done: () => {} },
+    wrongTokens: { add: () => 0, senders: () => [], done: () => {} },
     engine: { pending: () => 0 },
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },

@@ -2,6 +2,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
+import type { RefusedSender } from '../../server/connection/wrong-tokens.ts'
 import type { Listening } from '../../server/context.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { parseObject } from '../ask.ts'
@@ -14,8 +15,14 @@ const FIRST_TIMEOUT_MS = 5_000
 /** The error codes if no server is listening, because it is starting, stopping, or was killed. */
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
 
-/** Sends requests over the socket. `listening` is the server's network address. */
-export type ServerTransport = Transport & { readonly listening: Listening }
+/**
+ * Sends requests over the socket. `listening` is the server's network address. `refusedSenders` sent invalid tokens
+ * lately.
+ */
+export type ServerTransport = Transport & {
+  readonly listening: Listening
+  readonly refusedSenders: readonly RefusedSender[]
+}
 
 /**
  * Connects to the server that listens on the socket.
@@ -32,6 +39,7 @@ export async function reachServer(path: string): Promise<ServerTransport | null>
     refuseStranger(path, server)
     return {
       listening: server?.listening as Listening,
+      refusedSenders: (server?.refusedSenders ?? []) as RefusedSender[],
       send: async (...asked) => {
         const found = await send({ agent, path, timeoutMs: TIMEOUT_MS }, ...asked).catch((error) => {
           throw explained(path, error)

@@ -7,16 +7,18 @@ import { diagnose } from '../../domain/doctor/diagnosis.ts'
 import type { DoctorFacts, FileEntry, Finding, Port } from '../../domain/doctor/facts.ts'
 import { countOf } from '../../domain/postmortem/words.ts'
 import { tryPort } from '../../server/connection/port.ts'
+import { socketPathOf } from '../../server/connection/socket.ts'
 import { readTls } from '../../server/connection/tls.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { inspectFile, isServed } from '../../store/sqlite/inspect.ts'
+import { reachServer } from '../api/socket-client.ts'
 import { ask, detailOf, parseObject } from '../ask.ts'
 import { type Common, isMissing, spellCommands } from '../database.ts'
 import { CommandError, NegativeAnswer } from '../failure.ts'
 import { print, visible } from '../output.ts'
 import { addCommand, addKeys } from '../plain-command.ts'
 import { showWaiting } from '../progress.ts'
-import { configuredAddress, findListening, reachableUrl } from '../server-address.ts'
+import { configuredAddress, reachableUrl } from '../server-address.ts'
 
 /** How long to wait for a server on this machine. */
 const TIMEOUT_MS = 5_000
@@ -104,18 +106,25 @@ function diskOf(directory: string): DoctorFacts['disk'] {
   }
 }
 
+type ServerFacts = Pick<DoctorFacts, 'served' | 'refusedSenders' | 'address' | 'port'>
+
 /** Returns where the server for this file listens. If there is none, returns which program uses the configured port. */
-async function findServer(config: Config, file: string): Promise<Pick<DoctorFacts, 'served' | 'address' | 'port'>> {
+async function findServer(config: Config, file: string): Promise<ServerFacts> {
   const served = isServed(file)
   const configured = config.port === 0 ? '' : configuredAddress(config)
+  const nothing = { served, address: configured, refusedSenders: [] }
   try {
-    const listening = await findListening(file)
-    if (listening !== null) return { served, ...(await askServer(reachableUrl(listening.url), configured)) }
+    const server = served ? await reachServer(socketPathOf(file)) : null
+    await server?.close()
+    if (server?.listening) {
+      const { listening, refusedSenders } = server
+      return { served, refusedSenders, ...(await askServer(reachableUrl(listening.url), configured)) }
+    }
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    return { served, address: configured, port: { state: 'unreachable', why: error.message } }
+    return { ...nothing, port: { state: 'unreachable', why: error.message } }
   }
-  return { served, address: configured, port: config.port === 0 ? { state: 'any' } : await askPort(config) }
+  return { ...nothing, port: config.port === 0 ? { state: 'any' } : await askPort(config) }
 }
 
 /** Sends a request to the URL that the server reported over its socket. */

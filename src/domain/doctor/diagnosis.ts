@@ -5,6 +5,7 @@ import { diagnoseContent } from './content.ts'
 import { diagnoseDatabaseFile } from './database-file.ts'
 import { type DoctorFacts, type Finding, fail, ok } from './facts.ts'
 import { diagnoseServer } from './server.ts'
+import { diagnoseRefusedSenders } from './tokens.ts'
 
 /** Returns all findings, in the order in which an operator would check them. */
 export function diagnose(facts: DoctorFacts): Finding[] {
@@ -14,6 +15,7 @@ export function diagnose(facts: DoctorFacts): Finding[] {
     ...diagnoseContent(facts),
     ...diagnoseChannels(facts),
     ...diagnoseServer(facts),
+    ...diagnoseRefusedSenders(facts),
     ...diagnoseCertificate(facts),
   ]
 }

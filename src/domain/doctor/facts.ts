@@ -116,6 +116,8 @@ export type DoctorFacts = {
   /** Null if there is no readable file. */
   readonly content: DatabaseContent | null
   readonly served: boolean
+  /** The networks whose webhook requests the server refused within the last hour, because of their tokens. */
+  readonly refusedSenders: readonly { readonly network: string; readonly times: number; readonly agoMs: number }[]
   /** The address of the server using the file, or the configured address; '' for any free port. */
   readonly address: string
   readonly port: Port

@@ -1,6 +1,7 @@
 /** Checks for tokens in use that have expired or soon will. */
 import { formatInstant } from '../instant.ts'
-import { type Finding, ok, since, type TokenFact, warn } from './facts.ts'
+import { countOf } from '../postmortem/words.ts'
+import { type DoctorFacts, type Finding, ok, since, type TokenFact, warn } from './facts.ts'
 
 const WEEK = 7 * 86_400_000
 const MAKE_ONE =
@@ -34,4 +35,16 @@ function remedyFor({ id, scopes, cluster }: TokenFact): string {
   const like = [`scopes ${scopes.join(',')}`, cluster && `cluster ${cluster}`].filter(Boolean).join(', ')
   const user = scopes.includes('ingest') ? 'sender' : 'caller'
   return `create another with "incmon token create" (${like}), put it into the ${user}'s configuration, then "incmon token revoke ${id}"`
+}
+
+/** Returns one warning per network whose senders are refused, because nobody else notices them. */
+export function diagnoseRefusedSenders({ refusedSenders, now }: DoctorFacts): Finding[] {
+  return refusedSenders.map(({ network, times, agoMs }) => {
+    const text = `a sender at ${network} was refused ${countOf(times, 'time')} with 401, last ${since(now - agoMs, now)}`
+    return warn(
+      'token',
+      text,
+      `its token is missing or wrong: correct it in the configuration of that sender; ${MAKE_ONE}`,
+    )
+  })
 }

@@ -55,7 +55,7 @@ export function watchRequests(server: ServerContext): Watch {
       if (log.isLevelEnabled('debug')) logRequest(c, server, { id, status: reply.status, milliseconds })
       const held = server.held()
       if (held) await held
-      if (reply.status === 401) await slowDown(server, callerOf(c, server).address)
+      if (reply.status === 401) await slowDown(server, callerOf(c, server).address, route)
       return answer(reply, id, server.isStopping())
     }
   }
@@ -99,8 +99,8 @@ function logRequest(
 }
 
 /** Delays the response to an address that has sent too many invalid tokens. */
-async function slowDown({ wrongTokens, pause }: ServerContext, address: string): Promise<void> {
-  const milliseconds = wrongTokens.add(address)
+async function slowDown({ wrongTokens, pause }: ServerContext, address: string, route: string): Promise<void> {
+  const milliseconds = wrongTokens.add(address, route.startsWith('POST /api/webhooks/'))
   if (milliseconds === 0) return
   await pause(milliseconds)
   wrongTokens.done()

@@ -51,7 +51,10 @@ export const operatorRoutes = [
     method: 'GET',
     path: '/operator/server',
     handle: ({ store, server }) =>
-      json({ program: 'incmon', version: programVersion(), database: store.file, listening: server.listening() }),
+      json({
+        ...{ program: 'incmon', version: programVersion(), database: store.file, listening: server.listening() },
+        refusedSenders: server.wrongTokens.senders(),
+      }),
   }),
   operator({
     method: 'POST',

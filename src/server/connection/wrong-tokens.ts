@@ -6,33 +6,51 @@ const PAUSE = 1_000
 /** The maximum number of tracked addresses and of delayed responses. Each delayed response keeps a connection open. */
 const MAX_ADDRESSES = 10_000
 const MAX_WAITING = 100
+const HOUR = 3_600_000
+/** The maximum number of networks in the list of refused senders. */
+const MAX_LISTED = 5
+
+/** A network from which webhook requests with invalid tokens came. `agoMs`: the time since the last one. */
+export type RefusedSender = { readonly network: string; readonly times: number; readonly agoMs: number }
 
 export type WrongTokens = {
-  /** Counts an invalid token. Returns how long to delay the response in milliseconds. */
-  readonly add: (address: string) => number
+  /**
+   * Counts an invalid token. Returns how long to delay the response in milliseconds. `isSender`: whether the request was
+   * for a webhook.
+   */
+  readonly add: (address: string, isSender: boolean) => number
+  /** Lists the networks whose webhook requests were refused within the last hour, most recent first. */
+  readonly senders: () => readonly RefusedSender[]
   /** Must be called after a delayed response has been sent. */
   readonly done: () => void
 }
 
 /** Creates the counter. @param now returns the time of a monotonic clock in milliseconds */
 export function createWrongTokens(now: () => number): WrongTokens {
-  /** By network: the number of free attempts, and when it was computed. */
-  const known = new Map<string, { free: number; at: number }>()
+  /** By network: the number of free attempts and when it was computed, and the refused webhook requests. */
+  const known = new Map<string, { free: number; at: number; times: number; refusedAt: number }>()
   let waiting = 0
   return {
-    add: (address) => {
+    add: (address, isSender) => {
       const network = networkOf(address)
-      const before = known.get(network) ?? { free: AT_ONCE, at: now() }
+      const before = known.get(network) ?? { free: AT_ONCE, at: now(), times: 0, refusedAt: 0 }
       const free = Math.min(AT_ONCE, before.free + (now() - before.at) / PAUSE) - 1
       // Reinserted so that the map's first entry is always the oldest.
       known.delete(network)
-      known.set(network, { free: Math.max(0, free), at: now() })
+      const refused = isSender ? { times: before.times + 1, refusedAt: now() } : before
+      known.set(network, { ...refused, free: Math.max(0, free), at: now() })
       const [oldest] = known.keys()
       if (known.size > MAX_ADDRESSES && oldest !== undefined) known.delete(oldest)
       if (free >= 0 || waiting >= MAX_WAITING) return 0
       waiting += 1
       return PAUSE
     },
+    senders: () =>
+      [...known]
+        .map(([network, { times, refusedAt }]) => ({ network, times, agoMs: now() - refusedAt }))
+        .filter(({ times, agoMs }) => times > 0 && agoMs < HOUR)
+        .toSorted((a, b) => a.agoMs - b.agoMs)
+        .slice(0, MAX_LISTED),
     done: () => {
       waiting -= 1
     },
