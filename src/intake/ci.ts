@@ -204,6 +204,6 @@ function notBefore(start: number | null, end: number | null): number | null {
 }
 
 function pageOf(hook: Fields, pages: 'pipelines' | 'jobs', id: string | null): string | null {
-  const home = optionalText(hook, 'project.web_url', 'repository.homepage')
+  const home = optionalText(hook, 'project.web_url', 'repository.homepage')?.split(/[?#]/, 1)[0]?.replace(/\/$/, '')
   return home && id ? `${home}/-/${pages}/${encodeURIComponent(id.toWellFormed())}` : null
 }

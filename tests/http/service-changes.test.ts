@@ -47,6 +47,15 @@ test('pipelines and rollouts are listed, the latest first', async (t) => {
   assert.equal(url, 'https://gitlab.example/shop/cart/-/pipelines/30')
 })
 
+test('the address of a pipeline has no query of its project', async (t) => {
+  const { token, request, changes } = await start(t)
+  const jobs = [build('deploy', 'success')]
+  const text = JSON.stringify(pipeline('success', 'shop/cart', { id: 31, at: NOON - HOUR, jobs }))
+  const body = text.replace('gitlab.example/shop/cart', 'gitlab.example/shop/cart/?from=hook#top')
+  await request('POST', '/api/webhooks/ci', { token, body })
+  assert.equal((await changes()).body.changes[0].url, 'https://gitlab.example/shop/cart/-/pipelines/31')
+})
+
 test('the last good deploy is the last one that did not fail', async (t) => {
   const { send, changes } = await start(t)
   await send(29, 9)

@@ -44,7 +44,7 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJud
   const failed = draft.status === 'failed'
   const failedDeploy = draft.jobs.some((job) => isDeploy(job) && job.status === 'failed' && !job.allowFailure)
   const severity: Severity = failed && counts && failedDeploy ? 'warning' : 'info'
-  const summary = oneLine(`pipeline ${draft.pipelineId ? `#${draft.pipelineId} ` : ''}on ${draft.ref}: ${draft.status}`)
+  const text = oneLine(`pipeline ${pipelineText(draft)}: ${draft.status}`)
   // A success ends the alert of its ref, even if that pipeline neither deploys nor runs on the default branch.
   const isSignal = failed ? counts : draft.status === 'success' && !draft.mergeRequest
   return {
@@ -53,12 +53,17 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJud
       name: draft.project.path,
       object: `Ref/${draft.ref}`,
       severity: failed ? 'warning' : 'info',
-      text: summary,
+      text,
     },
     tellsOfEnds: false,
     evidenceOf: null,
-    signal: isSignal ? pipelineSignal(draft, { attribution, severity, summary, failed, failedDeploy }) : null,
+    signal: isSignal ? pipelineSignal(draft, { attribution, severity, failed, failedDeploy }) : null,
   }
+}
+
+/** Returns `#4711 on main`, or the ref of a pipeline without a number. */
+function pipelineText({ pipelineId, ref }: PipelineDraft): string {
+  return pipelineId ? `#${pipelineId} on ${ref}` : `on ${ref}`
 }
 
 function pipelineSignal(
@@ -66,7 +71,6 @@ function pipelineSignal(
   found: {
     attribution: Attribution
     severity: Severity
-    summary: string
     failed: boolean
     failedDeploy: boolean
   },
@@ -81,7 +85,8 @@ function pipelineSignal(
     name: 'PipelineFailed',
     severity: found.severity,
     said: draft.status,
-    summary: found.summary,
+    // The name of the alert already says that a pipeline failed.
+    summary: oneLine(pipelineText(draft)),
     labels,
     annotations: NO_LABELS,
     links: draft.links,
