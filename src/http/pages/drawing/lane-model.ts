@@ -55,10 +55,17 @@ const CHARACTER = 6.5
 
 /** Returns the lanes in page order, with their bars arranged in rows. */
 export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widths): readonly PlacedLane[] {
-  return LANES.filter((name) => lanes.includes(name)).map((name) => {
+  const lanesPlaced = LANES.filter((name) => lanes.includes(name)).map((name) => {
     const own = bars.filter(({ lane }) => lane === name)
-    return placeLane(name, own, span, now, widths)
+    return { own, placed: placeLane(name, own, span, now, widths) }
   })
+  const hasGutter = (lane: PlacedLane) => lane.bars.some(({ place }) => place === 'gutter')
+  if (!lanesPlaced.some(({ placed }) => hasGutter(placed))) return lanesPlaced.map(({ placed }) => placed)
+  // A lane without labels in the gutter uses it for its last labels, because a phone shows only the right end.
+  const beyond = { ...widths, beyond: GUTTER }
+  return lanesPlaced.map(({ own, placed }) =>
+    hasGutter(placed) ? placed : placeLane(placed.name, own, span, now, beyond),
+  )
 }
 
 /** The space for labels to the right of the picture, in px. */

@@ -53,6 +53,8 @@ export type Widths = {
   readonly narrow: number
   /** Whether labels can be placed to the right of the picture. Default: true. */
   readonly gutter?: boolean
+  /** The space to the right of the picture that this lane may use, in px. Default: 0. */
+  readonly beyond?: number
 }
 
 const MAX_ROWS = 4
@@ -115,7 +117,7 @@ function pack(bars: readonly LaneBar[], span: Span, now: number, widths: Widths)
   return { rows, hidden }
 }
 
-function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true }: Widths): Fitted {
+function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true, beyond = 0 }: Widths): Fitted {
   const x = position(bar.startsAt, span)
   const end = position(bar.shape === 'diamond' ? bar.startsAt : (bar.endsAt ?? now), span)
   const [left, right] = edges(bar, x, end - x, width)
@@ -127,7 +129,8 @@ function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true
   // The links are drawn to the right of a bar that ends at the present, so its name is cut off at the bar's end.
   if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
     return { ...common, place: 'inside', left, right }
-  if (right + OUTSIDE + label <= width && (left < width * LAST_THIRD || left < OUTSIDE + label))
+  const isEarly = beyond > 0 || left < width * LAST_THIRD || left < OUTSIDE + label
+  if (right + OUTSIDE + label <= width + beyond && isEarly)
     return { ...common, place: 'right', left, right: right + OUTSIDE + label }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
   // A long name is cut off at the bar's end.
