@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headlineOf } from '../../src/domain/health/headline.ts'
-import { type StatusChange, stripOf, stripText } from '../../src/domain/health/strip.ts'
+import { type StatusChange, sinceStart, stripOf, stripText } from '../../src/domain/health/strip.ts'
 
 const MINUTE = 60_000
 const at = (minutes: number, status: StatusChange['status'], score: number) => ({ at: minutes * MINUTE, status, score })
@@ -36,6 +36,23 @@ test('a day without data has 72 unknown bins', () => {
   const bins = stripOf([], 0, 24 * 60 * MINUTE)
   assert.deepEqual([bins.length, new Set(bins.map(({ status }) => status)).size, bins[0]?.status], [72, 1, 'unknown'])
 })
+
+for (const [what, changes, expected] of [
+  ['begins at the start of the incident', [at(0, 'healthy', 100), at(9, 'critical', 8)], [0, 4]],
+  ['replaces the states after the start', [at(0, 'healthy', 100), at(6, 'degraded', 70), at(9, 'critical', 8)], [0, 4]],
+  ['keeps the states after the opening', [at(9, 'critical', 8), at(12, 'degraded', 70)], [4, 12]],
+  ['is unchanged if it is older', [at(2, 'critical', 8)], [2]],
+  ['is unchanged if a person opened the incident of a healthy service', [at(0, 'healthy', 100)], [0]],
+  ['is unchanged without data', [], []],
+] as const) {
+  test(`the critical state of an incident ${what}`, () => {
+    const found = sinceStart(changes, { startedAt: 4 * MINUTE, createdAt: 9 * MINUTE })
+    assert.deepEqual(
+      found.map((one) => one.at / MINUTE),
+      expected,
+    )
+  })
+}
 
 for (const [changes, text] of [
   [[], 'no data'],

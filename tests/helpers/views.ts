@@ -68,6 +68,7 @@ export function suspect(more: Partial<SuspectView> = {}): SuspectView {
       onlyTime: false,
       href: '/services/checkout',
       sha: '9b1c3d5e',
+      isOwn: false,
       judgeable: true,
     },
     external: { text: 'Open #4711 in GitLab', href: 'https://gitlab.example.com/shop/checkout/-/pipelines/4711' },

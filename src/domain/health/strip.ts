@@ -17,6 +17,21 @@ const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
 export const STRIP_BINS = 72
 
 /**
+ * Returns the changes with the critical state at the opening of an incident moved back to the start of the incident. The
+ * problem is usually older than the first event about it, and pages show the duration since its start.
+ */
+export function sinceStart(
+  changes: readonly StatusChange[],
+  incident: { readonly startedAt: number; readonly createdAt: number },
+): readonly StatusChange[] {
+  const index = changes.findLastIndex(({ at }) => at <= incident.createdAt)
+  const opening = changes[index]
+  if (opening?.status !== 'critical' || opening.at <= incident.startedAt) return changes
+  const before = changes.filter(({ at }) => at < incident.startedAt)
+  return [...before, { ...opening, at: incident.startedAt }, ...changes.slice(index + 1)]
+}
+
+/**
  * Returns the bins of a period, oldest first. `changes` must be sorted by time. The status before the first change is
  * unknown. The last change applies until `to`.
  */

@@ -109,6 +109,8 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
   const [best] = links
   if (!best) return null
   const change = facts.changes.find((one) => changeName(one) === changeName(best.change))
+  const suspect = facts.suspects.find((one) => changeName(one) === changeName(best.change))
+  const score = suspect?.score ?? best.score
   const linked = new Set(links.map(({ alertId }) => alertId))
   const alerts = facts.alerts.filter(({ uuid }) => linked.has(uuid))
   const seen = conditionsText(alerts, change)
@@ -116,7 +118,7 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
   const what = change ? changeSentences(change) : `${changeName(best.change)}.`
   return {
     ...{ kind: best.change.kind, ref: best.change.ref, outcome: change?.outcome ?? null },
-    ...{ score: best.score, band: best.band, verdict: best.verdict === 'confirmed' ? 'confirmed' : null },
+    ...{ score, band: bandOf(score) ?? 'possible', verdict: best.verdict === 'confirmed' ? 'confirmed' : null },
     reasons: best.reasons,
     lagSeconds: change && first ? secondsBetween(change.startsAt, first.startsAt) : best.lagSeconds,
     sentence: {

@@ -75,12 +75,7 @@ export type TimelineRowText = {
   readonly seen: number
 }
 
-/** Returns whether a suspected change has a link as evidence. If so, its score is that of its best link. */
-export function isLinked({ refs }: Sentence): boolean {
-  return refs.some((ref) => ref.startsWith('correlation/'))
-}
-
-/** A change and its linked conditions. `score`, `band` and `reasons` are from its best link, or from the suspect. */
+/** A change with its linked conditions. `score` and `band` belong to the suspect, `reasons` to its best link. */
 export type Contribution = {
   readonly kind: 'pipeline' | 'rollout'
   readonly ref: string

@@ -1,14 +1,6 @@
 /** Renders a postmortem as Markdown. */
 
-import {
-  type Action,
-  type Contribution,
-  isLinked,
-  type Metric,
-  type Postmortem,
-  type Sentence,
-  type TimelineRowText,
-} from './document.ts'
+import type { Action, Contribution, Metric, Postmortem, Sentence, TimelineRowText } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
 import { actorOf, detailsText } from './rows.ts'
 import { formatScore, formatTime } from './words.ts'
@@ -87,7 +79,7 @@ function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonl
 }
 
 function contributionOf({ sentence, score, band, verdict, reasons }: Contribution, numbers: Numbers): string {
-  const judged = `${isLinked(sentence) ? 'score of its link' : 'score'} ${formatScore(score)}, ${band}${verdict === 'confirmed' ? ', confirmed by a person' : ''}`
+  const judged = `score ${formatScore(score)}, ${band}${verdict === 'confirmed' ? ', confirmed by a person' : ''}`
   const lines = reasons.map(({ text }) => `  - ${plain(text)}`)
   return [`- **${judged}:** ${marked(sentence, numbers)}`, ...lines].join('\n')
 }

@@ -4,7 +4,7 @@ import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
-import type { StatusChange } from '../../domain/health/strip.ts'
+import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { formatClock, type Reader } from '../../domain/shown-time.ts'
@@ -91,7 +91,8 @@ function incidentPicture(
   const { incident, links, suspects, timeline } = facts
   const suspected = new Set(suspects.map(({ ref }) => ref))
   return pictureOf({
-    ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt, score: facts.score },
+    ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt },
+    score: facts.score && sinceStart(facts.score, incident),
     changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
     people: timeline.flatMap(({ at, text, actor, kind }) =>
       actor !== null && (kind === 'note' || kind === 'status') ? [{ at, text, actor }] : [],
@@ -148,7 +149,7 @@ export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' 
 }
 
 /** Returns the suspects with their links and verdicts, the most likely first. */
-export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
+export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
   return orderSuspects(
     judgeSuspects(suspects, changes, links).map((suspect): SuspectView => {
       const { change, links: own, kind, ref, score, verdict, startsAt, outcome } = suspect
@@ -158,6 +159,7 @@ export function suspectsOf({ suspects, links, changes }: IncidentFacts): readonl
         ...{ builtTheImage: suspect.builtTheImage, onlyTime: suspect.onlyTime },
         reasons: suspect.reasons.map(({ text }) => reasonOf(text)),
         support: best?.reasons.map(({ text }) => text) ?? [],
+        isOwn: kind === 'object' && suspect.serviceId === incident.serviceId,
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
         external: change?.kind === 'pipeline' ? gitlabLink(change) : null,
         sha: change?.kind === 'pipeline' ? (change.facts.sha?.slice(0, 8) ?? null) : null,

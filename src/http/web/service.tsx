@@ -2,7 +2,7 @@
 
 import { groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
-import type { StatusChange } from '../../domain/health/strip.ts'
+import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { countOf, formatScore } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
@@ -133,7 +133,11 @@ function pictureOfService(
 ): ServiceView['picture'] {
   return pictureOf({
     ...{ ...reader, serviceId: id, span, groups: groupAlerts(alerts), changes, links, people: [] },
-    ...{ score: states, firstAlertAt: open?.firstAlertAt ?? null, acknowledgedAt: open?.head.acknowledgedAt ?? null },
+    ...{
+      score: open && states ? sinceStart(states, open.head) : states,
+      firstAlertAt: open?.firstAlertAt ?? null,
+      acknowledgedAt: open?.head.acknowledgedAt ?? null,
+    },
     ...{ resolvedAt: null, suspectAt: open?.cause.suspect?.startsAt ?? null },
     moreHref: `/alerts?service=${id}`,
   })
@@ -178,7 +182,7 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
     const own = links.filter(({ change: { ref }, verdict }) => ref === change.ref && verdict !== 'rejected')
     const count = own.reduce((sum, { count = 1 }) => sum + count, 0)
     const best = own.reduce((most, { score }) => Math.max(most, score), 0)
-    const word = own.length === 0 ? '' : `linked to ${countOf(count, 'alert')}, ${formatScore(best)}`
+    const word = own.length === 0 ? '' : `linked to ${countOf(count, 'alert')}, score of the link ${formatScore(best)}`
     const at = change.startsAt
     if (change.kind === 'rollout')
       return {

@@ -50,6 +50,8 @@ export type SuspectView = JudgedSuspect & {
   readonly sha: string | null
   /** Whether it has a link that the user can confirm or reject. */
   readonly judgeable: boolean
+  /** Whether it is the service of the incident. */
+  readonly isOwn: boolean
 }
 
 /** A sentence whose first words, `condition`, are shown in bold. */
