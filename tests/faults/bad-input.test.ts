@@ -111,7 +111,7 @@ suite('bad input', { concurrency: 1 }, () => {
     const ms = Math.round(performance.now() - since)
     await Promise.all(closed)
     const gone = Math.round(performance.now() - since)
-    figure(t, 32, `a good request among ${SLOW} slow ones took ${ms} ms, all closed after ${gone} ms`)
+    figure(t, 32, `a valid request among ${SLOW} slow ones took ${ms} ms; the slow ones were closed after ${gone} ms`)
     assert.equal(reply?.status, 200)
     judge(ms <= 200 && gone <= HEAD_WITHIN, `${ms} ms, closed after ${gone} ms`)
   })
@@ -150,7 +150,7 @@ suite('bad input', { concurrency: 1 }, () => {
       assert.match(answer, refusal, `${what}: ${answer.slice(0, 100)}`)
     }
     const more = memoryOf(pid).highest - before
-    figure(t, 33, `${ENCODED.length} encodings refused, ${more} MB more`)
+    figure(t, 33, `${ENCODED.length} encodings rejected, ${more} MB of additional memory`)
     assert.ok(more <= 20, `${more} MB more`)
   })
 })

@@ -33,7 +33,7 @@ suite('effects', { concurrency: 2 }, () => {
       statuses.push((await request({ url, token }, 'POST', '/api/webhooks/metrics', body)).status),
     )
     const [alerts = 0, incidents = 0] = counts(file, 'alerts', 'incidents')
-    figure(t, 11, `${alerts} alert, ${incidents} incident of 100`)
+    figure(t, 11, `${alerts} alert and ${incidents} incident from 100 requests`)
     assert.deepEqual([alerts, incidents <= 1, statuses.filter((status) => status === 200).length], [1, true, 100])
   })
 
@@ -47,7 +47,7 @@ suite('effects', { concurrency: 2 }, () => {
         (await request({ url, token }, 'POST', '/api/webhooks/ci', pipeline('failed', 'shop/cart'), key)).body.eventId,
       )
     })
-    figure(t, 11, `${ids.size} id of 50`)
+    figure(t, 11, `${ids.size} id from 50 requests`)
     assert.deepEqual([ids.size, counts(file, 'events')], [1, [1]])
   })
 
@@ -74,7 +74,7 @@ suite('effects', { concurrency: 2 }, () => {
       for (const answer of await Promise.all(resolveAll())) statuses.push(answer?.status)
     })
     const counts = postmortems(file)
-    figure(t, 13, `${counts} postmortems of Pro, Team and Free after 50 requests each and 20 kills`)
+    figure(t, 13, `${counts} postmortems for Pro, Team and Free after 50 requests each and 20 kills`)
     assert.deepEqual([counts, statuses.every((status) => status === 200)], ['1, 1 and 0', true])
   })
 })

@@ -33,7 +33,7 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
   const full = await send(target, 40, 200)
 
   await t.test('webhooks get 503 and are told when to retry', (t) => {
-    figure(t, 7, `${full.refused.length} of 200 refused with 503, ${full.stored.length} stored`)
+    figure(t, 7, `${full.refused.length} of 200 requests got 503, ${full.stored.length} stored`)
     assert.deepEqual([before.refused.length, full.refused.length > 0], [0, true])
     for (const { status, headers, body } of full.refused) {
       assert.deepEqual([status, headers.get('retry-after')], [503, '5'])

@@ -51,7 +51,7 @@ test('kill -9 under 16 clients that retry', async (t) => {
   await t.test('each delivery is one alert, however often it was attempted', (t) => {
     assert.ok(retrying.refusals() > 0)
     const { alerts, acknowledged } = countAlerts(file, retrying.stored)
-    figure(t, 12, `${sent} sent, ${retrying.refusals()} tries in vain, ${alerts} alerts`)
+    figure(t, 12, `${sent} sent, ${retrying.refusals()} failed attempts, ${alerts} alerts`)
     assert.deepEqual([alerts, acknowledged], [sent, sent])
   })
 })

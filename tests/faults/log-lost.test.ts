@@ -78,7 +78,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     linkSync(file, hard)
     await assert.rejects(startServer(t, hard), /has 2 names/)
     rmSync(hard)
-    figure(t, 10, `3 refused in ${Math.round(performance.now() - began)} ms`)
+    figure(t, 10, `3 servers refused to start in ${Math.round(performance.now() - began)} ms`)
     const answers = await Promise.all([0, 1, 2, 3].map((number) => deliver({ url: server.url, token }, number)))
     assert.deepEqual(
       answers.map(({ status }) => status),

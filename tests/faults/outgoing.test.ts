@@ -47,7 +47,11 @@ test('kill -9 at 50 random moments loses no message, and duplicates have the sam
     (services) => services.length === 0,
   )
   const doubled = [...news.values()].filter(({ count }) => count > 1).length
-  figure(t, 15, `${accepted.length} incidents, ${receiver.received.length} messages, 0 lost, ${doubled} came twice`)
+  figure(
+    t,
+    15,
+    `${accepted.length} incidents, ${receiver.received.length} messages, 0 lost, ${doubled} delivered twice`,
+  )
   for (const [name, { ids }] of news) assert.equal(ids.size, 1, `${name} has several ids`)
   assert.ok(accepted.length > ROUNDS / 4, 'most kills came before the answer')
 })

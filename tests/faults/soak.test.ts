@@ -99,7 +99,7 @@ test(`${MINUTES} minutes of load, backups, pruning and streams`, { timeout: (MIN
   const leaked = (descriptors.at(-1) ?? 0) - (descriptors[Math.floor(STEPS / 2)] ?? 0)
   const errors = server.said().match(/"level":(50|60|"error"|"fatal")/g)?.length ?? 0
   const slopeWords = MINUTES >= 60 ? `, ${slope.toFixed(1)} MB per ten minutes` : ''
-  const words = `${MINUTES} minutes: ${stored.size} stored, ${lost.length} lost, ${highest} MB (${growth} more than in the first half${slopeWords}), ${leaked} descriptors more, log at most ${Math.round(Math.max(...logs) / 1e6)} MB, p99 ${Math.round(quantile(tally.times, 0.99))} ms, ${errors} errors`
+  const words = `${MINUTES} minutes: ${stored.size} stored, ${lost.length} lost, ${highest} MB (${growth} more than in the first half${slopeWords}), ${leaked} additional descriptors, log at most ${Math.round(Math.max(...logs) / 1e6)} MB, p99 ${Math.round(quantile(tally.times, 0.99))} ms, ${errors} errors`
   figure(t, 27, words)
   assert.deepEqual([[...tally.statuses.keys()], tally.broken, lost.length, code, errors], [[200], 0, 0, 0, 0], words)
   assert.ok(growth <= 40 && slope <= 1 && Math.abs(leaked) <= MAX_LEAKED && Math.max(...logs) <= LOG_LIMIT, words)

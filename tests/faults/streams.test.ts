@@ -87,7 +87,7 @@ test('1,000 streams are notified within half a second, and cost nothing after th
     (count) => count <= own + 2,
   )
   const goneMs = Math.round(performance.now() - closed)
-  const words = `${STREAMS} streams told in ${ms} ms, ${more} MB more, gone after ${goneMs} ms`
+  const words = `${STREAMS} streams notified in ${ms} ms, ${more} MB of additional memory, closed after ${goneMs} ms`
   figure(t, 26, words)
   assert.ok(more <= 150, words)
   judge(ms <= 500 && goneMs <= 2_000, words)
@@ -145,7 +145,7 @@ test('streams that nobody reads are disconnected soon, and little is buffered fo
   }
   const seconds = Number.isNaN(fullAt) ? 0 : (performance.now() - fullAt) / 1000
   const [kilobytes, more] = [Math.round(reader.text().length / 1000), memoryOf(pid).now - before]
-  const words = `${STALLED} that never read: disconnected ${seconds.toFixed(0)} s after their sockets were full, ${kilobytes} kB each, ${more} MB more`
+  const words = `${STALLED} clients that never read: disconnected ${seconds.toFixed(0)} s after their sockets were full, ${kilobytes} kB each, ${more} MB of additional memory`
   figure(t, 26, words)
   assert.ok(sockets() <= own && kilobytes <= 1_000 && more <= 100, words)
   judge(seconds <= 30, words)

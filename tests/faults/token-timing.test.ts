@@ -128,7 +128,7 @@ test('over HTTP an invalid token that starts like a valid one takes as long as a
     }
   }
   const score = Math.abs(await compareOverHttp(token, askFrom))
-  figure(t, 37, `over HTTP |t| = ${score.toFixed(2)} of ${OVER_HTTP} each`)
+  figure(t, 37, `over HTTP |t| = ${score.toFixed(2)} with ${OVER_HTTP} requests of each kind`)
   assert.ok(score < MAX_T, `t = ${score}`)
 })
 

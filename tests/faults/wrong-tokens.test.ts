@@ -44,7 +44,7 @@ suite('wrong tokens', { concurrency: 1 }, () => {
       }
       times.push(quantile(three, 0.5))
     }
-    const words = `${times.length} malformed headers refused in at most ${Math.max(...times).toFixed(1)} ms`
+    const words = `${times.length} malformed headers rejected in at most ${Math.max(...times).toFixed(1)} ms`
     figure(t, 36, words)
     judge(Math.max(...times) <= 5, words)
   })
@@ -70,7 +70,7 @@ suite('wrong tokens', { concurrency: 1 }, () => {
     const since = performance.now()
     const reply = await other.post(METRICS, BODY)
     const elsewhere = performance.now() - since
-    const words = `p99 of good tokens ${before.toFixed(1)} ms before and ${during.toFixed(1)} ms during ${WRONG} wrong ones in ${seconds.toFixed(0)} s, ${elsewhere.toFixed(0)} ms for another address`
+    const words = `p99 of valid tokens ${before.toFixed(1)} ms before and ${during.toFixed(1)} ms during ${WRONG} wrong ones in ${seconds.toFixed(0)} s, ${elsewhere.toFixed(0)} ms for another address`
     figure(t, 36, words)
     assert.deepEqual([[...attacker.tally.statuses], [...good.tally.statuses.keys()]], [[[401, WRONG]], [200]])
     // 100 attempts are free, and 100 connections then wait a second for each response.

@@ -93,7 +93,7 @@ test('no body causes a 5xx in a REST write', async (t) => {
     },
   )
   await fc.assert(property, { numRuns: WRITES })
-  figure(t, 28, `${WRITES} bodies for REST, every answer as documented`)
+  figure(t, 28, `${WRITES} bodies for REST, every response as documented`)
 })
 
 test('no query string causes a 5xx in a list', async (t) => {

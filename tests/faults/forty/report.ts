@@ -40,7 +40,7 @@ export function readReport(text: string): Said {
   return said
 }
 
-/** Returns whether all tests of a row passed, and whether each of its proofs has at least one test. */
+/** Returns the result of a row. It is met if each of its proofs has a test that passed and none failed. */
 export function resultOf(row: Row, { outcomes, busy }: Said): 'met' | 'FAILED' | 'no test ran' | 'machine busy' {
   const found = row.proofs.map((proof) => outcomes.filter((outcome) => isOf(outcome, proof)))
   if (found.flat().some(({ state }) => state === 'failed')) return 'FAILED'

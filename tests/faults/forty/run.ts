@@ -67,7 +67,7 @@ function print(said: Said): number[] {
 /** Updates the table in docs/promise.md, and the sentence that says how it was measured. */
 function quote(rows: readonly (readonly string[])[]): void {
   const day = new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })
-  const [cores, form] = [availableParallelism(), isShort ? 'short' : 'whole']
+  const [cores, form] = [availableParallelism(), isShort ? 'short' : 'full']
   const program = process.env.INCMON ? 'from the executable' : 'from the source'
   const table = rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   const text = readFileSync(DOCUMENT, 'utf8')
