@@ -76,14 +76,14 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
   const state: State = { settings, tls, url: null, isTrusted: () => false, isStopping: false, held: null }
   const notices = createNotices(world.newSecret().slice(0, 8), elapsed)
   const metrics = createMetrics(programVersion())
+  const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
+  const reader = createReader(world.db, startWorker, failed('a worker thread for reads failed'))
   const deps = withEngine(
-    { ...world, announce: notices.announce, observe: metrics.committed },
+    { ...world, read: reader.read, announce: notices.announce, observe: metrics.committed },
     () => state.settings['max-waiting'],
   )
   const { engine } = deps
   const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the system clock jumped'))
-  const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
-  const reader = createReader(deps.db, startWorker, failed('a worker thread for reads failed'))
   const damage = watchDamage(
     () => reader.read(findDamage),
     (detail) => log.error(detail),

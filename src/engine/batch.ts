@@ -58,10 +58,18 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   try {
     for (const input of inputs) {
       const before = effects.length
+      const undoInput = savepoint(deciding)
       const result = await decideOne(deciding, input)
+      const isAlone = needsOwnBatch(effects, before)
+      if (isAlone && before > 0) {
+        undoInput()
+        // The work of the undone input does not count.
+        deciding.contexts.clear()
+        break
+      }
       outcomes.push(result)
       if ('serviceIds' in result) for (const id of result.serviceIds) touched.set(id, input.organizationId)
-      if (isEnough() || isMergedSince(effects, before)) break
+      if (isAlone || isEnough()) break
     }
     const most = effects.length + MAX_EVALUATION_WORK
     for (const [serviceId, organizationId] of touched) {
@@ -129,11 +137,14 @@ function savepoint({ state, environment, effects }: Deciding): () => void {
   }
 }
 
-/** Returns whether the effects contain a merge. Facts that a merge changes must be read after it is saved. */
-function isMergedSince(effects: readonly Effect[], from: number): boolean {
+/**
+ * Returns whether the effects since `from` are saved without those of other inputs. A merge moves rows, so later facts
+ * are read after it is saved. A postmortem is generated from saved records, so earlier inputs are saved first.
+ */
+function needsOwnBatch(effects: readonly Effect[], from: number): boolean {
   for (let index = from; index < effects.length; index += 1) {
     const kind = effects[index]?.kind
-    if (kind === 'service-merged' || kind === 'incident-merged') return true
+    if (kind === 'service-merged' || kind === 'incident-merged' || kind === 'postmortem-due') return true
   }
   return false
 }

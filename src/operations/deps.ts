@@ -3,7 +3,7 @@ import type { Notice } from '../domain/notice.ts'
 import { type Committed, createEngine, type Engine } from '../engine/engine.ts'
 import { createEngineStore } from '../store/engine-store.ts'
 import { payloadHash } from '../store/events.ts'
-import type { Read } from '../store/read.ts'
+import { type Read, readHere } from '../store/read.ts'
 import type { Db } from '../store/sqlite/open.ts'
 
 export type World = {
@@ -14,6 +14,8 @@ export type World = {
   readonly newId: () => string
   /** Returns a new random secret of 43 characters. */
   readonly newSecret: () => string
+  /** Reads large records for the engine. Default: reads in this thread. */
+  readonly read?: Read
   /** Called after the commit for each change. Must not throw. */
   readonly announce: (notice: Notice) => void
   /** Called after each batch is committed. Must not throw, and must take less than a microsecond. */
@@ -30,7 +32,7 @@ export type Deps = World & { readonly engine: Engine }
 export function withEngine(world: World, mostWaiting?: () => number, largest?: number): Deps {
   const { db, now, newId } = world
   const engineDeps = {
-    store: createEngineStore(db),
+    store: createEngineStore(db, world.read ?? readHere(db)),
     ...{ now, newId, hashOf: payloadHash },
     announce: (notice: Notice) => deps.announce(notice),
     observe: (batch: Committed) => deps.observe(batch),

@@ -7,17 +7,36 @@ import type { FactKind, IdTable } from '../domain/state/context.ts'
 import type { Effect } from '../domain/state/effect.ts'
 import type { OrganizationState } from '../domain/state/state.ts'
 import { listLinksOfAlert } from './correlation/links.ts'
+import type { NewPostmortem } from './incident/postmortems.ts'
 import { findFact } from './live/facts.ts'
 import { findLastRowIds, loadOrganization } from './live/load.ts'
+import { generatePostmortem } from './live/postmortem.ts'
 import { saveEffects } from './live/save.ts'
 import { listOrganizations } from './organizations.ts'
+import type { Read } from './read.ts'
 import { errorCode, isBusy, isFull, isStoreFailure } from './sqlite/fault.ts'
 import type { Db } from './sqlite/open.ts'
 
 /** Thrown to roll back a transaction that only computes a result. */
 const UNDO = Symbol('undo')
 
-export function createEngineStore(db: Db) {
+/** @param read reads large records in another thread if possible, so that other requests need not wait */
+export function createEngineStore(db: Db, read: Read) {
+  /** Generates the postmortems that the effects need, from the records that are saved already. */
+  const generateAll = async (effects: readonly Effect[]): Promise<readonly NewPostmortem[]> => {
+    const found: NewPostmortem[] = []
+    for (const due of effects) {
+      if (due.kind !== 'postmortem-due') continue
+      const entries = effects.flatMap((one) =>
+        one.kind === 'timeline-added' && one.incidentId === due.incident.rowId ? one.entry : [],
+      )
+      // A resolution must not fail because a thread is missing.
+      const postmortem = await read(generatePostmortem, due, entries).catch(() => generatePostmortem(db, due, entries))
+      if (postmortem) found.push(postmortem)
+    }
+    return found
+  }
+
   return {
     load: async (journal: Journal, organizationId: number, now: number): Promise<OrganizationState | null> => {
       const steps = loadOrganization(db, journal, organizationId, now)
@@ -30,8 +49,10 @@ export function createEngineStore(db: Db) {
     lastRowIds: async (): Promise<Record<IdTable, number>> => findLastRowIds(db),
     fact: async (organizationId: number, kind: FactKind, asked: object): Promise<unknown> =>
       findFact(db, organizationId, kind, asked),
-    save: async (effects: readonly Effect[], newId: () => string): Promise<readonly Notice[]> =>
-      db.transactionAhead(() => saveEffects(db, effects, newId)),
+    save: async (effects: readonly Effect[], newId: () => string): Promise<readonly Notice[]> => {
+      const postmortems = await generateAll(effects)
+      return db.transactionAhead(() => saveEffects(db, effects, newId, postmortems))
+    },
     tryLinks: async (
       effects: readonly Effect[],
       alertIds: readonly number[],
@@ -40,7 +61,7 @@ export function createEngineStore(db: Db) {
       const links = new Map<number, readonly LinkSummary[]>()
       try {
         db.transaction(() => {
-          saveEffects(db, effects, newId)
+          saveEffects(db, effects, newId, [])
           for (const alertId of alertIds) links.set(alertId, listLinksOfAlert(db, alertId))
           throw UNDO
         })

@@ -8,13 +8,14 @@ import { findLikelyCause } from '../store/incident/likely-cause.ts'
 import { findReliability } from '../store/incident/report.ts'
 import { findCauses, findSuspects } from '../store/incident/suspects.ts'
 import { findTimeline } from '../store/incident/timeline-facts.ts'
+import { generatePostmortem } from '../store/live/postmortem.ts'
 import type { Query } from '../store/read.ts'
 import { listRejections } from '../store/rejections.ts'
 import { findSilencePreview } from '../store/silence-preview.ts'
 import { findDamage } from '../store/sqlite/sound.ts'
 
 /** Each lane has its own thread, so that a list of events does not wait for a search. */
-export const LANES = ['search', 'list', 'view'] as const
+export const LANES = ['search', 'list', 'view', 'postmortem'] as const
 export type Lane = (typeof LANES)[number]
 
 /** Arguments and results must be plain values that can be passed between threads. */
@@ -28,6 +29,8 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
     ...{ listIncidents, listCorrelations, listRejections },
     ...{ findReliability, findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause },
   },
+  /** The engine waits for this query, so it must not wait for pages. */
+  postmortem: { generatePostmortem },
 }
 
 /** A slow query, with the name by which the worker thread finds it. */

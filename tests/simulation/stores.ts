@@ -3,6 +3,7 @@ import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
 import { createEngineStore } from '../../src/store/engine-store.ts'
+import { readHere } from '../../src/store/read.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeOrganization } from '../helpers/factory.ts'
@@ -30,7 +31,8 @@ export function sqliteIn(directory: string): () => Simulated & { readonly close:
     copyFileSync(template, file)
     const db = openStore(file)
     db.pragma('synchronous = OFF')
-    const store = createEngineStore({ ...db, transactionAhead: db.transaction, sync: async () => {} })
+    const unsynced = { ...db, transactionAhead: db.transaction, sync: async () => {} }
+    const store = createEngineStore(unsynced, readHere(db))
     const close = () => {
       db.close()
       rmSync(file)

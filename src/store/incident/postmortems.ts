@@ -35,11 +35,13 @@ export function findLastRevision(db: Db, incidentId: number): PostmortemRecord |
   return row ? toRecord(row) : null
 }
 
+export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state'> & {
+  readonly id: string
+  readonly incidentId: number
+}
+
 /** Inserts a revision. Throws SQLITE_CONSTRAINT_UNIQUE if it already exists. */
-export function insertPostmortem(
-  db: Db,
-  made: Omit<PostmortemRecord, 'rowId' | 'state'> & { readonly id: string; readonly incidentId: number },
-): void {
+export function insertPostmortem(db: Db, made: NewPostmortem): void {
   db.run(
     db.sql.insertInto('postmortems').values({
       uuid: uuidBytes(made.id),

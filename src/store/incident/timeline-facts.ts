@@ -30,20 +30,21 @@ const MAX_EARLIER = 500
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
-/** Reads the facts for an incident's postmortem at `now`. */
-export function findIncidentFacts(db: Db, incident: LiveIncident, now: number): Facts {
+/** Reads the facts for an incident's postmortem at `now`. `entries`: entries of its timeline that are not saved yet. */
+export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, entries: Facts['entries']): Facts {
   const alerts = alertsOf(db, incident.rowId)
   const others = otherServices(incident, alerts)
   const searched = searchedAround(incident, now)
   const facts = gather(db, incident, alerts, searched)
   return {
     ...facts,
+    entries: [...facts.entries, ...entries],
     correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map(linkFact),
     suspects: suspectsOf(db, incident, facts.incident.service.uuid, now),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
     alerts,
     searched,
-    lowestScore: lowestScoreOf(db, incident.rowId),
+    lowestScore: incident.lowestScore,
     earlier: earlierOf(db, incident, alerts),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
@@ -147,12 +148,6 @@ function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): 
   // A pipeline can run for up to a day, so one that started before the period may end within it.
   const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
   return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)
-}
-
-function lowestScoreOf(db: Db, incidentId: number): number | null {
-  return (
-    db.first(db.sql.selectFrom('incidents').select('lowest_score').where('id', '=', incidentId))?.lowest_score ?? null
-  )
 }
 
 /** Lists earlier alerts of the same services with the same conditions. */

@@ -1,25 +1,27 @@
-/** Generates the postmortem of an incident from the history, in the commit that resolves the incident. */
+/** Generates the postmortem of a resolved incident from the history. */
 
 import { hasPostmortems } from '../../domain/organization.ts'
 import { generate } from '../../domain/postmortem/postmortem.ts'
-import type { Effect } from '../../domain/state/effect.ts'
-import { findLastRevision, insertPostmortem } from '../incident/postmortems.ts'
+import type { Effect, TimelineEntry } from '../../domain/state/effect.ts'
+import { findLastRevision, type NewPostmortem } from '../incident/postmortems.ts'
 import { findIncidentFacts } from '../incident/timeline-facts.ts'
 import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 
 /**
- * Writes a new revision each time the incident is resolved. Keeps the texts that users wrote in the previous revision.
+ * Generates the next revision from the saved records. Copies the texts of people from the previous revision.
+ * @param entries the entries of the timeline that are saved together with the postmortem
+ * @returns null if the plan has no postmortems
  */
-export function writePostmortem(
+export function generatePostmortem(
   db: Db,
   { incident, id, at }: Extract<Effect, { readonly kind: 'postmortem-due' }>,
-): void {
+  entries: readonly TimelineEntry[],
+): NewPostmortem | null {
   const plan = findOrganization(db, incident.organizationId)?.plan ?? 'Free'
-  if (!hasPostmortems(plan)) return
+  if (!hasPostmortems(plan)) return null
   const last = findLastRevision(db, incident.rowId)
   const revision = (last?.revision ?? 0) + 1
-  const document = generate({ ...findIncidentFacts(db, incident, at), revision, generatedAt: at })
-  const edits = last?.edits ?? {}
-  insertPostmortem(db, { id: id, incidentId: incident.rowId, revision, document, edits, generatedAt: at })
+  const document = generate({ ...findIncidentFacts(db, incident, at, entries), revision, generatedAt: at })
+  return { id, incidentId: incident.rowId, revision, document, edits: last?.edits ?? {}, generatedAt: at }
 }

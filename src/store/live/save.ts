@@ -7,6 +7,7 @@ import { linkHistoryOf } from '../correlation/links.ts'
 import { storePipeline } from '../correlation/pipelines.ts'
 import { forgetAnswers, storeAnswer } from '../idempotency-keys.ts'
 import { moveIncidentRecords } from '../incident/incidents.ts'
+import { insertPostmortem, type NewPostmortem } from '../incident/postmortems.ts'
 import { updateOrganization } from '../organizations.ts'
 import { insertRejection } from '../rejections.ts'
 import { replaceAliases } from '../service/aliases.ts'
@@ -18,15 +19,19 @@ import type { Db } from '../sqlite/open.ts'
 import { insertRows } from '../sqlite/query.ts'
 import { computeLinks } from './links.ts'
 import { writeNotifications } from './notifications.ts'
-import { writePostmortem } from './postmortem.ts'
 import { type SavedAlert, saveAlerts } from './save-alerts.ts'
 import { linkPendingEvents, saveEvents } from './save-events.ts'
 import { saveIncidents } from './save-incidents.ts'
 import { dropGroup, saveGroups, saveSenders } from './save-senders.ts'
 import { saveServices } from './save-services.ts'
 
-/** Saves effects inside the caller's transaction. Returns notices about new links. */
-export function saveEffects(db: Db, effects: readonly Effect[], newId: () => string): readonly Notice[] {
+/** Saves effects and the generated postmortems inside the caller's transaction. Returns notices about new links. */
+export function saveEffects(
+  db: Db,
+  effects: readonly Effect[],
+  newId: () => string,
+  postmortems: readonly NewPostmortem[],
+): readonly Notice[] {
   const batch = gather(effects)
   saveServices(db, [...batch.services.values()])
   saveSenders(db, [...batch.senders.values()])
@@ -41,7 +46,7 @@ export function saveEffects(db: Db, effects: readonly Effect[], newId: () => str
   }
   for (const effect of batch.rest) saveOther(db, effect)
   const notices = batch.links.flatMap((due) => computeLinks(linkHistoryOf(db), due, newId))
-  for (const effect of batch.postmortems) writePostmortem(db, effect)
+  for (const postmortem of postmortems) insertPostmortem(db, postmortem)
   writeNotifications(db, batch.notifications, newId)
   for (const { from, into, ownEntries } of batch.merges) moveIncidentRecords(db, from, into, ownEntries)
   return notices
@@ -66,7 +71,6 @@ type Batch = {
   readonly rejections: StoredRejection[]
   readonly pipelines: Map<string, Kept<'pipeline-changed'>>
   readonly links: LinksDue[]
-  readonly postmortems: Kept<'postmortem-due'>[]
   readonly notifications: Kept<'notification-due'>[]
   readonly merges: Kept<'incident-merged'>[]
   /** All other effects, in order. */
@@ -85,7 +89,6 @@ function gather(effects: readonly Effect[]): Batch {
     rejections: [],
     pipelines: new Map(),
     links: [],
-    postmortems: [],
     notifications: [],
     merges: [],
     rest: [],
@@ -107,6 +110,7 @@ function add(batch: Batch, effect: Effect): void {
     case 'service-loaded':
     case 'alerts-compared':
     case 'alert-postponed':
+    case 'postmortem-due':
       return
     case 'alert-opened':
       keepAlert(batch, null, effect.alert, effect.texts)
@@ -142,8 +146,6 @@ function add(batch: Batch, effect: Effect): void {
       return void batch.timeline.push({ incident_id: effect.incidentId, ...effect.entry })
     case 'links-due':
       return void batch.links.push(effect.due)
-    case 'postmortem-due':
-      return void batch.postmortems.push(effect)
     case 'notification-due':
       batch.notifications.push(effect)
       break
