@@ -1,6 +1,6 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
-import { formatScore, timesOf } from '../domain/postmortem/words.ts'
+import { formatCount, formatScore, timesOf } from '../domain/postmortem/words.ts'
 import type { Alert, WholeIncident } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
 
@@ -20,7 +20,7 @@ const SUSPECTS_SHOWN = 5
 
 /** Formats an incident with its alerts, suspects and timeline. */
 export function formatIncident(incident: Shown): string {
-  const { number, title, service, organization, severity, status, id, alerts, suspects, timeline } = incident
+  const { number, title, service, organization, severity, status, id, suspects, timeline } = incident
   const facts = factsOf([
     ['status', status],
     ['severity', severity],
@@ -36,7 +36,7 @@ export function formatIncident(incident: Shown): string {
   return [
     `Incident ${number}: ${visible(title)}`,
     facts,
-    alertsOf(alerts),
+    alertsOf(incident),
     suspectsOf(suspects),
     timelineOf(timeline),
   ].join('\n\n')
@@ -76,7 +76,7 @@ function factsOf(facts: readonly (readonly [name: string, value: string | null])
   return present.map(([name, value]) => `${name.padEnd(width)}  ${visible(value ?? '')}`).join('\n')
 }
 
-function alertsOf(alerts: readonly Alert[]): string {
+function alertsOf({ alerts, alertCount }: Pick<Shown, 'alerts' | 'alertCount'>): string {
   const columns = [
     ['STARTED', ({ startsAt }: Alert) => startsAt],
     ['STATUS', ({ status }: Alert) => status],
@@ -85,7 +85,8 @@ function alertsOf(alerts: readonly Alert[]): string {
     ['SUMMARY', ({ name, summary }: Alert) => (summary === name ? null : summary), 60],
     ['ID', ({ id }: Alert) => id],
   ] as const
-  return formatTable(alerts, columns, 'no alerts')
+  const table = formatTable(alerts, columns, 'no alerts')
+  return alertCount > alerts.length ? `${table}\nand ${formatCount(alertCount - alerts.length)} older` : table
 }
 
 /** Formats one suspect per line. Its reasons follow on separate lines because they are too long for a table. */

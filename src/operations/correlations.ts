@@ -2,7 +2,12 @@
 
 import { assignAlias } from '../domain/decide/services.ts'
 import { IncmonError } from '../domain/error.ts'
-import { type CorrelationRecord, findCorrelation, updateVerdict } from '../store/correlation/correlations.ts'
+import {
+  type CorrelationRecord,
+  findCorrelation,
+  updateVerdict,
+  updateVerdictsOfIncident,
+} from '../store/correlation/correlations.ts'
 import { findPipeline } from '../store/correlation/pipelines.ts'
 import type { Deps } from './deps.ts'
 
@@ -38,6 +43,23 @@ export async function setVerdict(
   updateVerdict(deps.db, organizationId, id, verdict)
   deps.announce({ kind: 'correlation', id: link.id, organizationId })
   if (alias) deps.announce({ kind: 'service', id: link.serviceId, organizationId })
+}
+
+/**
+ * Stores the verdict of a person on a change as the cause of an incident; null removes it. The verdict applies to all
+ * links between the change and the alerts of the incident.
+ * @throws IncmonError `conflict` if there is no such link
+ */
+export function setVerdictOfIncident(
+  deps: Deps,
+  organizationId: number,
+  incident: { readonly rowId: number; readonly id: string },
+  change: { readonly kind: string; readonly ref: string },
+  verdict: CorrelationRecord['verdict'],
+): void {
+  const count = updateVerdictsOfIncident(deps.db, incident.rowId, change, verdict)
+  if (count === 0) throw new IncmonError('conflict', 'This suspect no longer has a link. Reload the incident.')
+  deps.announce({ kind: 'incident', id: incident.id, organizationId })
 }
 
 function projectOf(

@@ -80,46 +80,6 @@ export function findAlert(db: Db, organizationId: number, id: string): AlertReco
   return row ? toAlertRecord(row) : undefined
 }
 
-/** An undefined field does not filter. `words` must occur in the name or the summary; '' matches everything. */
-type IncidentAlertFilter = {
-  readonly severity: Severity | undefined
-  readonly source: Source | undefined
-  readonly status: AlertRecord['status'] | undefined
-  readonly words: string
-}
-
-/** Lists one page of an incident's alerts that match the filter, newest start first. */
-export function listMatchingAlertsOfIncident(
-  db: Db,
-  organizationId: number,
-  incidentRowId: number,
-  { words, ...exact }: IncidentAlertFilter,
-  page: Page,
-): Listed<AlertRecord> {
-  let rows = db.sql
-    .selectFrom('alerts')
-    .select(['id', 'name', 'summary'])
-    .where('incident_id', '=', incidentRowId)
-    .where(sql`+organization_id`, '=', organizationId)
-  const columns = ['severity', 'source', 'status'] as const
-  for (const column of columns) {
-    const value = exact[column]
-    if (value) rows = rows.where(column, '=', value)
-  }
-  const matching = db
-    .all(rows.orderBy('starts_at', 'desc').orderBy('id', 'desc'))
-    .filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(words.toLowerCase()))
-  // An incident can have thousands of alerts. Only those on the page are read in full.
-  const shown = matching.slice(offsetOf(page)).slice(0, page.limit)
-  const ids = shown.map(({ id }) => id)
-  return { items: listAlertsByRowId(db, ids), total: matching.length }
-}
-
-/** Lists an incident's alerts, newest start first. */
-export function listAlertsOfIncident(db: Db, organizationId: number, incidentRowId: number): AlertRecord[] {
-  return db.all(ofIncident, { organizationId, incidentRowId }).map(toAlertRecord)
-}
-
 function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('alerts').where('organization_id', '=', organizationId)
 }
@@ -157,17 +117,6 @@ export const alertColumns = [
     'silences',
   ),
 ] as const
-
-// The unary plus keeps SQLite from scanning the organization's entire history in index order.
-const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
-  builder
-    .selectFrom('alerts')
-    .select(alertColumns)
-    .where('incident_id', '=', hole('incidentRowId'))
-    .where(sql`+organization_id`, '=', hole('organizationId'))
-    .orderBy('starts_at', 'desc')
-    .orderBy('id', 'desc'),
-)
 
 /** Selects up to `limit` alerts that started before `before`, newest first, after skipping `skip` of them. */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }

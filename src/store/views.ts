@@ -4,11 +4,12 @@
  */
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
 import type { Severity } from '../domain/severity.ts'
-import { type AlertRecord, findAlert, listAlertsOfIncident, listRecentAlerts } from './alerts.ts'
+import { type AlertRecord, findAlert, listRecentAlerts } from './alerts.ts'
 import { listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'
 import { findLastGoodDeploy, listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
 import { listEventsOfAlert } from './events.ts'
+import { listAlertsOfIncident } from './history/alert-search.ts'
 import { findIncident, findOpenIncidentCounts, type IncidentRecord, listOpenIncidents } from './incident/incidents.ts'
 import { findAlertOnNode } from './node-troubles.ts'
 import { type ChannelRecord, listChannels } from './notification/channels.ts'
@@ -67,11 +68,11 @@ export function findServices(
   return new Map(found.map((service) => [service.id, service]))
 }
 
-/** Lists the alerts and links of an incident. */
-export function findIncidentRecords(db: Db, organizationId: number, { rowId }: IncidentRecord) {
+/** Lists the newest `limit` alerts and the strongest `limit` links of an incident. */
+export function findIncidentRecords(db: Db, organizationId: number, { id, rowId }: IncidentRecord, limit: number) {
   return {
-    alerts: listAlertsOfIncident(db, organizationId, rowId),
-    links: listCorrelationsOfIncident(db, organizationId, rowId),
+    alerts: listAlertsOfIncident(db, organizationId, { incidentId: id }, { page: 1, limit }).items,
+    links: listCorrelationsOfIncident(db, organizationId, rowId, limit),
   }
 }
 

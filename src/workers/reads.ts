@@ -13,6 +13,7 @@ import type { Query } from '../store/read.ts'
 import { listRejections } from '../store/rejections.ts'
 import { findSilencePreview } from '../store/silence-preview.ts'
 import { findDamage } from '../store/sqlite/sound.ts'
+import { findIncidentRecords } from '../store/views.ts'
 
 /** Each lane has its own thread, so that a list of events does not wait for a search. */
 export const LANES = ['search', 'list', 'view', 'postmortem'] as const
@@ -27,7 +28,15 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** Queries for incidents and changes. There are few such records, so they take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections },
-    ...{ findReliability, findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause },
+    ...{
+      findReliability,
+      findIncidentRecords,
+      findCauses,
+      findSuspects,
+      findTimeline,
+      findIncidentView,
+      findLikelyCause,
+    },
   },
   /** The engine waits for this query, so it must not wait for pages. */
   postmortem: { generatePostmortem },

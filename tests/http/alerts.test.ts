@@ -85,6 +85,20 @@ test('serviceId filters by service; an unknown or foreign service gives an empty
   )
 })
 
+test('incidentId filters together with other parameters; a foreign incident gives an empty list', async (t) => {
+  const { db, acme, charlie, cart, web, newest, list } = acmesAlerts(t)
+  const incident = makeIncident(db, acme, cart)
+  const foreign = makeIncident(db, charlie, makeService(db, charlie, 'cart'))
+  const own = makeAlert(db, acme, cart, { incident_id: incident.key, starts_at: NOON + MINUTE, severity: 'error' })
+  const of = `incidentId=${incident.id}`
+  const queries = [of, `${of}&status=firing`, `${of}&serviceId=${cart.id}`, `${of}&from=2026-03-14T12:01:00Z`]
+  const found = await Promise.all(queries.map(list))
+  for (const { data } of found) assert.deepEqual(data.map(idOf), [own.id])
+  const without = [`${of}&severity=info`, `${of}&serviceId=${web.id}`, `${of}&q=nothing`, `incidentId=${foreign.id}`]
+  const empty = await Promise.all([...without, `incidentId=${newest.id}`].map(list))
+  assert.deepEqual(new Set(empty.map(({ pagination }) => pagination.total)), new Set([0]))
+})
+
 test('serviceId also filters firing alerts', async (t) => {
   const { db, charlie, cart, web, list } = acmesAlerts(t)
   const foreign = makeService(db, charlie, 'cart')
@@ -114,6 +128,7 @@ for (const [query, field] of [
   ['severity=Critical', 'severity'],
   ['source=email', 'source'],
   ['serviceId=cart', 'serviceId'],
+  ['incidentId=41', 'incidentId'],
 ] as const) {
   test(`?${query} is refused, and the error names ${field}`, async (t) => {
     const { acme, request } = makeWorld(t)

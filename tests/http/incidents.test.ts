@@ -81,6 +81,15 @@ test('shows an incident with alerts, correlations and a sorted timeline', async 
   )
 })
 
+test('shows the newest 500 alerts; the list of alerts has all of them', async (t) => {
+  const { db, acme, cart, incident, path, request, token } = acmesIncident(t)
+  for (let i = 0; i < 501; i += 1) makeAlert(db, acme, cart, { incident_id: incident.key, starts_at: NOON + i })
+  const { body } = await request('GET', path, { token })
+  const list = await request('GET', `/api/alerts?incidentId=${incident.id}&page=2&limit=500`, { token })
+  assert.deepEqual([body.alerts.length, body.alerts[0].startsAt], [500, '2026-03-14T12:00:00.500Z'])
+  assert.deepEqual([list.body.data.length, list.body.pagination.total], [1, 501])
+})
+
 test('a repeated alert is one timeline entry with its count and its last time', async (t) => {
   const { db, acme, cart, incident, path, request, token } = acmesIncident(t)
   const seen = { starts_at: NOON - 2 * MINUTE, last_seen_at: NOON, occurrences: 3 }

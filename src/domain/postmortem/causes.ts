@@ -111,8 +111,13 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
   const change = facts.changes.find((one) => changeName(one) === changeName(best.change))
   const suspect = facts.suspects.find((one) => changeName(one) === changeName(best.change))
   const score = suspect?.score ?? best.score
-  const linked = new Set(links.map(({ alertId }) => alertId))
-  const alerts = facts.alerts.filter(({ uuid }) => linked.has(uuid))
+  const linked = new Map(links.map(({ alertId, symptomAt }) => [alertId, symptomAt]))
+  const alerts = ordered(
+    facts.alerts.flatMap((alert) =>
+      linked.has(alert.uuid) ? { ...alert, startsAt: linked.get(alert.uuid) ?? alert.startsAt } : [],
+    ),
+    ({ startsAt, uuid }) => [startsAt, uuid],
+  )
   const seen = conditionsText(alerts, change)
   const first = alerts[0]
   const what = change ? changeSentences(change) : `${changeName(best.change)}.`

@@ -125,6 +125,8 @@ export type CorrelationFact = {
   readonly lagSeconds: number
   readonly verdict: 'confirmed' | 'rejected' | null
   readonly createdAt: number
+  /** The start of the earliest alert, if the link stands for links to several similar alerts. */
+  readonly symptomAt?: number
 }
 
 /** `score`: 0 to 1. `change`: null if nothing but a link of the change is stored. */

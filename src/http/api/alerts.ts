@@ -5,7 +5,7 @@ import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
-import { listMatchingAlerts } from '../../store/history/alert-search.ts'
+import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { AlertOnNode } from '../../store/node-troubles.ts'
 import { findAlertView } from '../../store/views.ts'
 import { required } from '../middleware/problem.ts'
@@ -102,6 +102,7 @@ const alertWithEventsShape = v.object({
 const filterParameters = {
   ...timeParameters,
   serviceId: idParameter,
+  incidentId: idParameter,
   status: v.optional(described(wordParameter(STATUSES), 'Only firing alerts, or only resolved alerts')),
   severity: severityParameter,
   source: sourceParameter,
@@ -129,6 +130,11 @@ export const alertRoutes: readonly Route[] = [
     handle: async (call) => {
       const { store, identity, query } = call
       const page = pageOf(query)
+      const { incidentId } = query
+      if (incidentId !== undefined) {
+        const found = store.read(listAlertsOfIncident, identity.organizationId, { ...query, incidentId }, page)
+        return answerList(call, page, await found, showAlert)
+      }
       const asked = [identity.organizationId, query, page] as const
       if (query.status === 'firing')
         return answerList(call, page, await store.run(listFiringAlerts, ...asked), showAlert)

@@ -33,6 +33,8 @@ import {
 
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
+/** The maximum number of alerts, and of links, in the response with a whole incident. */
+const MAX_RECORDS = 500
 
 /** An incident as the API returns it, without its alerts and timeline. */
 export const incidentShape = v.object({
@@ -90,8 +92,14 @@ const timelineShape = described(
 
 const wholeIncidentShape = v.object({
   ...incidentShape.entries,
-  alerts: described(v.array(alertShape), 'The alerts of the incident'),
-  correlations: described(v.array(correlationShape), 'Links to changes that may be the cause'),
+  alerts: described(
+    v.array(alertShape),
+    `The newest ${MAX_RECORDS} alerts; GET /api/alerts?incidentId= lists all of them`,
+  ),
+  correlations: described(
+    v.array(correlationShape),
+    `The strongest ${MAX_RECORDS} links to changes that may be the cause`,
+  ),
   timeline: timelineShape,
 })
 
@@ -140,7 +148,6 @@ export const incidentRoutes: readonly Route[] = [
     answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
     handle: async (call) => {
       const incident = await requireIncident(call)
-      // A worker thread builds the timeline while this thread loads the rest.
       const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
       return json({ ...showIncident(incident), ...related, timeline })
     },
@@ -216,7 +223,7 @@ export function requireIncident({ store, identity, id }: Call<unknown, unknown>)
 }
 
 async function showRelated({ store, identity }: Call<unknown, unknown>, incident: IncidentRecord) {
-  const { alerts, links } = await store.read(findIncidentRecords, identity.organizationId, incident)
+  const { alerts, links } = await store.read(findIncidentRecords, identity.organizationId, incident, MAX_RECORDS)
   return { alerts: alerts.map(showAlert), correlations: links.map(showCorrelation) }
 }
 

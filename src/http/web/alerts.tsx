@@ -7,10 +7,10 @@ import { formatScore } from '../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
-import { type AlertRecord, listMatchingAlertsOfIncident } from '../../store/alerts.ts'
+import type { AlertRecord } from '../../store/alerts.ts'
 import { listCorrelationsOfAlert } from '../../store/correlation/correlations.ts'
 import type { EventRecord } from '../../store/events.ts'
-import { listMatchingAlerts } from '../../store/history/alert-search.ts'
+import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService } from '../../store/service/services.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
@@ -113,10 +113,10 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
   const { store, visitor, query } = visit
   const { organizationId } = visitor
   if (incident) {
-    const { severity, source, q: words, page, limit } = what
+    const { severity, source, q, page, limit } = what
     const status = what.status === '' ? undefined : what.status === 'firing' ? 'firing' : 'resolved'
-    const filter = { severity, source, status, words } as const
-    return store.read(listMatchingAlertsOfIncident, organizationId, incident.rowId, filter, { page, limit })
+    const filter = { incidentId: incident.id, severity, source, status, q } as const
+    return store.read(listAlertsOfIncident, organizationId, filter, { page, limit })
   }
   const service = query('service')
   const filter = {

@@ -1,9 +1,7 @@
 /** /incidents: the list, the page of one incident, and its actions. */
 import { addNote, changeIncident } from '../../domain/decide/incident-changes.ts'
-import { IncmonError } from '../../domain/error.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import { setVerdict } from '../../operations/correlations.ts'
-import { listCorrelationsOfIncident } from '../../store/correlation/correlations.ts'
+import { setVerdictOfIncident } from '../../operations/correlations.ts'
 import { findIncidentView, type IncidentGroup } from '../../store/incident/incident-view.ts'
 import {
   findIncident,
@@ -142,10 +140,8 @@ async function judgeSuspect(visit: Visit): Promise<Reply> {
   const incident = await requireIncident(visit)
   const word = form.text('verdict')
   const verdict = word === 'confirmed' || word === 'rejected' ? word : null
-  const all = await store.read(listCorrelationsOfIncident, visitor.organizationId, incident.rowId)
-  const links = all.filter(({ change }) => change.ref === form.text('ref') && change.kind === form.text('kind'))
-  if (links.length === 0) throw new IncmonError('conflict', 'This suspect no longer has a link. Reload the incident.')
-  for (const { id } of links) await store.run(setVerdict, visitor.organizationId, id, { verdict })
+  const change = { kind: form.text('kind'), ref: form.text('ref') }
+  await store.run(setVerdictOfIncident, visitor.organizationId, incident, change, verdict)
   return redirect(visit, incidentPath(incident), 'judged')
 }
 

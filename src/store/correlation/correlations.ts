@@ -44,9 +44,14 @@ export function listCorrelations(
   return readPage(db, query, rows, page, toRecord)
 }
 
-/** Lists the links of an incident's alerts, strongest first. */
-export function listCorrelationsOfIncident(db: Db, organizationId: number, incidentRowId: number): CorrelationRecord[] {
-  return db.all(ofIncident, { organizationId, incidentRowId }).map(toRecord)
+/** Lists the strongest `limit` links of an incident's alerts, strongest first. */
+export function listCorrelationsOfIncident(
+  db: Db,
+  organizationId: number,
+  incidentRowId: number,
+  limit: number,
+): CorrelationRecord[] {
+  return db.all(ofIncident, { organizationId, incidentRowId, limit }).map(toRecord)
 }
 
 /** Lists an alert's links, strongest first. */
@@ -56,8 +61,11 @@ export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId:
   return rows.map(toRecord).sort((a, b) => b.score - a.score)
 }
 
-/** The best of `count` links between one change and similar alerts. `createdAt`: when the first of them was created. */
-export type BestLink = CorrelationRecord & { readonly count: number }
+/**
+ * The best of `count` links between one change and similar alerts. `createdAt`: when the first of them was created.
+ * `symptomAt`: when the earliest of these alerts started.
+ */
+export type BestLink = CorrelationRecord & { readonly count: number; readonly symptomAt: number }
 
 /**
  * Lists the best link for each combination of change, verdict and group of similar alerts in an incident, strongest
@@ -66,7 +74,7 @@ export type BestLink = CorrelationRecord & { readonly count: number }
 export function listBestLinksOfIncident(db: Db, organizationId: number, incidentRowId: number): BestLink[] {
   return db
     .all(bestOfIncident, { organizationId, incidentRowId })
-    .map(({ count, firstAt, ...row }) => ({ ...toRecord(row), createdAt: firstAt, count }))
+    .map(({ count, firstAt, symptomAt, ...row }) => ({ ...toRecord(row), createdAt: firstAt, count, symptomAt }))
 }
 
 /** Finds a link by UUID. Returns undefined if the organization has no such link or the UUID is malformed. */
@@ -74,6 +82,18 @@ export function findCorrelation(db: Db, organizationId: number, id: string): Cor
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
   return row ? toRecord(row) : undefined
+}
+
+/** Stores a user's verdict on all links between a change and an incident's alerts. Returns the number of links. */
+export function updateVerdictsOfIncident(
+  db: Db,
+  incidentRowId: number,
+  { kind, ref }: { readonly kind: string; readonly ref: string },
+  verdict: CorrelationRow['verdict'],
+): number {
+  const alerts = db.sql.selectFrom('alerts').select('id').where('incident_id', '=', incidentRowId)
+  const links = db.sql.updateTable('correlations').set({ verdict }).where('alert_id', 'in', alerts)
+  return db.run(links.where(sql<string>`change_kind`, '=', kind).where('change_ref', '=', ref))
 }
 
 /** Stores a user's verdict. Returns the number of changed links, 0 or 1. */
@@ -126,14 +146,22 @@ const columns = [
   ...[service, alert, changeEvent, evidenceEvent],
 ] as const
 
-// The unary plus keeps SQLite from scanning all of the organization's links.
-const ofIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
+// The unary plus keeps SQLite from scanning all of the organization's alerts.
+const ofIncident = query<{ organizationId: number; incidentRowId: number; limit: number }>()((builder, hole) =>
   builder
     .selectFrom('correlations')
     .select(columns)
-    .where(sql`+organization_id`, '=', hole('organizationId'))
-    .where('alert_id', 'in', (eb) =>
-      eb.selectFrom('alerts').select('alerts.id').where('alerts.incident_id', '=', hole('incidentRowId')),
+    // Only the strongest links are read in full: a storm has thousands.
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('alerts')
+        .innerJoin('correlations as own', 'own.alert_id', 'alerts.id')
+        .select('own.id')
+        .where('alerts.incident_id', '=', hole('incidentRowId'))
+        .where(sql`+alerts.organization_id`, '=', hole('organizationId'))
+        .orderBy('own.score', 'desc')
+        .orderBy('own.id')
+        .limit(hole('limit')),
     )
     .orderBy('score', 'desc')
     .orderBy('id'),
@@ -159,6 +187,7 @@ const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>(
     .select((eb) => [
       eb.fn.countAll<number>().as('count'),
       eb.fn.min<number>('created_at').as('firstAt'),
+      eb.fn.min<number>('alerts.starts_at').as('symptomAt'),
       eb.fn.max<number>('score').as('best'),
     ])
     .where('alerts.incident_id', '=', hole('incidentRowId'))

@@ -3,9 +3,18 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
-import { type AlertRecord, type AlertSpan, alertColumns, alertOwnerOf, toAlertRecord } from '../alerts.ts'
+import {
+  type AlertRecord,
+  type AlertSpan,
+  alertColumns,
+  alertOwnerOf,
+  listAlertsByRowId,
+  toAlertRecord,
+} from '../alerts.ts'
+import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
+import { uuidToBytes } from '../sqlite/uuid.ts'
 import { type AlertOwner, readHistory } from './alert-counts.ts'
 
 /** An undefined field does not filter. */
@@ -53,6 +62,31 @@ export function listMatchingAlerts(
     total: count?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
   }
   return pageInChunks(searched, filter, page)
+}
+
+/** Returns one page of the matching alerts of an incident, latest start first. */
+export function listAlertsOfIncident(
+  db: Db,
+  organizationId: number,
+  { incidentId, serviceId, ...filter }: AlertFilter & { readonly incidentId: string },
+  page: Page,
+): Listed<AlertRecord> {
+  const incidents = db.sql.selectFrom('incidents').select('id').where('organization_id', '=', organizationId)
+  const uuid = uuidToBytes(incidentId)
+  const incident = uuid && db.first(incidents.where('uuid', '=', uuid))
+  const service = serviceId === undefined ? null : findServiceRowId(db, organizationId, serviceId)
+  if (!incident || service === undefined) return { items: [], total: 0 }
+  const all = db.sql.selectFrom('alerts').where('incident_id', '=', incident.id)
+  const matching = narrowed(service === null ? all : all.where(sql<number>`+service_id`, '=', service), filter)
+  // Only the alerts of the page are read in full: a storm has thousands.
+  const ids = db.all(newest(matching).select('id').limit(page.limit).offset(offsetOf(page)))
+  return {
+    items: listAlertsByRowId(
+      db,
+      ids.map(({ id }) => id),
+    ),
+    total: countOf(db, matching),
+  }
 }
 
 type Counter = (from: number, before: number) => number

@@ -31,9 +31,9 @@ export function findJudgedSuspects(
   organizationId: number,
   incident: Incident,
   now: number,
+  links: readonly BestLink[] = listBestLinksOfIncident(db, organizationId, incident.rowId),
 ): { readonly suspects: readonly Judged<BestLink>[]; readonly alerts: SuspectFacts['alerts'] } {
   const facts = findSuspectFacts(db, organizationId, incident, now)
-  const links = listBestLinksOfIncident(db, organizationId, incident.rowId)
   return { suspects: orderSuspects(judgeSuspects(rankSuspects(facts), facts.changes, links)), alerts: facts.alerts }
 }
 

@@ -5,11 +5,7 @@ import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import { likelyChanges } from '../../domain/suspect/likely-cause.ts'
-import {
-  type CorrelationRecord,
-  listBestLinksOfIncident,
-  listCorrelationsOfIncident,
-} from '../correlation/correlations.ts'
+import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { findLiveIncident } from '../live/incidents.ts'
@@ -36,11 +32,12 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const others = otherServices(incident, alerts)
   const searched = searchedAround(incident, now)
   const facts = gather(db, incident, alerts, searched)
+  const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
   return {
     ...facts,
     entries: [...facts.entries, ...entries],
-    correlations: listCorrelationsOfIncident(db, incident.organizationId, incident.rowId).map(linkFact),
-    suspects: suspectsOf(db, incident, facts.incident.service.uuid, now),
+    correlations: links.map(linkFact),
+    suspects: suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, now),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
     alerts,
     searched,
@@ -50,8 +47,13 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   }
 }
 
-function suspectsOf(db: Db, incident: LiveIncident, serviceId: string, now: number): Facts['suspects'] {
-  const { suspects } = findJudgedSuspects(db, incident.organizationId, { ...incident, serviceId }, now)
+function suspectsOf(
+  db: Db,
+  incident: Omit<LiveIncident, 'serviceId'> & { readonly serviceId: string },
+  links: readonly BestLink[],
+  now: number,
+): Facts['suspects'] {
+  const { suspects } = findJudgedSuspects(db, incident.organizationId, incident, now, links)
   return likelyChanges(suspects, incident.startedAt).flatMap(({ kind, ref, change, score, reasons }) =>
     kind === 'pipeline' || kind === 'rollout'
       ? { kind, ref, change: change && changeFact(change), score, reasons }
@@ -95,7 +97,7 @@ function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], 
   }
 }
 
-function linkFact<Link extends CorrelationRecord>(link: Link) {
+function linkFact(link: BestLink) {
   return { ...link, uuid: link.id, alertId: link.evidence.alertId }
 }
 
