@@ -16,9 +16,6 @@ class StoreFault extends Error {
   }
 }
 
-/** Never settles, because it belongs to a process that has died. */
-const NEVER = new Promise<never>(() => {})
-
 /**
  * Wraps a store so that it can fail.
  * @param cutPower loses what was saved but not synced; if null, a power cut comes before the commit
@@ -28,7 +25,8 @@ export function makeFailing(inner: EngineStore, cutPower: (() => void) | null) {
   let death: { readonly how: Death; readonly onDeath: () => void } | null = null
   const stop = (): Promise<never> => {
     death?.onDeath()
-    return NEVER
+    // Never settles. A shared promise would keep the state of every process that awaits it.
+    return new Promise(() => {})
   }
   const store: EngineStore = {
     ...inner,
