@@ -61,7 +61,7 @@ export function groupKey(alert: Pick<GroupedAlert, 'serviceId' | 'name' | 'sourc
 }
 
 function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert[]): AlertGroup<Alert> {
-  const members = ordered(alerts, ({ startsAt, id }) => [-startsAt, id])
+  const members = alerts.toSorted((a, b) => b.startsAt - a.startsAt || (a.id < b.id ? -1 : 1))
   const [newest] = members
   if (!newest) throw new RangeError('a group has at least one alert')
   const { name, source, severity, serviceId } = newest
@@ -95,16 +95,19 @@ function summaryOf(members: readonly GroupedAlert[]): string {
  * with the fewest values first. Returns '' if all labels are equal.
  */
 export function variesText(labels: readonly Labels[]): string {
-  const values = new Map<string, Set<string>>()
+  const values = new Map<string, { readonly first: string; readonly others: Set<string> }>()
   for (const one of labels) {
-    for (const [name, value] of Object.entries(one)) {
-      if (HIDDEN.has(name)) continue
+    // Faster than Object.entries: a storm has thousands of alerts, and most of their labels are equal.
+    for (const name in one) {
+      const value = one[name] ?? ''
       const known = values.get(name)
-      if (known) known.add(value)
-      else values.set(name, new Set([value]))
+      if (!known) values.set(name, { first: value, others: new Set() })
+      else if (value !== known.first) known.others.add(value)
     }
   }
-  const varying = [...values].filter(([, { size }]) => size > 1).map(([name, { size }]) => ({ name, size }))
+  const varying = [...values].flatMap(([name, { others }]) =>
+    others.size === 0 || HIDDEN.has(name) ? [] : { name, size: others.size + 1 },
+  )
   const [few, many] = ordered(varying, ({ name, size }) => [size, name]).slice(0, MAX_LABELS)
   if (!few) return ''
   return [few, ...(many ? [many] : [])].map(({ name, size }) => `${formatCount(size)} ${plural(name)}`).join(' on ')

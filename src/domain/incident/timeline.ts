@@ -72,8 +72,8 @@ export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<
 function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
   return groups.map(({ name, source, summary, members, seen, firstStartsAt }) => {
-    const told = members.flatMap(({ uuid }) => objects.get(uuid) ?? [])
-    const on = source === 'cluster' ? named(new Set(told.flatMap(({ object }) => (object === '' ? [] : [object])))) : ''
+    const told = source === 'cluster' ? members.flatMap(({ uuid }) => objects.get(uuid) ?? []) : []
+    const on = named(new Set(told.flatMap(({ object }) => (object === '' ? [] : [object]))))
     const words = summary.replace(/\.$/, '')
     const text = words === name || words === '' ? name : `${name}: ${words}`
     const until = members.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), firstStartsAt)

@@ -1,7 +1,7 @@
 /**
  * Reads the data for the incident page. Even a storm is read only once, and the reader thread returns only its groups.
  */
-import { type AlertGroup, type GroupedAlert, groupKey } from '../../domain/alert/groups.ts'
+import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'
 import { findLiveIncident } from '../live/incidents.ts'
@@ -32,11 +32,15 @@ export function findIncidentView(
   const live = findLiveIncident(db, organizationId, incident.id)
   const facts = live ? findTimelineFacts(db, live, now) : null
   const groups = groupsOf(facts?.alerts ?? [])
-  const keys = new Map(facts?.alerts.map((alert) => [alert.uuid, groupKey(alert)]))
+  const links = facts?.correlations ?? []
+  const linked = new Set(links.map(({ alertId }) => alertId))
+  const keys = new Map(
+    groups.flatMap(({ key, members }) => members.flatMap(({ id }) => (linked.has(id) ? [[id, key] as const] : []))),
+  )
   const silences = listSilencedOfIncident(db, incident.rowId)
   return {
     groups: groups.map((group) => shortGroup(group, silences)),
-    links: (facts?.correlations ?? []).map((link) => ({ ...link, group: keys.get(link.alertId) ?? null })),
+    links: links.map((link) => ({ ...link, group: keys.get(link.alertId) ?? null })),
     timeline: facts ? timelineOf(facts, groups) : [],
     lastGoodDeploy: live && findLastGoodDeploy(db, live.serviceId, live.startedAt),
     service: findService(db, organizationId, incident.serviceId, now),
