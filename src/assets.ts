@@ -114,7 +114,7 @@ function unpackedAddon(directory: string): object {
     }
   }
   throw new Error(
-    `SQLite could not be unpacked (${faults.join(', ')}): name a directory that can be written and run from in TMPDIR`,
+    `SQLite could not be unpacked (${faults.join(', ')}): set TMPDIR to a directory that is writable and not mounted noexec`,
   )
 }
 

@@ -225,7 +225,7 @@ function connectionsOf({ 'max-connections': wanted }: Config, log: Log): number 
   if (fitting < wanted) {
     log.warn(
       { 'max-connections': wanted, openFiles: limit },
-      `max-connections is lowered to ${fitting}: this process may open ${limit} files; raise the limit (ulimit -n, LimitNOFILE in systemd)`,
+      `max-connections is lowered to ${fitting}, because this process can open only ${limit} files; raise the limit (ulimit -n, LimitNOFILE in systemd)`,
     )
   }
   return fitting

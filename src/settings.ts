@@ -18,7 +18,7 @@ type Key<Kind extends Value = Value> = {
 export const KEYS = {
   host: text(
     '127.0.0.1',
-    'the address to listen on; 0.0.0.0 accepts connections from the network: use TLS, because tokens are sent unencrypted otherwise',
+    'the address to listen on; 0.0.0.0 accepts connections from the network, which requires TLS to keep tokens encrypted',
     'a host name or an address without a port',
     (host) => /^[\w.:%-]+$/.test(host),
   ),
@@ -29,28 +29,28 @@ export const KEYS = {
   'log-level': text('info', 'the log level; debug logs each request', 'debug, info, warn or error', (level) =>
     ['debug', 'info', 'warn', 'error'].includes(level),
   ),
-  'tls-cert': text('', 'the certificate with its chain, a PEM file; with --tls-key the server uses HTTPS'),
-  'tls-key': text('', 'the private key of the certificate, a PEM file without a passphrase'),
+  'tls-cert': text('', 'the PEM file with the certificate and its chain; enables HTTPS together with --tls-key'),
+  'tls-key': text('', 'the PEM file with the private key of the certificate, without a passphrase'),
   'trusted-proxies': list(
-    'networks of proxies whose X-Forwarded headers are used',
+    'the networks of proxies whose X-Forwarded headers are trusted',
     'a list of addresses and networks such as 10.0.0.0/8; host names are not allowed',
     isCidr,
   ),
   'user-header': text(
     '',
-    'the header in which a trusted proxy names the user whom it authenticated, such as Remote-User; empty: no header',
+    'the header in which a trusted proxy sends the authenticated user, such as Remote-User; empty: none',
     'the name of a header',
     (name) => /^[\w-]*$/.test(name),
   ),
-  'user-organization': text('', 'the organization of users that user-header names; empty: the only organization'),
+  'user-organization': text('', 'the organization of users from user-header; empty: the only organization'),
   'user-scopes': list(
-    'the permissions of users that user-header names (default: read, write)',
+    'the scopes of users from user-header (default: read, write)',
     'a list of read, write, admin',
     (one) => ['read', 'write', 'admin'].includes(one),
   ),
   'path-prefix': text(
     '',
-    'the path under which a proxy serves the pages, such as /monitoring; the proxy removes this path; empty: no path',
+    'the path prefix under which a proxy serves the pages, such as /monitoring; the proxy must strip it; empty: none',
     'a path such as /monitoring',
     (path) => path === '' || /^(\/[\w.~-]+)+$/.test(path),
   ),
@@ -62,30 +62,30 @@ export const KEYS = {
   ),
   'max-connections-per-address': number(
     512,
-    'the maximum number of connections from one address; further connections are closed; trusted-proxies have no limit',
+    'the maximum number of connections from one address; further connections are closed; trusted proxies have no limit',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
   'max-waiting': number(
     2000,
-    'the maximum number of pending webhook requests; further requests get 503; the limit of cluster and ci is four times as high, because these senders do not retry',
+    'the maximum number of pending webhook requests; further requests get 503; the limit for cluster and ci is four times as high, because these senders do not retry',
     'a whole number from 1',
     (count) => inRange(count, 1, 1_000_000),
   ),
   'min-free-disk': number(
     8,
-    'free disk space in MiB; /readyz fails if there is less',
+    'the minimum free disk space in MiB; /readyz fails below it',
     'a whole number of MiB from 0',
     (mebibytes) => inRange(mebibytes, 0, 1_000_000_000),
   ),
   'public-url': text(
     '',
-    'the address at which people reach this server, for links in messages; empty: messages have no links',
+    'the URL at which people reach this server, for links in messages; empty: no links',
     'a URL such as https://incmon.example.com',
     isPublicUrl,
   ),
   'notify-allow': list(
-    'private networks and hosts to which messages may be sent; other private addresses are refused',
+    'the private networks and hosts that messages can be sent to; other private addresses are refused',
     'a list of networks such as 10.0.0.0/8 and host names such as localhost, without ports',
     isNetworkOrHost,
   ),
@@ -96,18 +96,18 @@ export const KEYS = {
     isMailServer,
   ),
   'smtp-password-file': text('', 'a file with the password for the mail server; empty: no password'),
-  'mail-from': text('incmon@localhost', 'the sender of mails', 'a mail address', (from) =>
+  'mail-from': text('incmon@localhost', 'the From address of emails', 'an email address', (from) =>
     /^[^\s@<>]+@[^\s@<>]+$/.test(from),
   ),
   'heartbeat-url': text(
     '',
-    'a URL that is called every minute, so that another monitor notices if this server stops; empty: no URL',
+    'a URL that the server requests every minute, so that another monitor detects when the server stops; empty: none',
     'a URL such as https://hc-ping.com/UUID',
     (url) => url === '' || /^https?:\/\/[^\s]+$/.test(url),
   ),
   'stop-grace': number(
     250,
-    'milliseconds after SIGTERM in which new connections are still accepted while /readyz fails, for a load balancer',
+    'how many milliseconds after SIGTERM new connections are still accepted while /readyz fails, for a load balancer',
     'a whole number of milliseconds from 0 to 60000',
     (ms) => inRange(ms, 0, 60_000),
   ),

@@ -62,10 +62,10 @@ test('one report contains all errors in flags, variables and the file', () => {
     files: { 'incmon.toml': 'databse = "x"\nport = "8080"' },
   })
   assert.deepEqual(faults, [
-    'INCMON_PROT: unknown variable; did you mean INCMON_PORT? known are ' +
+    'INCMON_PROT: unknown variable; did you mean INCMON_PORT? choose one of ' +
       'INCMON_HOST, INCMON_PORT, INCMON_DATABASE, INCMON_LOG_LEVEL, INCMON_TLS_CERT, INCMON_TLS_KEY, INCMON_TRUSTED_PROXIES, INCMON_USER_HEADER, INCMON_USER_ORGANIZATION, INCMON_USER_SCOPES, INCMON_PATH_PREFIX, ' +
       'INCMON_MAX_CONNECTIONS, INCMON_MAX_CONNECTIONS_PER_ADDRESS, INCMON_MAX_WAITING, INCMON_MIN_FREE_DISK, INCMON_PUBLIC_URL, INCMON_NOTIFY_ALLOW, INCMON_SMTP_URL, INCMON_SMTP_PASSWORD_FILE, INCMON_MAIL_FROM, INCMON_HEARTBEAT_URL, INCMON_STOP_GRACE, INCMON_CONFIG, INCMON_URL, INCMON_TOKEN',
-    `incmon.toml: databse: unknown key; did you mean database? known are ${KNOWN}`,
+    `incmon.toml: databse: unknown key; did you mean database? choose one of ${KNOWN}`,
     'INCMON_HOST: "a b" is not a host name or an address without a port',
     '--port: "70000" is not a whole number from 0 to 65535',
     'INCMON_PORT: "-1" is not a whole number from 0 to 65535',
@@ -75,7 +75,7 @@ test('one report contains all errors in flags, variables and the file', () => {
 
 test('a name that resembles no known one is rejected without a guess', () => {
   assert.deepEqual(faultsOf({ files: { 'incmon.toml': 'colour_scheme = 1' } }), [
-    `incmon.toml: colour_scheme: unknown key; known are ${KNOWN}`,
+    `incmon.toml: colour_scheme: unknown key; choose one of ${KNOWN}`,
   ])
 })
 

@@ -112,7 +112,7 @@ suite('the executable', { skip: skipExecutable }, () => {
       const mounts = [cwd, tmp, '/dev/shm'].map((place) => `${NOEXEC} ${place}`).join('; ')
       const { code, err } = runMounted(mounts, cwd, ['migrate'], { TMPDIR: tmp })
       const line = `${cwd} is mounted noexec, /dev/shm is mounted noexec, ${tmp} is mounted noexec`
-      const remedy = 'name a directory that can be written and run from in TMPDIR'
+      const remedy = 'set TMPDIR to a directory that is writable and not mounted noexec'
       assert.deepEqual([code, err], [1, `incmon: SQLite could not be unpacked (${line}): ${remedy}\n`])
     })
 

@@ -51,7 +51,7 @@ function smoke(command: readonly string[]): void {
   test('an unknown command exits with 2 and one line', (t) => {
     const { code, out, err } = run(command, temporaryDirectory(t), ['serv'])
     assert.deepEqual([code, out], [2, ''])
-    assert.match(err, /^incmon: there is no command serv: did you mean serve\?\n$/)
+    assert.match(err, /^incmon: unknown command serv: did you mean serve\?\n$/)
   })
 
   test('a new file is migrated, served, and consistent after a shutdown', async (t) => {

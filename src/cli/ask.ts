@@ -78,7 +78,7 @@ function askByTls(
 }
 
 /** What to do if another program responds. */
-export const OTHER_PROGRAM = 'this is not incmon: check which program listens there, or name another --url'
+export const OTHER_PROGRAM = 'this is not incmon: check which program is listening there, or choose another --url'
 
 /** A proxy might respond with a whole page. The problem is usually named at its start. */
 const MAX_PAGE_TEXT = 200
@@ -104,7 +104,7 @@ export function detailOf(text: string): string {
   const detail = parseObject(text)?.detail
   if (typeof detail === 'string') return oneLine(detail, MAX_DETAIL)
   const plain = /^\s*</.test(text) ? withoutMarkup(text.slice(0, MAX_MARKUP)) : text.slice(0, MAX_MARKUP)
-  return oneLine(plain, MAX_PAGE_TEXT) || 'an empty body; check that this is the address of incmon'
+  return oneLine(plain, MAX_PAGE_TEXT) || 'an empty body; check that this is the URL of incmon'
 }
 
 function withoutMarkup(page: string): string {
@@ -129,10 +129,10 @@ const UNTRUSTED = [
   ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
 ]
 const REFUSED: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(UNTRUSTED.map((code) => [code, 'is not trusted here'])),
+  ...Object.fromEntries(UNTRUSTED.map((code) => [code, 'is not trusted by this machine'])),
   CERT_HAS_EXPIRED: 'has expired',
   CERT_NOT_YET_VALID: 'is not valid yet',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'was issued for another name',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'was issued for a different host name',
 }
 const CLOSED = ['UND_ERR_SOCKET', 'ECONNRESET']
 
@@ -149,17 +149,17 @@ export function explainNoAnswer(error: unknown, url: string, isOwn = false): NoA
     return { why: `the TLS handshake failed, ${code}`, remedy: `try ${url.replace(/^https:/, 'http:')} with --url` }
   }
   if (url.startsWith('http:') && CLOSED.includes(code)) {
-    const remedy = `try ${url.replace(/^http:/, 'https:')} with --url, or read the log of the server`
+    const remedy = `try ${url.replace(/^http:/, 'https:')} with --url, or check the server log`
     return { why: `it closed the connection, ${code}`, remedy }
   }
-  return { why: code, remedy: 'start "incmon serve", or name the server with --url' }
+  return { why: code, remedy: 'start "incmon serve", or specify the server with --url' }
 }
 
 function trustRemedy(code: string, isOwn: boolean): string {
   if (isOwn) return 'run "incmon doctor" to see what is wrong with it'
-  if (UNTRUSTED.includes(code)) return 'set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed it'
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use the name in the certificate with --url'
-  return code === 'CERT_HAS_EXPIRED' ? 'renew it, and send the server SIGHUP' : 'check the clocks of both machines'
+  if (UNTRUSTED.includes(code)) return 'set NODE_EXTRA_CA_CERTS to the PEM file of the CA that signed it'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use a host name from the certificate in --url'
+  return code === 'CERT_HAS_EXPIRED' ? 'renew it, then send SIGHUP to the server' : 'check the clocks of both machines'
 }
 
 /** Returns the error's code, such as ECONNREFUSED, or the first line of its message. */

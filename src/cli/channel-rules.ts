@@ -10,7 +10,7 @@ const KEYS = ['severity', 'service', 'namespace', 'events', 'quiet', 'zone', 'da
 type Key = (typeof KEYS)[number]
 
 export const RULE_HELP =
-  'what it sends, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday"; may be repeated; all: everything'
+  'the incidents that it sends, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday", or all; repeatable'
 
 /** Adds a rule to those from earlier `--rule` options. `all` adds no rule. @throws UsageError */
 export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
@@ -25,7 +25,7 @@ export function parseRule(text: string, before: readonly Rule[] = []): readonly 
     ...(parts.has('events') ? { events: parseChoices('events', NOTIFICATION_KINDS, given('events')) } : {}),
     ...(parts.has('quiet') ? { quietHours: quietHours(parts) } : {}),
   }
-  if (!parts.has('quiet') && (parts.has('zone') || parts.has('days'))) throw fault('zone and days belong to quiet')
+  if (!parts.has('quiet') && (parts.has('zone') || parts.has('days'))) throw fault('zone and days require quiet')
   return [...before, rule]
 }
 
@@ -33,8 +33,8 @@ function parsePart(text: string): [Key, string] {
   const [name = '', ...rest] = text.split('=')
   const key = KEYS.find((one) => one === name)
   const value = rest.join('=')
-  if (!key) throw fault(`"${name}" is unknown; ${suggestion(name, [...KEYS])}`)
-  if (value === '') throw fault(`${key} has no value; write one such as ${EXAMPLES[key]}`)
+  if (!key) throw fault(`unknown key "${name}"; ${suggestion(name, [...KEYS])}`)
+  if (value === '') throw fault(`${key} has no value; for example: ${EXAMPLES[key]}`)
   return [key, value]
 }
 
@@ -52,7 +52,7 @@ function parseChoices<Word extends string>(key: Key, words: readonly Word[], giv
   return given?.map((text) => {
     const word = words.find((one) => one === text)
     if (word) return word
-    throw fault(`${key}: "${text}" is none of ${words.join(', ')}`)
+    throw fault(`${key}: "${text}" is not one of ${words.join(', ')}`)
   })
 }
 
@@ -60,7 +60,7 @@ function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   const [from = '', to = ''] = (parts.get('quiet') ?? '').split('-')
   const timeZone = parts.get('zone')
   // With a default time zone, the user would notice wrong quiet hours only at night.
-  if (timeZone === undefined) throw fault('quiet hours need a time zone; add one such as zone=Europe/Berlin')
+  if (timeZone === undefined) throw fault('quiet hours require a time zone; add one, such as zone=Europe/Berlin')
   const weekdays = parseChoices('days', WEEKDAYS, parts.get('days')?.split(','))
   const hours = { from, to, timeZone, ...(weekdays ? { weekdays } : {}) }
   const found = quietHoursFault(hours)
@@ -74,7 +74,7 @@ export function parseMinutes(option: string): (text: string) => number {
     if (text === 'off') return 0
     const [, count, unit = 'm'] = /^(\d{1,5})([mh]?)$/.exec(text) ?? []
     if (count !== undefined) return Number(count) * (unit === 'h' ? 60 : 1)
-    throw new UsageError(`${option}: "${text}" is not a time; write minutes such as 10, or 2h, or off`)
+    throw new UsageError(`${option}: "${text}" is not a duration; use minutes (10), hours (2h) or off`)
   }
 }
 

@@ -30,10 +30,10 @@ export function createProgram(now: () => number): Command {
   const program: Command = new PlainCommand('incmon')
     .description('Incident monitoring: Kubernetes events, Alertmanager, Grafana and GitLab CI in one history.')
     .version(programVersion(), '--version', 'print the version')
-    .helpOption('-h, --help', 'show the help of a command')
+    .helpOption('-h, --help', 'show help for a command')
     .option('--database <file>', `${KEYS.database.doc} (default: ${KEYS.database.fallback})`)
-    .option('--config <file>', 'a TOML file with the configuration (default: incmon.toml, if it exists)')
-    .option('--json', 'print JSON for programs')
+    .option('--config <file>', 'the TOML configuration file (default: incmon.toml, if it exists)')
+    .option('--json', 'print JSON')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
   addServer(program)
@@ -49,13 +49,19 @@ const COMMANDS = [
 
 /** Adds the commands that need the server, which is loaded only when they run, so that other commands start faster. */
 function addServer(program: Command): void {
-  addKeys(addCommand(program, 'serve', 'receive webhooks and answer the API until stopped')).action(async (options) => {
+  addKeys(
+    addCommand(program, 'serve', 'run the server, which receives webhooks and serves the API and the web pages'),
+  ).action(async (options) => {
     const { runServe } = await import('./commands/serve.ts')
     await runServe(options)
   })
-  const demo = addCommand(program, 'demo', 'try incmon: start a server with a week of example data; Ctrl-C deletes it')
+  const demo = addCommand(
+    program,
+    'demo',
+    'start a demo server with a week of example data; Ctrl-C stops it and deletes the data',
+  )
   addKeys(demo, ['host', 'port'])
-    .option('--seed <number>', 'each number gives another week of example data', '1')
+    .option('--seed <number>', 'the seed of the example data; different seeds produce different data', '1')
     .action(async (options) => {
       const { runDemo } = await import('./demo/demo.ts')
       await runDemo(options)

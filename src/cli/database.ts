@@ -75,7 +75,7 @@ export function isMissing(file: string): boolean {
 export function refuseMissing(file: string, options: Common): void {
   if (!isMissing(file)) return
   const create = `create one with ${hint(options, 'org create NAME')} or ${hint(options, 'serve')}`
-  throw new CommandError(`there is no database at ${resolve(file)}: ${create}, or name another with --database`)
+  throw new CommandError(`there is no database at ${resolve(file)}: ${create}, or choose another with --database`)
 }
 
 /** @throws CommandError if the file's data model is older than the program's */
@@ -83,7 +83,7 @@ export function requireCurrent(db: Db, options: Common): void {
   const missing = migrationStates(db).filter(({ appliedAt }) => appliedAt === null)
   if (missing.length === 0) return
   throw new CommandError(
-    `${db.file} has an older data model: update it with ${hint(options, 'migrate')}, which copies it first`,
+    `${db.file} has an older data model: upgrade it with ${hint(options, 'migrate')}, which makes a copy first`,
   )
 }
 

@@ -121,7 +121,7 @@ function itemOf(value: unknown, index: number, now: number): DumpedEvent | strin
   return futureFault('receivedAt', at, now) ?? { ...dumped, receivedAt: Math.min(at, now) }
 }
 
-const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as Alertmanager lists it'
+const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as listed by amtool'
 
 /**
  * Converts an alert from GET /api/v2/alerts or amtool. It was firing at `updatedAt`. `endsAt` is not its end but the

@@ -17,18 +17,19 @@ export async function readInput(file: string, wanted: string, maxBytes = MAX_BYT
   let length = 0
   try {
     for await (const chunk of file === '-' ? process.stdin : createReadStream(file)) {
-      if (chunk.includes(0)) throw new CommandError(`${file} is not a text file: name a file ${wanted}, or -`)
+      if (chunk.includes(0))
+        throw new CommandError(`${file} is not a text file: choose a file ${wanted}, or - for standard input`)
       chunks.push(chunk)
       length += chunk.length
       if (length > maxBytes)
-        throw new CommandError(`${file} has more than ${maxBytes} bytes: split it, for example with "split -C 500M"`)
+        throw new CommandError(`${file} is larger than ${maxBytes} bytes: split it, for example with "split -C 500M"`)
     }
     return Buffer.concat(chunks)
   } catch (error) {
     if (error instanceof CommandError) throw error
     const code = errorCode(error)
-    const fault = code === 'ENOENT' ? `there is no file ${file}` : `${file} cannot be read (${code})`
-    throw new CommandError(`${fault}: name a file ${wanted}, or -`)
+    const fault = code === 'ENOENT' ? `${file} does not exist` : `${file} cannot be read (${code})`
+    throw new CommandError(`${fault}: choose a file ${wanted}, or - for standard input`)
   }
 }
 
@@ -42,8 +43,6 @@ export function parseDuration(option: string): (text: string) => number {
     const [, count, unit = ''] = /^(\d{1,8})([mhdwy])$/.exec(text.trim()) ?? []
     const duration = Number(count) * (UNITS[unit] ?? 0)
     if (duration > 0 && duration <= MAX_DURATION) return duration
-    throw new UsageError(
-      `${option}: ${text} is not a duration: write one such as 30m, 12h, 90d, 26w or 1y, at most 100y`,
-    )
+    throw new UsageError(`${option}: ${text} is not a duration: use one such as 30m, 12h, 90d, 26w or 1y, at most 100y`)
   }
 }

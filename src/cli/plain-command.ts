@@ -71,7 +71,7 @@ type Rewording = readonly [found: RegExp, reword: (command: Command, parts: read
 const REWORDINGS: readonly Rewording[] = [
   [/missing required argument '(.+)'$/, (command, [name = '']) => missingArgument(command, name)],
   [/required option '(.+)' not specified$/, (command, [flags = '']) => missingOption(command, flags)],
-  [/^option '(.+)' argument missing$/, (_, [flags = '']) => `${nameOf(flags)} has no value: write ${flags}`],
+  [/^option '(.+)' argument missing$/, (_, [flags = '']) => `${nameOf(flags)} requires a value: ${flags}`],
   [/^unknown option '([^']+)'(?:\s+\(Did you mean (.+)\?\))?/s, unknownOption],
   [/^unknown command '(.+?)'(?:\s+\(Did you mean (.+)\?\))?$/s, unknownCommand],
   [/^too many arguments/, tooManyArguments],
@@ -95,7 +95,7 @@ function plainMessage(command: Command, message: string): string {
 function missingArgument(command: Command, name: string): string {
   const argument = command.registeredArguments.find((one) => one.name() === name)
   const meaning = argument?.argChoices ? `one of ${argument.argChoices.join(', ')}` : argument?.description
-  return `<${name}> is missing: write "${usageOf(command)}"; <${name}> is ${meaning}`
+  return `<${name}> is missing: run "${usageOf(command)}"; <${name}> is ${meaning}`
 }
 
 function missingOption(command: Command, flags: string): string {
@@ -106,21 +106,21 @@ function missingOption(command: Command, flags: string): string {
 
 function unknownOption(command: Command, [flag = '', meant]: readonly string[]): string {
   const remedy = meant ? `did you mean ${meant}?` : `"${pathOf(command)} --help" shows the options`
-  return `there is no option ${flag}: ${remedy}`
+  return `unknown option ${flag}: ${remedy}`
 }
 
 function unknownCommand(command: Command, [name = '', meant]: readonly string[]): string {
   const remedy = meant ? `did you mean ${meant}?` : `"${pathOf(command)} --help" shows the commands`
-  return `there is no command ${name}: ${remedy}`
+  return `unknown command ${name}: ${remedy}`
 }
 
 function tooManyArguments(command: Command): string {
   const extra = command.args.slice(command.registeredArguments.length).join(' ')
-  return `unexpected argument ${extra}: write "${usageOf(command)}"; put quotes around a value that contains spaces`
+  return `unexpected argument ${extra}: run "${usageOf(command)}"; put quotes around a value that contains spaces`
 }
 
 function invalidChoice([flags = '', value = '', choices = '']: readonly string[]): string {
-  return `${nameOf(flags)}: "${value}" is unknown; ${suggestion(value, choices.split(', '))}`
+  return `${nameOf(flags)}: "${value}" is not valid; ${suggestion(value, choices.split(', '))}`
 }
 
 /** Returns `--kind` for `--kind <kind>`. */
@@ -147,7 +147,7 @@ function withOptionNames(command: Command, refused: ErrorResponse): Error {
     const name = optionOf(command, /^\w*/.exec(path)?.[0] ?? '')
     // The list of errors truncates long messages. The `detail` contains the full message.
     const [, whole = message] = refused.message.split(`body: ${path}: `)
-    return name === null ? null : `${name}: ${whole.replace(/\bsend\b/, 'write')}`
+    return name === null ? null : `${name}: ${whole.replace(/\bsend\b/, 'use')}`
   })
   const known = lines.filter((line) => line !== null)
   return known.length === 0 || known.length < lines.length ? refused : new UsageError(...known)

@@ -40,7 +40,7 @@ export async function findListening(database: string): Promise<Listening | null>
 /** Returns the message that no server has the database open, and what to do. */
 export function noServer(database: string, options: Common): string {
   const path = resolve(database)
-  return `no server runs on ${path}: start ${hint(options, 'serve')}, or name the server with --url or the database with --database`
+  return `no server is running on ${path}: start ${hint(options, 'serve')}, or specify the server with --url or the database with --database`
 }
 
 /** Returns the value of --url or INCMON_URL, without a trailing slash, or null if neither is set. */
@@ -52,9 +52,7 @@ export function namedAddress({ url }: { readonly url?: string }): string | null 
     return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
   }
   const where = url === undefined ? 'INCMON_URL' : '--url'
-  throw new UsageError(
-    `${where}: ${named} is not an address: write one such as http://127.0.0.1:8080, without a password`,
-  )
+  throw new UsageError(`${where}: ${named} is not a URL: use one such as http://127.0.0.1:8080, without a password`)
 }
 
 /** Returns the URL at which a server with this configuration can be reached from its own machine. */

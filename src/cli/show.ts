@@ -91,7 +91,7 @@ function alertsOf({ alerts, alertCount }: Pick<Shown, 'alerts' | 'alertCount'>):
 
 /** Formats one suspect per line. Its reasons follow on separate lines because they are too long for a table. */
 function suspectsOf(suspects: readonly Suspect[]): string {
-  if (suspects.length === 0) return 'no suspects: nothing changed near the start'
+  if (suspects.length === 0) return 'no suspects: nothing changed around the start of the incident'
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {
     const cause = `${formatScore(score)}  ${visible(`${kind} ${ref}`)}`
     return [cause, ...reasons.map(({ text }) => `      - ${visible(text)}`)]
@@ -105,5 +105,5 @@ function timelineOf(timeline: WholeIncident['timeline']): string {
     ['ACTOR', ({ actor }: (typeof timeline)[number]) => actor],
     ['WHAT HAPPENED', ({ text, count }: (typeof timeline)[number]) => `${text}${timesOf(count)}`],
   ] as const
-  return formatTable(timeline, columns, 'nothing in the timeline')
+  return formatTable(timeline, columns, 'the timeline is empty')
 }

@@ -19,5 +19,5 @@ export function parseSource(text: string): Source {
   const name = text.trim().toLowerCase()
   const source = SOURCES.find((one) => one === name) ?? SENDERS[name]
   if (source !== undefined) return source
-  throw new UsageError(`there is no sender ${text}: ${suggestion(name, SOURCE_NAMES)}`)
+  throw new UsageError(`unknown sender ${text}: ${suggestion(name, SOURCE_NAMES)}`)
 }

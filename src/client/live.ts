@@ -124,7 +124,7 @@ function showLost(since: string): void {
   line.className = 'banner banner-warning'
   const inner = document.createElement('div')
   inner.className = 'inner'
-  inner.textContent = `The connection to the server is lost. This page shows what was known at ${since}.`
+  inner.textContent = `The connection to the server was lost. This page shows the state at ${since}.`
   line.append(inner)
   banner.replaceChildren(line)
 }

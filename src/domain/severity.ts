@@ -33,12 +33,13 @@ export function severityOf(draft: AlertDraft): {
 } {
   const label = severityLabel(draft.labels)
   const raw = label === null ? null : (draft.labels[label] ?? null)
-  if (draft.nature === 'no-data') return { severity: 'warning', raw, rule: 'no data: a problem of the monitoring' }
+  if (draft.nature === 'no-data')
+    return { severity: 'warning', raw, rule: 'no data: a problem with the monitoring itself' }
   if (label === null || raw === null) return { severity: 'warning', raw: null, rule: 'no severity label' }
   return {
     severity: parseSeverity(raw),
     raw,
-    rule: isSeverityWord(raw) ? `label ${label}` : `label ${label}: unknown word`,
+    rule: isSeverityWord(raw) ? `label ${label}` : `label ${label}: unknown value`,
   }
 }
 

@@ -5,7 +5,7 @@ export function suggestion(wrong: string, known: readonly string[]): string {
   const ranked = known.map((name) => ({ name, distance: editDistance(wrong.toLowerCase(), name.toLowerCase()) }))
   const [nearest] = ranked.sort((a, b) => a.distance - b.distance)
   const isNear = nearest && nearest.distance <= Math.max(2, wrong.length / 3)
-  return `${isNear ? `did you mean ${nearest.name}? ` : ''}known are ${known.join(', ')}`
+  return `${isNear ? `did you mean ${nearest.name}? ` : ''}choose one of ${known.join(', ')}`
 }
 
 /** Returns the edit distance, counting two transposed letters as one edit. */

@@ -146,8 +146,8 @@ export function createEngine(
     if (isClosed) throw unavailable('incmon is stopping')
     const factor = source === 'metrics' || source === 'dashboard' ? 1 : LONGER
     const requests = queue.size() + large.pending()
-    if (requests >= mostWaiting() * factor) throw unavailable('too many requests wait')
-    if (pendingItems >= MAX_ITEMS_QUEUED * factor) throw unavailable('too many alerts wait')
+    if (requests >= mostWaiting() * factor) throw unavailable('too many requests are pending')
+    if (pendingItems >= MAX_ITEMS_QUEUED * factor) throw unavailable('too many alerts are pending')
   }
 
   return {
@@ -165,7 +165,8 @@ export function createEngine(
       }
     },
     run: (organizationId, decide) => {
-      if (isClosed) return Promise.reject(new IncmonError('unavailable', 'incmon is stopping: nothing was changed'))
+      if (isClosed)
+        return Promise.reject(new IncmonError('unavailable', 'incmon is shutting down: nothing was changed'))
       return push(organizationId, (ctx, at) => ({ outcome: decide(ctx, at), serviceIds: [] }))
     },
     sweep: async () => {

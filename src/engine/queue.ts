@@ -45,7 +45,7 @@ const BATCH_INPUTS = 512
 /** How long to retry, in milliseconds, while another process holds the database lock. Some senders never retry. */
 const RETRY_MS = 5_000
 const PAUSE_MS = 25
-const FULL = 'the disk of the database is full, "incmon doctor" shows how much is free'
+const FULL = 'the database disk is full ("incmon doctor" shows how much is free)'
 /**
  * How long to gather inputs before a batch: at most this many milliseconds, or this share of the last batch's duration
  * if that is longer. Node accepts one connection per turn of its event loop, so without this wait a burst of new
@@ -152,7 +152,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
     }
     if (fault === 'disk') stopAfter(error, taken)
     else if (fault === 'full') for (const one of taken) refuse(one, FULL, error)
-    else if (fault === 'store') for (const one of taken) refuse(one, 'the database cannot be written', error)
+    else if (fault === 'store') for (const one of taken) refuse(one, 'the database is not writable', error)
     else if (count > 1) {
       const retry: Queued[] = []
       for (const one of taken) retry.push(...(await commit([one])).retry)
@@ -164,7 +164,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
   /** Rejects all inputs and ends the process. After a disk error, there is no way to know what was stored. */
   const stopAfter = (error: unknown, taken: readonly Queued[]) => {
     diskError ??= error
-    const message = 'the disk failed, and this request may be stored or not: send it again'
+    const message = 'the disk failed, and this request may or may not be stored: send it again'
     for (const { reject } of taken) reject(Object.assign(new IncmonError('unavailable', message), { cause: error }))
     endSoon(error)
   }

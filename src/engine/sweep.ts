@@ -48,7 +48,7 @@ export async function sweep(deps: SweepDeps): Promise<boolean> {
     faults.push(...found.faults)
     more ||= found.more
   }
-  if (faults.length > 0) throw new AggregateError(faults, `${faults.length} due changes were postponed`)
+  if (faults.length > 0) throw new AggregateError(faults, `${faults.length} scheduled changes were postponed`)
   return more
 }
 

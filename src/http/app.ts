@@ -110,7 +110,7 @@ function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono
   app.notFound(
     watch('none', (c) => {
       if (isForBrowser(c)) return missingPage.handle(c, parts)
-      return problem(404, 'no such path; GET /docs lists all paths')
+      return problem(404, 'this path does not exist; GET /docs lists all paths')
     }),
   )
   return app

@@ -174,8 +174,8 @@ function withKeyRefusals(answers: Answers): Answers {
     const known = answers[status]
     const why =
       status === 409
-        ? 'A request with the same Idempotency-Key did not finish'
-        : 'The Idempotency-Key came with another body in the last 24 hours'
+        ? 'A request with this Idempotency-Key did not finish'
+        : 'This Idempotency-Key was used with a different body in the last 24 hours'
     return { description: known ? `${known.description}. ${why}` : why, body: 'problem' }
   }
   return { ...answers, 409: refusal(409), 422: refusal(422) }

@@ -170,7 +170,7 @@ function statusOf(item: Fields, notification: Fields, warn: Warn): AlertDraft['s
   const status = isUnset(item.status) ? notification.status : item.status
   const word = typeof status === 'string' ? status.trim().toLowerCase() : ''
   if (word !== 'firing' && word !== 'resolved' && !isUnset(status))
-    warn(`status: ${quoted(status)} is unknown; the alert counts as firing`)
+    warn(`status: ${quoted(status)} is unknown; the alert is treated as firing`)
   return word === 'resolved' ? 'resolved' : 'firing'
 }
 

@@ -134,7 +134,7 @@ function readOwners(value: unknown): { kind: string; name: string }[] {
 
 function readCount(event: Fields, warn: Warn): number {
   if (!isUnset(event.count) && !((numberOf(event.count) ?? 0) >= 1))
-    warn(`count: ${quoted(event.count)} is not a count; the event counts once`)
+    warn(`count: ${quoted(event.count)} is not a valid count; the event is counted once`)
   const counts = [at(event, 'series.count'), event.count].map((value) => numberOf(value) ?? 1)
   return Math.min(Math.max(1, ...counts.map(Math.floor)), MAX_COUNT)
 }

@@ -89,7 +89,7 @@ export function sentInstantAt(fields: Fields, { receivedAt, warn }: Receipt, ...
     const instant = parseInstant(value)
     if (instant === null) {
       if (!isUnset(value) && !(typeof value === 'string' && ZERO_TIME.test(value)))
-        warn(`${path}: ${quoted(value)} is not a time; it was ignored`)
+        warn(`${path}: ${quoted(value)} is not a valid time; the value was ignored`)
     } else {
       if (instant > receivedAt + FUTURE)
         warn(`${path}: ${quoted(value)} is in the future; the time of receipt was used`)

@@ -58,7 +58,7 @@ export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   if (list.cuts.length === 0) return body
   // The key occurs twice, and `scan` and JSON.parse found different lists.
   if (!Array.isArray(alerts) || alerts.length > 0) {
-    throw new IncmonError('invalid', 'body: "alerts" is there twice; send one list of alerts')
+    throw new IncmonError('invalid', 'body: "alerts" occurs more than once; send one list of alerts')
   }
   let from = list.from
   for (const { at } of list.cuts) {

@@ -59,7 +59,7 @@ async function mail(
   { id, secrets, words, incidentId, isFirst }: OutgoingMessage,
   { mailServer }: Transports,
 ): Promise<SendOutcome> {
-  if (!mailServer) throw new SendError('the server has no mail server: set smtp-url and mail-from')
+  if (!mailServer) throw new SendError('no mail server is configured: set smtp-url and mail-from')
   const host = mailServer.from.replace(/^.*@|>.*$/g, '')
   const letter = formatMail(words, { id, thread: incidentId, isFirst, host })
   const detail = await sendMail(mailServer, secrets.target, letter)
@@ -71,7 +71,7 @@ async function postMessage(message: OutgoingMessage, network: Network): Promise<
   const target = new URL(secrets.target)
   const answer = await post(addressOf(kind, target), formatted(message, target), network)
   const isRedirect = answer.status >= 300 && answer.status < 400
-  const text = isRedirect ? 'the receiver redirects; use the address to which it redirects' : answer.text
+  const text = isRedirect ? 'the receiver redirects; use the URL that it redirects to' : answer.text
   const detail = text.trim() === '' ? null : text
   const remoteId = kind === 'telegram' ? telegramId(answer.text) : null
   return { status: answer.status, detail, remoteId, retryAfter: answer.retryAfter }

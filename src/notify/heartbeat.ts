@@ -17,7 +17,7 @@ export function startHeartbeat(urlOf: () => string, timeoutMs: number, log: Log)
     const url = urlOf()
     const cause = url === '' ? null : await call(url, timeoutMs)
     if (cause !== null && !isFailing) log.warn({ cause }, 'the heartbeat could not be sent; check heartbeat-url')
-    if (cause === null && isFailing) log.info({}, 'the heartbeat is sent again')
+    if (cause === null && isFailing) log.info({}, 'the heartbeat works again')
     isFailing = cause !== null
   }
   void beat()
@@ -30,7 +30,7 @@ async function call(url: string, timeoutMs: number): Promise<string | null> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual' })
     await response.body?.cancel()
-    return response.ok ? null : `the monitor answered ${response.status}`
+    return response.ok ? null : `the monitor responded with ${response.status}`
   } catch (error) {
     const { cause, name } = error as { cause?: { code?: string }; name: string }
     return cause?.code ?? name

@@ -39,7 +39,9 @@ export async function sendMail(server: MailServer, to: string, mail: Mail): Prom
     const sent = await transport.sendMail({ from: server.from, to, ...content, headers, ...thread })
     return sent.response
   } catch (error) {
-    throw new SendError(`the mail server refused: ${error instanceof Error ? error.message : String(error)}`)
+    throw new SendError(
+      `the mail server rejected the message: ${error instanceof Error ? error.message : String(error)}`,
+    )
   } finally {
     transport.close()
   }

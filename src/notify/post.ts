@@ -37,7 +37,7 @@ export class PrivateAddress extends SendError {
   override readonly name = 'PrivateAddress'
   constructor(host: string) {
     super(
-      `the address is in a private network; if messages may be sent there, add ${host} or its network to the list notify-allow in the configuration of the server, and reload it with SIGHUP`,
+      `the address is in a private network; to allow messages to it, add ${host} or its network to notify-allow in the server configuration, then send SIGHUP to the server`,
     )
   }
 }
@@ -57,7 +57,7 @@ export const resolveName: Resolve = (host) =>
  */
 export async function post(url: URL, { body, headers }: ChannelRequest, network: Network): Promise<PostResponse> {
   const secure = url.protocol === 'https:'
-  if (!secure && url.protocol !== 'http:') throw new SendError('the address must begin with http:// or https://')
+  if (!secure && url.protocol !== 'http:') throw new SendError('the URL must begin with http:// or https://')
   refusePort(url, secure)
   const addresses = await allowedAddresses(url.hostname, network)
   const { username, password, hostname, port, pathname, search } = url
@@ -98,7 +98,7 @@ export async function allowedAddresses(host: string, network: Network): Promise<
 async function resolved(host: string, { resolve, timeoutMs }: Network): Promise<readonly string[]> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(
-    () => late.reject(new SendError(`DNS did not answer within ${timeoutMs / 1000} s`)),
+    () => late.reject(new SendError(`DNS did not respond within ${timeoutMs / 1000} s`)),
     timeoutMs,
   )
   try {
@@ -109,7 +109,7 @@ async function resolved(host: string, { resolve, timeoutMs }: Network): Promise<
   } finally {
     clearTimeout(timer)
   }
-  throw new SendError('the host name cannot be resolved; check the address')
+  throw new SendError('the host name cannot be resolved; check the URL')
 }
 
 function pinnedTo(addresses: readonly string[]): LookupFunction {
@@ -125,7 +125,9 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
 function refusePort({ port, hostname }: URL, secure: boolean): void {
   const number = port === '' ? (secure ? 443 : 80) : Number(port)
   if (number >= 1024 || number === 80 || number === 443) return
-  throw new SendError(`port ${number} of ${hostname} is not for HTTP; use 80, 443 or a port from 1024`)
+  throw new SendError(
+    `port ${number} on ${hostname} is reserved for another protocol; use 80, 443 or a port from 1024 up`,
+  )
 }
 
 /** ntfy accepts a token as the password of a user with an empty name. */
@@ -157,8 +159,8 @@ function retryAfterOf(header: string | undefined): number {
 function causeOf(error: unknown, timeoutMs: number): string {
   const { code = '', name = '' } = error as { code?: string; name?: string }
   if (name === 'TimeoutError' || name === 'AbortError' || code === 'ABORT_ERR') {
-    return `the receiver did not answer within ${timeoutMs / 1000} s`
+    return `the receiver did not respond within ${timeoutMs / 1000} s`
   }
-  if (/CERT|TLS|SSL|ALTNAME/.test(code)) return `the certificate of the receiver is not valid (${code})`
+  if (/CERT|TLS|SSL|ALTNAME/.test(code)) return `the receiver's certificate is not valid (${code})`
   return `the connection failed${code === '' ? '' : ` (${code})`}`
 }

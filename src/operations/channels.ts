@@ -97,7 +97,7 @@ export function rotateSecret(deps: Deps, organizationId: number, id: string): st
     const channel = requireChannel(deps, organizationId, id)
     const secrets = loadChannelSecrets(deps.db, channel.rowId)
     if (!secrets || channel.kind !== 'webhook') {
-      throw new IncmonError('conflict', `a channel of the kind ${channel.kind} has no signing secret`)
+      throw new IncmonError('conflict', `a ${channel.kind} channel has no signing secret`)
     }
     const signing = newSigningSecret(deps)
     const earlier = { earlier: secrets.signing, earlierUntil: deps.now() + BOTH_SECRETS_FOR }
@@ -130,7 +130,7 @@ function refuseTarget(kind: ChannelKind, target: string): void {
 
 function refuseTaken(deps: Deps, organizationId: number, name: string): void {
   if (!findChannelByName(deps.db, organizationId, name)) return
-  throw new IncmonError('conflict', `a channel ${name} already exists: choose another name`)
+  throw new IncmonError('conflict', `a channel named ${name} already exists: choose another name`)
 }
 
 function invalid(path: string, message: string): IncmonError {
@@ -139,6 +139,7 @@ function invalid(path: string, message: string): IncmonError {
 
 function requireChannel(deps: Deps, organizationId: number, id: string): ChannelRecord {
   const channel = findChannel(deps.db, organizationId, id)
-  if (!channel) throw new IncmonError('not-found', 'no such channel in this organization; GET /api/channels lists them')
+  if (!channel)
+    throw new IncmonError('not-found', 'this organization has no such channel; GET /api/channels lists all of them')
   return channel
 }

@@ -11,7 +11,7 @@ import {
 import { findPipeline } from '../store/correlation/pipelines.ts'
 import type { Deps } from './deps.ts'
 
-const NO_LINK = 'no such correlation in this organization; GET /api/correlations lists them'
+const NO_LINK = 'this organization has no such correlation; GET /api/correlations lists all of them'
 
 export type VerdictChange = {
   readonly verdict: CorrelationRecord['verdict']
@@ -35,7 +35,7 @@ export async function setVerdict(
   if (!link) throw new IncmonError('not-found', NO_LINK)
   if (alias) {
     const project = projectOf(deps, organizationId, link, verdict)
-    const conflict = 'the project is already an alias of another service; remove it there first'
+    const conflict = 'the project is already an alias of another service; remove it from that service first'
     await deps.engine.run(organizationId, (ctx) =>
       assignAlias(ctx, link.serviceId, { kind: 'ci-project', value: project }, conflict),
     )
@@ -68,11 +68,12 @@ function projectOf(
   { change }: CorrelationRecord,
   verdict: VerdictChange['verdict'],
 ): string {
-  if (verdict !== 'confirmed') throw refused('requires the verdict confirmed; send both, or omit it')
-  if (change.kind === 'rollout') throw refused('a rollout has no project; omit it, or confirm a pipeline')
+  if (verdict !== 'confirmed') throw refused('is valid only with the verdict confirmed; send both, or omit it')
+  if (change.kind === 'rollout')
+    throw refused('is not valid for a rollout, which has no project; omit it, or confirm a pipeline')
   const project = findPipeline(db, organizationId, change.ref)?.facts.project
   if (project !== undefined) return project
-  const message = 'the project of this pipeline is not in the record; PATCH /api/services/:id instead'
+  const message = 'the project of this pipeline was not recorded; use PATCH /api/services/:id instead'
   throw new IncmonError('conflict', message)
 }
 

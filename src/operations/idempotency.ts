@@ -90,11 +90,11 @@ function forget(deps: Deps, keyed: IdempotentRequest): void {
 }
 
 function reused(): IncmonError {
-  const what = 'this Idempotency-Key came with another body in the last 24 hours, and nothing was changed'
+  const what = 'this Idempotency-Key was used with a different body in the last 24 hours, and nothing was changed'
   return new IncmonError('unprocessable', `${what}; use a new key for a new request`)
 }
 
 function unfinished(): IncmonError {
-  const what = 'a request with this Idempotency-Key began and did not finish, so that it may have taken effect'
-  return new IncmonError('conflict', `${what}; look for its record first, then use a new key if it is missing`)
+  const what = 'an earlier request with this Idempotency-Key did not finish, so it may have taken effect'
+  return new IncmonError('conflict', `${what}; check whether its record exists; if not, use a new key`)
 }

@@ -101,7 +101,7 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
       recordDelivery(deps.db, channel.rowId, now)
       return
     }
-    const why = detail ?? `the receiver answered ${status}`
+    const why = detail ?? `the receiver responded with ${status}`
     recordFailure(deps.db, channel.rowId, why, now, fate === 'disable')
     if (fate === 'retry') {
       postponeMessage(deps.db, leader, outcome, nextAt)

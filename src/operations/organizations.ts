@@ -51,13 +51,13 @@ export async function changeOrganization(
 function refuseShortAlerts(settings: Settings): void {
   const [events, alerts] = [settings['retention-events-days'], settings['retention-alerts-days']]
   if (events <= alerts) return
-  const message = `events cannot be kept longer than alerts, which are kept for ${alerts} days; change both at once`
+  const message = `events cannot be kept longer than alerts, which are kept for ${alerts} days; change both values together`
   throw new IncmonError('invalid', `settings: ${message}`, [{ path: 'settings.retention-events-days', message }])
 }
 
 function refuseTaken(deps: Deps, name: string): void {
   if (findOrganizationByName(deps.db, name)) {
-    throw new IncmonError('conflict', `an organization ${name} already exists: choose another name`)
+    throw new IncmonError('conflict', `an organization named ${name} already exists: choose another name`)
   }
 }
 

@@ -6,18 +6,19 @@ import { findPostmortem, updatePostmortem } from '../store/incident/postmortems.
 import type { Deps } from './deps.ts'
 
 /** How to resolve an incident manually. */
-const BY_HAND = 'by hand with "incmon incident resolve ID", or PATCH /api/incidents/ID and {"status":"resolved"}'
+const BY_HAND =
+  'for example with "incmon incident resolve ID", or with PATCH /api/incidents/ID and {"status":"resolved"}'
 
 /** Explains why an incident has no postmortem and how to get one. */
 export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   if (!hasPostmortems(plan))
-    return `no postmortem: the plan ${plan} has none; change the plan to ${POSTMORTEM_PLANS.join(' or ')}`
-  if (resolvedAt === null) return `no postmortem yet: it is written when the incident is resolved, ${BY_HAND}`
-  return 'no postmortem: none was written when this incident was resolved; reopen it and resolve it again to create one'
+    return `no postmortem: the ${plan} plan does not include postmortems; change the plan to ${POSTMORTEM_PLANS.join(' or ')}`
+  if (resolvedAt === null) return `no postmortem yet: it is created when the incident is resolved, ${BY_HAND}`
+  return 'no postmortem: none was created when this incident was resolved; reopen the incident and resolve it again to create one'
 }
 
 /** The error message if another user changed the text in the meantime. */
-export const CHANGED_MEANWHILE = 'another person changed this part of the postmortem; read it and save again'
+export const CHANGED_MEANWHILE = 'somebody else has changed this part of the postmortem; reload it and save again'
 
 /**
  * Changes the texts or the state of the latest revision.

@@ -18,7 +18,7 @@ export function checkStore({ db }: Deps): Check[] {
 
 function missingMigrations(db: Deps['db']): string | null {
   const isCurrent = migrationStates(db).every(({ appliedAt }) => appliedAt !== null)
-  return isCurrent ? null : 'the database lacks migrations; run incmon migrate'
+  return isCurrent ? null : 'the database has pending migrations; run incmon migrate'
 }
 
 /** A rolled-back transaction does not detect a full disk, so recent write failures are reported too. */
@@ -42,7 +42,7 @@ function checked(check: () => string | null): string | null {
     return check()
   } catch (error) {
     const code = codeOf(error)
-    return `the database accepts no writes (${code}); ${remedyOf(code) ?? 'check its disk and its owner'}`
+    return `the database is not writable (${code}); ${remedyOf(code) ?? 'check its disk and its owner'}`
   }
 }
 

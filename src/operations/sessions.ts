@@ -48,7 +48,7 @@ export function signIn(deps: Deps, token: string, wanted: Wanted): NewSession {
   const identity = authenticate(deps, token.trim())
   if (!identity) throw new IncmonError('unauthorized', 'This token is unknown, revoked or expired.')
   if (!identity.scopes.includes('read'))
-    throw new IncmonError('forbidden', 'This token may only send events. Use one with the scope read.')
+    throw new IncmonError('forbidden', 'This token can only send events. Use a token with the read scope.')
   return open(deps, identity.organizationId, identity.tokenId, wanted)
 }
 
@@ -74,7 +74,7 @@ export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted):
     const hash = digest(secret)
     const link = findSetupLink(deps.db, hash, deps.now())
     if (!link || !deleteSetupLink(deps.db, hash))
-      throw new IncmonError('unauthorized', 'This setup link was already used, or it is older than 30 minutes.')
+      throw new IncmonError('unauthorized', 'This setup link has already been used or has expired.')
     return open(deps, link.organizationId, null, wanted)
   })
 }

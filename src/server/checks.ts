@@ -35,9 +35,9 @@ export function checkProcess(state: {
 }
 
 function diskFault(free: number | null, minFree: number): string | null {
-  if (free === null) return 'the disk of the database does not respond; check it'
+  if (free === null) return 'the database disk is not responding; check the disk'
   return judgeDiskSpace(free, minFree) === 'short'
-    ? `${wholeMebibytes(free)} MiB of disk space are free, less than min-free-disk = ${minFree}; free some space`
+    ? `${wholeMebibytes(free)} MiB of disk space is free, which is less than min-free-disk = ${minFree}; free some space`
     : null
 }
 

@@ -64,10 +64,13 @@ function createCounters(own: Own) {
   return {
     items: counter('incmon_ingested_items_total', 'Webhook items stored.'),
     rejected: counter('incmon_rejected_items_total', 'Webhook items rejected with an error.'),
-    repeated: counter('incmon_repeated_deliveries_total', 'Requests answered again by their Idempotency-Key.'),
+    repeated: counter(
+      'incmon_repeated_deliveries_total',
+      'Repeated requests answered because of their Idempotency-Key.',
+    ),
     dropped: counter(
       'incmon_dropped_connections_total',
-      'Connections over max-connections, or max-connections-per-address.',
+      'Connections closed because of max-connections or max-connections-per-address.',
     ),
     batches: histogram('incmon_batch_deliveries', 'Requests in one commit.', BATCH_SIZES),
     batchItems: histogram('incmon_batch_items', 'Items in one commit.', BATCH_SIZES),
@@ -80,7 +83,7 @@ function createRequestFigures(own: Own): Metrics['requestsOf'] {
   const counter = new Counter({
     ...own,
     name: 'incmon_http_requests_total',
-    help: 'Answered requests.',
+    help: 'HTTP requests answered.',
     labelNames: ['route', 'status'],
   })
   const histogram = new Histogram({
@@ -148,7 +151,7 @@ export function organizationText(
   const seen = new Gauge({
     ...labelled,
     name: 'incmon_source_last_seen_timestamp_seconds',
-    help: 'When the source last sent an item that could be used.',
+    help: 'When the source last sent a usable item.',
   })
   for (const { source, cluster, receiver, events, rejections, lastEventAt } of senders) {
     const labels = { source, cluster, receiver }
@@ -158,7 +161,7 @@ export function organizationText(
   }
   const failing = new Gauge({
     name: 'incmon_channel_failing',
-    help: 'Whether the last message over a channel failed (1), or it was delivered (0).',
+    help: 'Whether the last message to a channel failed (1) or was delivered (0).',
     labelNames: ['channel'],
     ...own,
   })

@@ -33,7 +33,7 @@ export function endBySignal(parts: {
       log,
       { signal },
       'stopping',
-      'incmon finishes the requests in progress and stops; press Ctrl-C again to stop at once',
+      'incmon is finishing the requests in progress and will then stop; press Ctrl-C again to stop immediately',
     )
     await running.close(signal === 'SIGTERM')
     finish(db, log)
@@ -54,7 +54,7 @@ export function inform(log: Log, happening: object, message: string, inWords?: s
 /** All data is already on disk. A failure here only slows down the next start. */
 function finish(db: Db, log: Log): void {
   try {
-    if (!truncateWal(db)) log.warn('another process reads the database, so the write-ahead log was not emptied')
+    if (!truncateWal(db)) log.warn('another process has the database open, so the write-ahead log was not emptied')
     db.close()
   } catch (error) {
     log.error({ error }, 'the write-ahead log could not be moved into the database file')

@@ -31,7 +31,7 @@ export function firstLines(deps: Deps, seen: Addresses): string[] {
   const link = isSignedIn ? [] : [signInLine(deps, organization.rowId, seen.publicUrl)]
   if (hasToken) return link
   const { token } = createToken(deps, { organizationId: organization.rowId, name: 'first', scopes: SCOPES })
-  return [...link, `Token for all purposes, shown only once: ${token}`, `Send a test alert: ${curl(seen.url, token)}`]
+  return [...link, `Token with all scopes, shown only once: ${token}`, `Send a test alert: ${curl(seen.url, token)}`]
 }
 
 /** Returns the URL of a setup link. `url` has no trailing slash. */
@@ -41,13 +41,13 @@ export function setupAddress(url: string, secret: string): string {
 
 function signInLine(deps: Deps, organizationId: number, url: string): string {
   const { secret } = createSetupLink(deps, organizationId)
-  return `Sign in with a browser (works once, within 30 minutes): ${setupAddress(url, secret)}`
+  return `Sign in with a browser (this link works once and expires after 30 minutes): ${setupAddress(url, secret)}`
 }
 
 function tokenCommand(file: string, organization: string, program: string): string {
   const database = file === KEYS.database.fallback ? '' : ` --database ${shellQuote(file)}`
   const options = ` --org ${shellQuote(organization)} --scopes ${SCOPES.join(',')}${database}`
-  return `there is no token yet: create one with ${program} token create${options}`
+  return `no token exists yet: create one with ${program} token create${options}`
 }
 
 function curl(url: string, token: string): string {

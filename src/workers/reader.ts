@@ -83,7 +83,7 @@ function createLane(start: () => Worker, failed: Failed) {
   return {
     ask: (one: PendingQuestion) => {
       if (closed) return one.reject(unavailable('incmon is stopping'))
-      if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many slow reads are waiting'))
+      if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many slow reads are pending'))
       waiting.push(one)
       if (!current) next()
     },

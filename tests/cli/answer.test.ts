@@ -18,8 +18,8 @@ for (const [what, text, shown] of [
   ['plain text', 'upstream connect error\n or reset\n', 'upstream connect error or reset'],
   ['JSON of another program', '{"message":"no Route"}', '{"message":"no Route"}'],
   ['a control sequence', '\u001b[2Jgone', '�[2Jgone'],
-  ['an empty body', '', 'an empty body; check that this is the address of incmon'],
-  ['a page without text', '<html><body></body></html>', 'an empty body; check that this is the address of incmon'],
+  ['an empty body', '', 'an empty body; check that this is the URL of incmon'],
+  ['a page without text', '<html><body></body></html>', 'an empty body; check that this is the URL of incmon'],
   ['a tag that is never closed', '<html><script>alert(1)', 'alert(1)'],
 ] as const) {
   test(`${what} is shown in one line`, () => assert.equal(detailOf(text), shown))
@@ -51,18 +51,18 @@ suite("a proxy's page", { concurrency: 4 }, () => {
     [
       502,
       ['health'],
-      /^incmon: http\S+ is not ready: it answered 502, 502 Bad Gateway [^\n<]+: "incmon doctor" [^\n]+\n$/,
+      /^incmon: http\S+ is not ready: it responded with 502, 502 Bad Gateway [^\n<]+: run "incmon doctor" [^\n]+\n$/,
     ],
     [
       200,
       ['health'],
-      /^incmon: http\S+ is not ready: it answered 200, 502 Bad Gateway [^\n<]+: this is not incmon[^\n]+\n$/,
+      /^incmon: http\S+ is not ready: it responded with 200, 502 Bad Gateway [^\n<]+: this is not incmon[^\n]+\n$/,
     ],
-    [502, ['send-test', 'ci', '--token', 'x'], /^incmon: http\S+ answered 502: 502 Bad Gateway [^\n<]+\n$/],
+    [502, ['send-test', 'ci', '--token', 'x'], /^incmon: http\S+ responded with 502: 502 Bad Gateway [^\n<]+\n$/],
     [
       200,
       ['send-test', 'ci', '--token', 'x'],
-      /^incmon: http\S+ answered 200: 502 Bad [^\n<]+: this is not incmon[^\n]+\n$/,
+      /^incmon: http\S+ responded with 200: 502 Bad [^\n<]+: this is not incmon[^\n]+\n$/,
     ],
   ] as const) {
     test(`with status ${status} makes ${command[0]} fail with one line`, async (t) => {

@@ -30,7 +30,7 @@ suite('backup', { concurrency: 4 }, () => {
   test('without a server it writes a file, says so, and leaves nothing else behind', async (t) => {
     const cwd = acme(t)
     const { out, err, code } = await incmon(cwd, ['backup', 'copy.db'])
-    assert.match(out, /^backed up incmon\.db to copy\.db: \d+\.\d MB, checked\n$/)
+    assert.match(out, /^backed up incmon\.db to copy\.db: \d+\.\d MB, verified\n$/)
     assert.deepEqual([code, err, left(cwd)], [0, '', ['copy.db']])
     assert.equal(statSync(join(cwd, 'copy.db')).mode & 0o777, 0o600)
   })
@@ -54,7 +54,7 @@ suite('backup', { concurrency: 4 }, () => {
     const { err } = await shell(cwd, 'incmon backup - | head -c 10 >/dev/null')
     assert.match(
       err,
-      /^incmon: the backup was not written completely \(the reader closed the pipe\): [^\n]+run the command again\n$/,
+      /^incmon: the backup is incomplete \(the reader closed the pipe\): [^\n]+run the command again\n$/,
     )
     assert.deepEqual(left(cwd), [])
   })
@@ -91,13 +91,17 @@ suite('backup', { concurrency: 4 }, () => {
 })
 
 const TARGETS: readonly [what: string, target: string, line: RegExp][] = [
-  ['a file that exists', 'taken', /taken already exists: add --force to replace it, or name another file$/],
-  ['the database itself', 'incmon.db', /incmon\.db is the database itself or one of its files: name another file$/],
+  ['a file that exists', 'taken', /taken already exists: add --force to replace it, or choose another file$/],
+  ['the database itself', 'incmon.db', /incmon\.db is the database itself or one of its files: choose another file$/],
   ['its log', 'incmon.db-wal', /incmon\.db-wal is the database itself or one of its files/],
   ['its lock', 'incmon.db.lock', /incmon\.db\.lock is the database itself or one of its files/],
   ['the database by a link', 'link', /link is the database itself or one of its files/],
-  ['a directory', 'folder', /folder is not a regular file: name a file, or - for standard output$/],
-  ['a directory that is missing', 'gone/copy.db', /^there is no directory \S+gone: create it, or name another file$/],
+  ['a directory', 'folder', /folder is not a regular file: choose a regular file, or - for standard output$/],
+  [
+    'a directory that is missing',
+    'gone/copy.db',
+    /^the directory \S+gone does not exist: create it, or choose another file$/,
+  ],
 ]
 
 for (const [what, target, line] of TARGETS) {
@@ -140,7 +144,7 @@ test('--force replaces a file, and a failure keeps it', async (t) => {
 test('a backup to a file rejects --temporary', async (t) => {
   const file = join(acme(t), 'incmon.db')
   const { text, code } = await refusal(['backup', `${file}.copy`, '--temporary', '/tmp', '--database', file])
-  assert.deepEqual([code, text], [2, '--temporary: only for -, because a file needs no temporary copy elsewhere'])
+  assert.deepEqual([code, text], [2, '--temporary is valid only with -: a backup to a file needs no temporary copy'])
 })
 
 test('without a database, no file is created', async (t) => {
@@ -148,7 +152,7 @@ test('without a database, no file is created', async (t) => {
   const { text, code } = await refusal(['backup', join(cwd, 'copy.db'), '--database', join(cwd, 'incmon.db')])
   assert.match(
     text,
-    /^there is no database at \S+incmon\.db: create one with .+"incmon serve --database \S+incmon\.db", or name another with --database/,
+    /^there is no database at \S+incmon\.db: create one with .+"incmon serve --database \S+incmon\.db", or choose another with --database/,
   )
   assert.deepEqual([code, readdirSync(cwd)], [1, []])
 })

@@ -99,7 +99,7 @@ suite('commands', { concurrency: 4 }, () => {
     assert.match(out, /^incmon_[\w-]{43}\n$/)
     assert.match(
       err,
-      /^created a token of Acme for ingest, valid until \d{4}-.+Z; store it now, because it is not shown again\n$/,
+      /^created a token for Acme with the scopes ingest, valid until \d{4}-.+Z; save it now, because it is shown only once\n$/,
     )
   })
 
@@ -109,7 +109,7 @@ suite('commands', { concurrency: 4 }, () => {
     const changed = await incmon('/', ['org', '--database', file, 'set-plan', 'Acme', 'Pro'])
     const listed = await incmon('/', ['--json', '--database', file, 'org', 'list'])
     const [{ name, plan, id }] = JSON.parse(listed.out)
-    assert.equal(changed.out, 'Acme is now on plan Pro\n')
+    assert.equal(changed.out, 'Acme is now on the Pro plan\n')
     assert.deepEqual([name, plan], ['Acme', 'Pro'])
     assert.match(id, UUID)
   })
@@ -183,6 +183,6 @@ suite('commands', { concurrency: 4 }, () => {
   test('with several organizations, one must be named', async (t) => {
     const { db } = acme(t, { basil: true })
     const { code, text } = await refusal(['token', 'create', '--database', db.file])
-    assert.deepEqual([code, text], [2, 'there are several organizations: name one of Acme, Basil with --org'])
+    assert.deepEqual([code, text], [2, 'there are several organizations: choose one of Acme, Basil with --org'])
   })
 })

@@ -57,7 +57,7 @@ suite('doctor', { concurrency: 4 }, () => {
     const { cwd } = acme(t)
     const { url } = await incmonServe(t, cwd)
     const { of, ok } = await examine(cwd, { INCMON_PORT: new URL(url).port })
-    assert.deepEqual(of('port'), [`ok incmon listens on ${url} and is ready`])
+    assert.deepEqual(of('port'), [`ok incmon is listening on ${url} and is ready`])
     assert.deepEqual([of('integrity'), ok], [['ok the file is intact (quick_check)'], true])
   })
 
@@ -67,7 +67,7 @@ suite('doctor', { concurrency: 4 }, () => {
     const { hostname, port } = new URL(url)
     const flags = ['--host', hostname, '--port', port, '--min-free-disk', '1000000000']
     const { of } = await examine(cwd, { INCMON_PORT: '0' }, null, ...flags)
-    assert.deepEqual(of('port'), [`ok incmon listens on ${url} and is ready`])
+    assert.deepEqual(of('port'), [`ok incmon is listening on ${url} and is ready`])
     assert.match(of('disk')[0] ?? '', /^fail .+ free, under min-free-disk = 1000000000 MiB/)
   })
 
@@ -78,8 +78,8 @@ suite('doctor', { concurrency: 4 }, () => {
       examine(other.cwd, { INCMON_PORT: new URL(url).port }),
       examine(served.cwd, { INCMON_PORT: NOBODYS }),
     ])
-    assert.deepEqual(elsewhere.of('port'), [`warn incmon listens on ${url}, but with another database`])
-    assert.deepEqual(onAnother.of('port'), [`ok incmon listens on ${url} and is ready`])
+    assert.deepEqual(elsewhere.of('port'), [`warn incmon is listening on ${url}, but with another database`])
+    assert.deepEqual(onAnother.of('port'), [`ok incmon is listening on ${url} and is ready`])
   })
 
   test('after a kill, the write-ahead log is complete and is kept for the next server', async (t) => {
@@ -124,7 +124,7 @@ suite('doctor', { concurrency: 4 }, () => {
     const { of, ok } = await examine(dirname(db.file), { INCMON_PORT: '0' })
     assert.match(
       of('source')[0] ?? '',
-      /^warn Acme\/metrics\/incmon: the last heartbeat came \d+ d .+ ago: its alerts may/,
+      /^warn Acme\/metrics\/incmon: the last heartbeat arrived \d+ d .+ ago: its alerts may/,
     )
     assert.match(of('source')[1] ?? '', /^ok Charlie\/metrics\/incmon: last event just now$/)
     assert.match(of('clock')[0] ?? '', /^fail \d+ d .+ before the newest event: it was set back/)
@@ -139,7 +139,7 @@ suite('doctor', { concurrency: 4 }, () => {
     await request('POST', '/api/webhooks/metrics', { token: acme.token, body: watchdog })
     const { of } = await examine(dirname(db.file), { INCMON_PORT: '0' })
     const [nameless, heard] = of('source')
-    assert.match(nameless ?? '', /^warn Acme\/metrics: no usable item yet; the last rejected item came just now$/)
+    assert.match(nameless ?? '', /^warn Acme\/metrics: no usable item yet; the last rejected item arrived just now$/)
     assert.match(heard ?? '', /^ok Acme\/metrics\/incmon: last event just now$/)
   })
 
@@ -155,7 +155,7 @@ suite('doctor', { concurrency: 4 }, () => {
     const { of, ok } = await examine(dirname(db.file), { INCMON_PORT: '0' })
     const [ended, ending, ...more] = of('token')
     assert.deepEqual([more, ok], [[], true])
-    assert.match(ended ?? '', /^warn Acme\/grafana: expired on \S+Z, last used 2 d ago: its user is refused$/)
+    assert.match(ended ?? '', /^warn Acme\/grafana: expired on \S+Z, last used 2 d ago: requests with it are rejected$/)
     assert.match(ending ?? '', /^warn Charlie\/prometheus: expires on \S+Z, last used 2 d ago$/)
   })
 
@@ -165,7 +165,7 @@ suite('doctor', { concurrency: 4 }, () => {
     t.after(() => void server.close())
     const { port } = server.address() as AddressInfo
     const { of, ok } = await examine(acme(t).cwd, { INCMON_PORT: String(port) })
-    assert.deepEqual([of('port'), ok], [[`fail another program listens on http://127.0.0.1:${port}`], false])
+    assert.deepEqual([of('port'), ok], [[`fail another program is listening on http://127.0.0.1:${port}`], false])
   })
 
   test('the certificate is also checked without a server', async (t) => {
@@ -175,7 +175,7 @@ suite('doctor', { concurrency: 4 }, () => {
       made.map(({ cert, key }) => examine(cwd, { INCMON_PORT: '0', INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key })),
     )
     const [expired, soon, good] = says.map(({ of }) => of('certificate').join())
-    assert.match(expired ?? '', /^fail \S+cert\.pem expired on \S+Z: clients refuse it$/)
+    assert.match(expired ?? '', /^fail \S+cert\.pem expired on \S+Z: clients reject it$/)
     assert.match(soon ?? '', /^warn \S+cert\.pem expires on \S+Z, within 14 days$/)
     assert.match(good ?? '', /^ok \S+cert\.pem is valid until \S+Z$/)
     assert.deepEqual(
@@ -193,7 +193,7 @@ suite('doctor', { concurrency: 4 }, () => {
       examine(cwd, { INCMON_PORT: '0' }, null, ...flags(cert, makeCertificate(t).key)),
     ])
     assert.match(missing.of('certificate').join(), /^fail \/nowhere\.pem cannot be read \(ENOENT\)/)
-    assert.match(foreign.of('certificate').join(), /^fail \S+key\.pem is not the key of \S+cert\.pem/)
+    assert.match(foreign.of('certificate').join(), /^fail \S+key\.pem does not match the certificate \S+cert\.pem/)
     assert.deepEqual([missing.ok, foreign.ok], [false, false])
   })
 

@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test'
 import { asking, incmon, incmonServe } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-const UNREADY = '{"title":"Service Unavailable","status":503,"detail":"the database accepts no writes (SQLITE_FULL)"}'
+const UNREADY = '{"title":"Service Unavailable","status":503,"detail":"the database is not writable (SQLITE_FULL)"}'
 
 /** Starts a server that is not ready for the given number of requests, and counts them. */
 async function unreadyFor(t: TestContext, times: number, body = UNREADY) {
@@ -33,15 +33,15 @@ suite('health', { concurrency: 4 }, () => {
     const { url, asked } = await unreadyFor(t, 9)
     const { code, out, err } = await incmon('/', ['health', '--url', url])
     assert.deepEqual([code, out, asked.times], [1, '', 1])
-    const why = 'it answered 503, the database accepts no writes (SQLITE_FULL)'
-    assert.equal(err, `incmon: ${url} is not ready: ${why}: "incmon doctor" looks for the cause\n`)
+    const why = 'it responded with 503, the database is not writable (SQLITE_FULL)'
+    assert.equal(err, `incmon: ${url} is not ready: ${why}: run "incmon doctor" to find the cause\n`)
   })
 
   test('HTTPS to a plain HTTP server suggests the http URL', async (t) => {
     const { url } = await unreadyFor(t, 0)
     const secure = url.replace('http:', 'https:')
     const { err, code } = await incmon('/', ['health', '--url', secure])
-    assert.match(err, /: no answer \(the TLS handshake failed, (ERR_SSL_\w+|EPROTO)\): try http:\S+ with --url\n$/)
+    assert.match(err, /: no response \(the TLS handshake failed, (ERR_SSL_\w+|EPROTO)\): try http:\S+ with --url\n$/)
     assert.ok(err.includes(`${secure} is not ready`) && err.includes(`try ${url} with`))
     assert.equal(code, 1)
   })
@@ -55,7 +55,7 @@ suite('health', { concurrency: 4 }, () => {
     const after = await asking(cwd, ['health'], { env })
     assert.match(
       before.err,
-      /^incmon: no server runs on \S+incmon\.db: start "incmon serve", or name the server with --url/,
+      /^incmon: no server is running on \S+incmon\.db: start "incmon serve", or specify the server with --url/,
     )
     assert.deepEqual([before.code, after.out], [1, `${server.url} is ready\n`])
   })
@@ -71,6 +71,6 @@ suite('health', { concurrency: 4 }, () => {
     const { url } = await unreadyFor(t, 9, '<html>Bad gateway</html>')
     const { code, out, err } = await incmon('/', ['health', '--url', url, '--json'])
     assert.deepEqual([code, err], [1, ''])
-    assert.deepEqual(JSON.parse(out), { url, ready: false, why: 'it answered 503, Bad gateway', warning: null })
+    assert.deepEqual(JSON.parse(out), { url, ready: false, why: 'it responded with 503, Bad gateway', warning: null })
   })
 })

@@ -173,10 +173,10 @@ suite('import', { concurrency: 4 }, () => {
     const { code, err } = await incmon(cwd, ['import', '/dev/zero', '--org', 'Acme'])
     assert.deepEqual(
       [code, err],
-      [1, 'incmon: /dev/zero is not a text file: name a file with one event in each line, or -\n'],
+      [1, 'incmon: /dev/zero is not a text file: choose a file with one event per line, or - for standard input\n'],
     )
     writeFileSync(join(cwd, 'long'), 'x'.repeat(1001))
-    await assert.rejects(readInput(join(cwd, 'long'), 'of events', 1000), /has more than 1000 bytes: split it/)
+    await assert.rejects(readInput(join(cwd, 'long'), 'of events', 1000), /is larger than 1000 bytes: split it/)
     assert.equal(db.all(db.sql.selectFrom('events').select('id')).length, 0)
   })
 })

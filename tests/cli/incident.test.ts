@@ -55,7 +55,7 @@ suite('incident', { concurrency: 4 }, () => {
     const open = await run('list', '--status', 'open', ...acmes)
     makeIncident(db, acme, makeService(db, acme, 'web'))
     const [some] = JSON.parse((await run('list', '--status', 'open', '--json', ...acmes)).out)
-    assert.deepEqual([open.out, some.title], ['no incident is open\n', 'Checkout is down'])
+    assert.deepEqual([open.out, some.title], ['there are no open incidents\n', 'Checkout is down'])
   })
 
   test('resolve does the same as PATCH: status, actor in the timeline, and postmortem', async (t) => {
@@ -81,7 +81,7 @@ suite('incident', { concurrency: 4 }, () => {
     const one = await run('resolve', incident.id, ...at)
     fire('metrics')
     const two = await run('resolve', incident.id, '--json', ...at)
-    assert.match(one.out, /^resolved .+\n1 alert still fires: no new incident opens for shop\/web until/)
+    assert.match(one.out, /^resolved .+\n1 alert is still firing: no new incident opens for shop\/web until/)
     assert.equal(JSON.parse(two.out).firingAlerts, 2)
   })
 
@@ -89,7 +89,7 @@ suite('incident', { concurrency: 4 }, () => {
     const { at, basil, db, run } = await resolved(t)
     const { id } = makeIncident(db, basil, makeService(db, basil, 'web\u001b[2J'))
     const { code, out } = await run('resolve', id, ...at)
-    const why = 'no postmortem: the plan Free has none; change the plan to Team or Pro'
+    const why = 'no postmortem: the Free plan does not include postmortems; change the plan to Team or Pro'
     assert.deepEqual([code, out], [0, `resolved incident 2 (Checkout is down) of shop/web�[2J\n${why}\n`])
   })
 
@@ -101,7 +101,7 @@ suite('incident', { concurrency: 4 }, () => {
     const [text, json] = [await run('resolve', id, ...at), await run('resolve', id, '--json', ...at)]
     assert.match(
       text.out,
-      /^incident 1 \(Checkout\) of shop\/cart-\S+ is already resolved, since 2026-03-14T12:00:00\.000Z\n/,
+      /^incident 1 \(Checkout\) of shop\/cart-\S+ was already resolved at 2026-03-14T12:00:00\.000Z\n/,
     )
     const { status, changed, organization } = JSON.parse(json.out)
     assert.deepEqual([text.code, json.code, status, changed, organization], [0, 0, 'resolved', false, 'Acme'])
@@ -153,7 +153,7 @@ suite('incident', { concurrency: 4 }, () => {
     const { at, directory, run } = await resolved(t)
     const { code, out } = await run('export', directory, ...at, '--org', 'Basil')
     assert.equal(code, 0)
-    assert.match(out, /^wrote nothing: no incident of this organization in this time has a postmortem[^\n]+\n$/)
+    assert.match(out, /^wrote nothing: no incident of this organization in this period has a postmortem[^\n]+\n$/)
   })
 })
 
@@ -164,25 +164,25 @@ test('export refuses to overwrite a file and writes no others', async (t) => {
   writeFileSync(mine, 'mine')
   const { text, code } = await refuse('export', directory, ...acmes)
   assert.deepEqual([code, readdirSync(directory).length, readFileSync(mine, 'utf8')], [1, 1, 'mine'])
-  assert.match(text, /one-\S+\.md already exists, nothing was written: add --force, or name another directory$/)
+  assert.match(text, /one-\S+\.md already exists, so nothing was written: add --force, or choose another directory$/)
 })
 
 test('without a postmortem one line gives the reason: the plan, the status, or an unknown incident', async (t) => {
   const { acme, at, basils, db, refuse } = await resolved(t)
   const open = makeIncident(db, acme, makeService(db, acme, 'web')).id
   for (const [id, line] of [
-    [basils, /^no postmortem: the plan Free has none; change the plan to Team or Pro$/],
+    [basils, /^no postmortem: the Free plan does not include postmortems; change the plan to Team or Pro$/],
     [
       open,
-      /^no postmortem yet: .+ resolved, by hand with "incmon incident resolve ID", or PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/,
+      /^no postmortem yet: .+ resolved, for example with "incmon incident resolve ID", or with PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/,
     ],
     [
       newUuid(),
-      /^no incident 0190\S+: write its number, or at least 8 characters of its id, as "incmon incident list --database \S+" shows them$/,
+      /^no incident 0190\S+: enter its number, or at least 8 characters of its id, as shown by "incmon incident list --database \S+"$/,
     ],
     [
       'cart',
-      /^no incident cart: write its number, or at least 8 characters of its id, as "incmon incident list --database \S+" shows them$/,
+      /^no incident cart: enter its number, or at least 8 characters of its id, as shown by "incmon incident list --database \S+"$/,
     ],
   ] as const) {
     const { text, code } = await refuse('postmortem', id, ...at)
@@ -204,7 +204,7 @@ test('a number that exists in several organizations requires --org', async (t) =
   const { text, code } = await refuse('show', '1', ...at)
   assert.deepEqual(
     [code, text],
-    [1, 'several organizations have an incident 1: name one of Acme, Basil, Charlie with --org'],
+    [1, 'several organizations have an incident 1: choose one of Acme, Basil, Charlie with --org'],
   )
 })
 
@@ -213,10 +213,10 @@ test('a partial id that is too short or ambiguous is rejected', async (t) => {
   const [first = ''] = ids
   const short = await refuse('show', `${first.slice(0, 6)}`.replace(/^\d+$/, 'abcdef'), ...acmes)
   const several = await refuse('show', first.slice(0, 8), ...acmes)
-  assert.match(short.text, /is too short: write its number, or at least 8 characters of its id/)
+  assert.match(short.text, /is too short: enter its number, or at least 8 characters of its id/)
   assert.match(
     several.text,
-    /^several incidents have an id with .+: write the last characters of one, such as [0-9a-f]{8}, [0-9a-f]{8}$/,
+    /^.+ matches the ids of several incidents: enter the last characters of one id, such as [0-9a-f]{8}, [0-9a-f]{8}$/,
   )
 })
 
@@ -230,19 +230,19 @@ test('an unknown incident cannot be resolved', async (t) => {
   const { at, db, refuse } = await resolved(t)
   for (const id of [newUuid(), 'cart']) {
     const { text, code } = await refuse('resolve', id, ...at)
-    const line = `no incident ${id}: write its number, or at least 8 characters of its id, as "incmon incident list --database ${db.file}" shows them`
+    const line = `no incident ${id}: enter its number, or at least 8 characters of its id, as shown by "incmon incident list --database ${db.file}"`
     assert.deepEqual([code, text], [1, line])
   }
 })
 
 for (const [args, line] of [
-  ['list --status closed', /known are open, investigating, identified, monitoring, resolved/],
-  ['export out --from yesterday', /^--from: yesterday is not a time: write one such as 2026-03-14/],
+  ['list --status closed', /choose one of open, investigating, identified, monitoring, resolved/],
+  ['export out --from yesterday', /^--from: yesterday is not a time: use one such as 2026-03-14/],
   ['export out --to 2026-02-30', /^--to: 2026-02-30 is not a time/],
-  ['export out --from 2026-03-15 --to 2026-03-13', /^--from: later than --to; swap the two values$/],
-  ['export', /^<dir> is missing: write /],
-  ['postmortem', /^<id> is missing: write /],
-  ['resolve', /^<id> is missing: write /],
+  ['export out --from 2026-03-15 --to 2026-03-13', /^--from is later than --to: swap the two values$/],
+  ['export', /^<dir> is missing: run /],
+  ['postmortem', /^<id> is missing: run /],
+  ['resolve', /^<id> is missing: run /],
 ] as const) {
   test(`wrong usage, exit code 2: incmon incident ${args}`, async (t) => {
     const { text, code } = await refusal(['incident', ...args.split(' '), '--database', makeWorld(t).db.file])

@@ -4,16 +4,26 @@ import { test } from 'node:test'
 import { explainNoAnswer } from '../../src/cli/ask.ts'
 
 const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
-const START = /^start "incmon serve", or name the server with --url$/
+const START = /^start "incmon serve", or specify the server with --url$/
 
 for (const [code, url, why, remedy] of [
   ['ECONNREFUSED', 'http://a:1', /^ECONNREFUSED$/, START],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'https://a:1', /^its certificate is not trusted here/, /NODE_EXTRA_CA_CERTS/],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'https://a:1', /was issued for another name/, /^use the name in the certificate/],
-  ['CERT_HAS_EXPIRED', 'https://a:1', /^its certificate has expired/, /^renew it, and send the server SIGHUP$/],
+  [
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'https://a:1',
+    /^its certificate is not trusted by this machine/,
+    /NODE_EXTRA_CA_CERTS/,
+  ],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'https://a:1',
+    /was issued for a different host name/,
+    /^use a host name from the certificate/,
+  ],
+  ['CERT_HAS_EXPIRED', 'https://a:1', /^its certificate has expired/, /^renew it, then send SIGHUP to the server$/],
   ['CERT_NOT_YET_VALID', 'https://a:1', /^its certificate is not valid yet/, /^check the clocks/],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'https://a:1/x', /^the TLS handshake failed/, /^try http:\/\/a:1\/x with --url$/],
-  ['UND_ERR_SOCKET', 'http://a:1/x', /^it closed the connection/, /^try https:\/\/a:1\/x with --url, or read/],
+  ['UND_ERR_SOCKET', 'http://a:1/x', /^it closed the connection/, /^try https:\/\/a:1\/x with --url, or check/],
   ['UND_ERR_SOCKET', 'https://a:1', /^UND_ERR_SOCKET$/, START],
 ] as const) {
   test(`${code} of ${url} has its remedy`, () => {

@@ -25,56 +25,59 @@ const HOOK = 'https://hooks.slack.com/services/T000/B000/XXXX'
 const SLACK = ['channel', 'add', 'a', '--kind', 'slack']
 
 const USAGE: readonly [args: string, line: RegExp][] = [
-  ['serv', /^there is no command serv: did you mean serve\?$/],
-  ['frobnicate', /^there is no command frobnicate: "incmon --help" shows the commands$/],
-  ['incident lst', /^there is no command lst: did you mean list\?$/],
-  ['serve --prot 80', /^there is no option --prot: did you mean --port\?$/],
-  ['org list --frobnicate', /^there is no option --frobnicate: "incmon org list --help" shows the options$/],
+  ['serv', /^unknown command serv: did you mean serve\?$/],
+  ['frobnicate', /^unknown command frobnicate: "incmon --help" shows the commands$/],
+  ['incident lst', /^unknown command lst: did you mean list\?$/],
+  ['serve --prot 80', /^unknown option --prot: did you mean --port\?$/],
+  ['org list --frobnicate', /^unknown option --frobnicate: "incmon org list --help" shows the options$/],
   ['serve --port 99999', /^--port: "99999" is not a whole number from 0 to 65535$/],
-  ['serve --port', /^--port has no value: write --port <port>$/],
-  ['serve now', /^unexpected argument now: write "incmon serve"; put quotes around/],
-  ['incident ack 1 2', /^unexpected argument 2: write "incmon incident ack <id>"; put quotes around/],
-  ['org create Basil --plan Gold', /^--plan: "Gold" is unknown; .*known are Free, Team, Pro$/],
-  ['incident list --status Open', /^--status: "Open" is unknown; did you mean open\? known are open, /],
-  ['org set-plan Acme gold', /^<plan>: "gold" is unknown; .*known are Free, Team, Pro$/],
-  ['org create', /^<name> is missing: write "incmon org create <name>"; <name> is its name$/],
-  ['completion', /^<shell> is missing: write "incmon completion <shell>"; <shell> is one of bash, zsh, fish$/],
-  ['backup', /^<file> is missing: .*<file> is the file to write, - for standard output$/],
+  ['serve --port', /^--port requires a value: --port <port>$/],
+  ['serve now', /^unexpected argument now: run "incmon serve"; put quotes around/],
+  ['incident ack 1 2', /^unexpected argument 2: run "incmon incident ack <id>"; put quotes around/],
+  ['org create Basil --plan Gold', /^--plan: "Gold" is not valid; .*choose one of Free, Team, Pro$/],
+  ['incident list --status Open', /^--status: "Open" is not valid; did you mean open\? choose one of open, /],
+  ['org set-plan Acme gold', /^<plan>: "gold" is not valid; .*choose one of Free, Team, Pro$/],
+  ['org create', /^<name> is missing: run "incmon org create <name>"; <name> is the name of the organization$/],
+  ['completion', /^<shell> is missing: run "incmon completion <shell>"; <shell> is one of bash, zsh, fish$/],
+  ['backup', /^<file> is missing: .*<file> is the file to write, or - for standard output$/],
   ['channel add a', /^--kind is missing: add --kind <kind>, one of slack, discord, /],
   ['silence add a=b --for 1h', /^--comment is missing: add --comment <text>, why the alerts are silenced$/],
-  ['silence add a=b --comment x --for 1h --start soon', /^--start: soon is not a time: write one such as/],
-  ['channel set a --remind-after soon', /^--remind-after: "soon" is not a time; write minutes such as 10/],
-  ['token create --scopes ingest,root', /^--scopes: root is not a scope: write some of ingest, read, write, admin$/],
-  ['token create --scopes ,', /^--scopes: empty; write some of ingest, read, write, admin$/],
-  ['token create --expires 90', /^--expires: 90 is not a duration: write one such as 30m, 12h, 90d/],
+  ['silence add a=b --comment x --for 1h --start soon', /^--start: soon is not a time: use one such as/],
+  ['channel set a --remind-after soon', /^--remind-after: "soon" is not a duration; use minutes \(10\)/],
+  ['token create --scopes ingest,root', /^--scopes: root is not a scope: choose from ingest, read, write, admin$/],
+  ['token create --scopes ,', /^--scopes is empty: choose from ingest, read, write, admin$/],
+  ['token create --expires 90', /^--expires: 90 is not a duration: use one such as 30m, 12h, 90d/],
   ['token create --expires 0d', /^--expires: 0d is not a duration/],
   [
     'send-test pager --token x',
-    /^there is no sender pager: known are kubernetes, alertmanager, .+ metrics, dashboard, ci$/,
+    /^unknown sender pager: choose one of kubernetes, alertmanager, .+ metrics, dashboard, ci$/,
   ],
-  ['send-test metrics', /^name a token with --token or INCMON_TOKEN/],
-  ['send-test metrics --token x --url ftp://a', /^--url: ftp:\/\/a is not an address/],
-  ['explain x.json --source alertmanger', /^there is no sender alertmanger: did you mean alertmanager\?/],
+  ['send-test metrics', /^a token is required: set --token or INCMON_TOKEN/],
+  ['send-test metrics --token x --url ftp://a', /^--url: ftp:\/\/a is not a URL/],
+  ['explain x.json --source alertmanger', /^unknown sender alertmanger: did you mean alertmanager\?/],
 ]
 
 const FAILURES: readonly [args: string, line: RegExp][] = [
-  ['org create Acme --plan Pro', /^an organization Acme already exists: choose another name$/],
+  ['org create Acme --plan Pro', /^an organization named Acme already exists: choose another name$/],
   [
     'org set-plan Basil Pro',
-    /^there is no organization Basil: name one of Acme, or create it with "incmon org create NAME --database \S+"$/,
+    /^there is no organization named Basil: choose one of Acme, or create it with "incmon org create NAME --database \S+"$/,
   ],
-  ['token list --org Basil', /^there is no organization Basil: name one of Acme/],
-  ['token create --org Basil', /^there is no organization Basil: name one of Acme/],
+  ['token list --org Basil', /^there is no organization named Basil: choose one of Acme/],
+  ['token create --org Basil', /^there is no organization named Basil: choose one of Acme/],
   [
     'token revoke 01900000-0000-7000-8000-000000000000',
-    /^no token has the id 0190.+: "incmon token list --database \S+" shows the ids/,
+    /^there is no token with the id 0190.+: "incmon token list --database \S+" shows all ids/,
   ],
   [
     'service merge shop/a shop/b --yes',
-    /^there is no service shop\/a: write an id or namespace\/name, as "incmon service list --archived --database \S+"/,
+    /^there is no service shop\/a: use an id or namespace\/name, as shown by "incmon service list --archived --database \S+"/,
   ],
-  ['explain gone.json --source ci', /^there is no file gone\.json: name a file with the payload, or -$/],
-  ['send-test ci --token x --url http://127.0.0.1:9', /^no answer from http:\/\/127\.0\.0\.1:9 \(.+\): start/],
+  [
+    'explain gone.json --source ci',
+    /^gone\.json does not exist: choose a file with the payload, or - for standard input$/,
+  ],
+  ['send-test ci --token x --url http://127.0.0.1:9', /^no response from http:\/\/127\.0\.0\.1:9 \(.+\): start/],
 ]
 
 for (const [args, line] of USAGE) {
@@ -96,18 +99,18 @@ for (const [args, line] of FAILURES) {
 /** Incorrect usage that only the API can detect. */
 const BY_OPTION: readonly [args: readonly string[], line: RegExp][] = [
   [[...SLACK, '--url', 'ftp://x'], /^--url: the URL must begin with https/],
-  [[...SLACK, '--url', 'nowhere'], /^--url: not a URL; write one such as https/],
+  [[...SLACK, '--url', 'nowhere'], /^--url: not a URL; use one such as https/],
   [[...SLACK, '--url', HOOK, '--time-zone', 'Mars'], /^--time-zone: expected a time zone such as Europe/],
   [[...SLACK, '--url', HOOK, '--remind-every', '99999'], /^--remind-every: expected a whole number of minutes/],
-  [[...SLACK, '--url', HOOK, '--to', 'a@b.example'], /^--to: a slack channel has an address; write --url$/],
-  [['silence', 'add', 'a="b"', '--for', '1h', '--comment', ' '], /^--comment: empty; write at least one character$/],
+  [[...SLACK, '--url', HOOK, '--to', 'a@b.example'], /^--to: a slack channel has no email addresses; use --url$/],
+  [['silence', 'add', 'a="b"', '--for', '1h', '--comment', ' '], /^--comment: empty; use at least one character$/],
   [['silence', 'add', 'a="b"', '--for', '1h', '--comment', 'x', '--start', '2020-01-01'], /^--for: is in the past/],
-  [['token', 'list', '--org', ''], /^--org: empty; name one of Acme$/],
-  [['setup-link', '--org', ' '], /^--org: empty; name one of Acme$/],
-  [['incident', 'show', '1', '--org', ''], /^--org: empty; name one of Acme$/],
-  [['incident', 'show', ''], /^<id> is missing: write "incmon incident show <id>/],
-  [['token', 'revoke', ' '], /^<id> is missing: write "incmon token revoke <id>/],
-  [['org', 'create', ''], /^<name> is missing: write "incmon org create <name>/],
+  [['token', 'list', '--org', ''], /^--org is empty: choose one of Acme$/],
+  [['setup-link', '--org', ' '], /^--org is empty: choose one of Acme$/],
+  [['incident', 'show', '1', '--org', ''], /^--org is empty: choose one of Acme$/],
+  [['incident', 'show', ''], /^<id> is missing: run "incmon incident show <id>/],
+  [['token', 'revoke', ' '], /^<id> is missing: run "incmon token revoke <id>/],
+  [['org', 'create', ''], /^<name> is missing: run "incmon org create <name>/],
 ]
 
 for (const [args, line] of BY_OPTION) {
@@ -121,14 +124,14 @@ for (const [args, line] of BY_OPTION) {
 test('a directory that cannot be created is reported, also in /proc', async (t) => {
   const args = ['incident', 'export', '/proc/postmortems', '--database', join(acme(t), 'incmon.db')]
   const { text, code } = await refusal(args)
-  assert.match(text, /^\/proc\/postmortems cannot be created \(ENOENT\): name another directory$/)
+  assert.match(text, /^\/proc\/postmortems cannot be created \(ENOENT\): choose another directory$/)
   assert.equal(code, 1)
 })
 
 test('an address of another machine is rejected with a remedy', async (t) => {
   const file = join(temporaryDirectory(t), 'incmon.db')
   const { text, code } = await refusal(['serve', '--port', '0', '--host', '192.0.2.1', '--database', file])
-  assert.match(text, /^192\.0\.2\.1 is not an address of this machine \(EADDRNOTAVAIL\): [^\n]+--host[^\n]+$/)
+  assert.match(text, /^this machine has no address 192\.0\.2\.1 \(EADDRNOTAVAIL\): [^\n]+--host[^\n]+$/)
   assert.equal(code, 1)
 })
 
@@ -154,7 +157,7 @@ for (const args of [
 suite('the program itself', { concurrency: 4 }, () => {
   for (const [args, code, line] of [
     ['', 2, /^Usage: incmon/],
-    ['serve --prot 80', 2, /^incmon: there is no option --prot: did you mean --port\?\n$/],
+    ['serve --prot 80', 2, /^incmon: unknown option --prot: did you mean --port\?\n$/],
     ['org list', 1, /^incmon: there is no database at \S+incmon\.db: [^\n]+\n$/],
     [
       'serve --database /proc/incmon.db',
@@ -184,7 +187,7 @@ const FILES: readonly [what: string, make: (file: string) => void, line: RegExp]
   [
     'of a newer incmon',
     newer,
-    new RegExp(`has data model 99 and this incmon knows ${MIGRATIONS.length}: use the newer`),
+    new RegExp(`has data model 99, but this incmon supports only ${MIGRATIONS.length}: use a newer`),
   ],
   ['damaged', damaged, /damaged.*restore a backup/],
 ]
@@ -240,5 +243,5 @@ function damaged(file: string): void {
 
 test('a directory is not a database', async () => {
   const { text, code } = await refusal(['org', 'list', '--database', '/etc'])
-  assert.deepEqual([text.trim(), code], ['/etc is a directory: name a file with --database', 1])
+  assert.deepEqual([text.trim(), code], ['/etc is a directory: choose a file with --database', 1])
 })

@@ -71,7 +71,10 @@ suite('a certificate', { concurrency: 4 }, () => {
     const env = { INCMON_PORT: new URL(url).port }
     const health = await asking(cwd, ['health'], { env })
     assert.deepEqual([health.out, health.code], [`${url} is ready\n`, 0])
-    assert.match((await asking(cwd, ['doctor'], { env })).out, /^ok +port +incmon listens on https:.* and is ready/m)
+    assert.match(
+      (await asking(cwd, ['doctor'], { env })).out,
+      /^ok +port +incmon is listening on https:.* and is ready/m,
+    )
   })
 
   test('renewed on disk leaves the server ready, and health and doctor ask for SIGHUP', async (t) => {
@@ -79,13 +82,13 @@ suite('a certificate', { concurrency: 4 }, () => {
     put(makeCertificate(t, 'another'))
     const env = { INCMON_PORT: new URL(url).port }
     const health = await asking(cwd, ['health'], { env })
-    const said = `${url} is ready; its certificate is not the one in cert.pem: send SIGHUP to the server`
+    const said = `${url} is ready; its certificate is not the certificate in cert.pem: send SIGHUP to the server`
     assert.deepEqual([health.out.startsWith(said), health.err, health.code], [true, '', 0])
     const doctor = await asking(cwd, ['doctor'], { env })
-    assert.match(doctor.out, /^ok +port +incmon listens on https:.* and is ready$/m)
+    assert.match(doctor.out, /^ok +port +incmon is listening on https:.* and is ready$/m)
     assert.match(
       doctor.out,
-      /^warn +certificate +the certificate of the server is not the one in cert\.pem, .+\n +→ send SIGHUP/m,
+      /^warn +certificate +the server's certificate is not the certificate in cert\.pem, .+\n +→ send SIGHUP/m,
     )
   })
 
@@ -96,7 +99,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const env = { INCMON_PORT: new URL(url).port, INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
     const { out, code } = await asking(cwd, ['doctor'], { env })
     assert.ok(out.includes(`incmon listens on ${url}, and ${url.replace('http:', 'https:')} is configured`), out)
-    assert.match(out, /^warn +port .+\n +→ restart it, because SIGHUP is not enough$/m)
+    assert.match(out, /^warn +port .+\n +→ restart the server, because SIGHUP cannot change the address$/m)
     assert.equal(code, 0)
   })
 
@@ -107,7 +110,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.match(health.out, /^https:\S+ is ready; its certificate expired on \S+Z: .+ SIGHUP to the server\n$/)
     assert.deepEqual([health.err, health.code], ['', 0])
     const doctor = await asking(cwd, ['doctor'], { env })
-    assert.match(doctor.out, /^ok +port +incmon listens on https:.* and is ready$/m)
+    assert.match(doctor.out, /^ok +port +incmon is listening on https:.* and is ready$/m)
     assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ replace it/m)
   })
 
@@ -123,8 +126,8 @@ suite('a certificate', { concurrency: 4 }, () => {
 
   test('that is not trusted causes an error that names the variable to change', async (t) => {
     const { url, cwd } = await serving(t)
-    const remedy = 'set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed it'
-    const why = `(its certificate is not trusted here, DEPTH_ZERO_SELF_SIGNED_CERT): ${remedy}\n`
+    const remedy = 'set NODE_EXTRA_CA_CERTS to the PEM file of the CA that signed it'
+    const why = `(its certificate is not trusted by this machine, DEPTH_ZERO_SELF_SIGNED_CERT): ${remedy}\n`
     const health = await asking(cwd, ['health', '--url', url])
     assert.equal(health.err, `incmon: ${url} is not ready: no answer ${why}`)
     const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x', '--url', url])
@@ -145,7 +148,10 @@ suite('a certificate', { concurrency: 4 }, () => {
     const env = { INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
     const { out, err, code } = await incmon(temporaryDirectory(t), ['check-config'], { env })
     assert.match(out, /^KEY +VALUE +FROM/)
-    assert.match(err, /^incmon: \S+cert\.pem expires on \S+Z, within 14 days: replace it .+ SIGHUP to the server\n$/)
+    assert.match(
+      err,
+      /^incmon: \S+cert\.pem expires on \S+Z, within 14 days: renew the certificate .+ SIGHUP to the server\n$/,
+    )
     assert.equal(code, 0)
   })
 
@@ -169,7 +175,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     put({ cert: makeCertificate(t).cert, key: makeCertificate(t).key })
     const { level, message, faults } = await reload()
     assert.deepEqual([level, message], ['error', 'the configuration was not reloaded and nothing has changed'])
-    assert.match(faults[0], /^key\.pem is not the key of cert\.pem/)
+    assert.match(faults[0], /^key\.pem does not match the certificate cert\.pem/)
     assert.equal((await shownBy(url)).subject.CN, 'first')
   })
 

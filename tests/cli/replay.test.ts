@@ -87,7 +87,7 @@ suite('replay', { concurrency: 4 }, () => {
     assert.equal(code, 1)
     assert.match(
       err,
-      /^incmon: the server did not accept everything; the first error: line 1 was answered 401: missing or invalid [^\n]+\n$/,
+      /^incmon: the server did not accept everything; the first error: line 1: the server responded with 401: missing or invalid [^\n]+\n$/,
     )
   })
 
@@ -122,7 +122,7 @@ suite('replay', { concurrency: 4 }, () => {
     const { url, seen } = await listener(t, { status: 307, body: '' })
     const { code, err } = await replay(recording(t, metrics('A', T)), '--url', url, '--token', 'x')
     assert.deepEqual([code, seen.length], [1, 1])
-    assert.match(err, /line 1 was answered 307/)
+    assert.match(err, /line 1: the server responded with 307/)
   })
 })
 
@@ -132,7 +132,7 @@ test('the first request without a response stops the replay, and the message say
   assert.equal(code, 1)
   assert.match(
     text,
-    /^no answer from http:\/\/127\.0\.0\.1:9 \([^)]+\), stopped at line 2, after 0 of 2 requests: start /,
+    /^no response from http:\/\/127\.0\.0\.1:9 \([^)]+\), stopped at line 2, after 0 of 2 requests: start /,
   )
 })
 
@@ -144,7 +144,7 @@ for (const [line, fault] of [
   [{ t: '2026-02-30T00:00:00Z', endpoint: 'ci', body: {} }, 't: expected a time such as 2026-03-14T02:11:09Z'],
   [{ t: iso(T), endpoint: 'pager', body: {} }, 'endpoint: expected one of cluster, metrics, dashboard, ci'],
   [{ t: iso(T), endpoint: 'ci' }, 'body: missing'],
-  [{ t: iso(T), endpoint: 'ci', body: {}, headers: { 'a b': 'c' } }, 'headers: invalid name of a header'],
+  [{ t: iso(T), endpoint: 'ci', body: {}, headers: { 'a b': 'c' } }, 'headers: invalid header name'],
   [
     { t: iso(T), endpoint: 'ci', body: {}, headers: { a: 'b\r\nc: d' } },
     'headers: a: expected a string of printable ASCII characters',
@@ -154,7 +154,7 @@ for (const [line, fault] of [
     const { url, seen } = await listener(t)
     const file = recording(t, metrics('A', T), line)
     const { text, code } = await refusal(['replay', file, '--url', url, '--token', 'x'])
-    assert.deepEqual([text, code], [`${file}: line 2: ${fault}: correct the file; nothing was sent`, 1])
+    assert.deepEqual([text, code], [`${file}: line 2: ${fault}; nothing was sent: correct the file`, 1])
     assert.equal(seen.length, 0)
   })
 }
@@ -163,18 +163,18 @@ test('five bad lines are listed, and the others are counted', async (t) => {
   const { text } = await refusal(['replay', recording(t, ...Array(8).fill('x')), '--token', 'x'])
   assert.match(
     text,
-    /: line 1: not JSON[^\n]+; line 5: not JSON[^\n]+; and 3 more lines: correct the file; nothing was sent$/,
+    /: line 1: not JSON[^\n]+; line 5: not JSON[^\n]+; and 3 more lines; nothing was sent: correct the file$/,
   )
 })
 
 for (const [args, code, line] of [
-  ['--token x', 1, /contains no request: name a file with one request in each line$/],
-  ['--token x --url ftp://a', 2, /^--url: ftp:\/\/a is not an address: write one such as http:\/\/127\.0\.0\.1:8080/],
+  ['--token x', 1, /contains no requests: choose a file with one request per line$/],
+  ['--token x --url ftp://a', 2, /^--url: ftp:\/\/a is not a URL: use one such as http:\/\/127\.0\.0\.1:8080/],
   ['--token x --url http://me:secret@a', 2, /without a password$/],
-  ['--token x --speed fast', 2, /^--speed: fast is not a speed: write one such as 60/],
+  ['--token x --speed fast', 2, /^--speed: fast is not a speed: use a number such as 60/],
   ['--token x --speed -1', 2, /^--speed: -1 is not a speed|there is no option/],
-  ['--token x --shift yesterday', 2, /^--shift: "yesterday" is unknown; known are now$/],
-  ['', 2, /^name a token with --token or INCMON_TOKEN/],
+  ['--token x --shift yesterday', 2, /^--shift: "yesterday" is not valid; choose one of now$/],
+  ['', 2, /^a token is required: set --token or INCMON_TOKEN/],
 ] as const) {
   test(`replay of an empty recording ${args || 'without a token'} ends with ${code}`, async (t) => {
     const { text, code: found } = await refusal(['replay', recording(t), ...args.split(' ').filter(Boolean)])
@@ -187,7 +187,7 @@ test('a missing recording is rejected with a remedy', async () => {
   const { text, code } = await refusal(['replay', '/nowhere.jsonl', '--token', 'x'])
   assert.deepEqual(
     [text, code],
-    ['there is no file /nowhere.jsonl: name a file with one request in each line, or -', 1],
+    ['/nowhere.jsonl does not exist: choose a file with one request per line, or - for standard input', 1],
   )
 })
 

@@ -16,13 +16,13 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
     /is not a database: choose a file that "incmon backup" wrote$/,
   ],
   ['empty', (file) => writeFileSync(file, ''), /is empty: choose another backup$/],
-  ['cut off', (file) => truncateSync(file, 100_000), /is damaged or cut off \(.+\): choose another backup$/],
+  ['cut off', (file) => truncateSync(file, 100_000), /is damaged or truncated \(.+\): choose another backup$/],
   ['damaged', damage, /is damaged or cut off/],
   ['of another program', otherProgram, /is a database of another program: choose a file that "incmon backup" wrote$/],
   [
     'of a newer incmon',
     (file) => setModel(file, 99),
-    /has data model 99 and this incmon knows \d+: use the newer incmon/,
+    /has data model 99, but this incmon supports only \d+: use a newer version of incmon/,
   ],
   ['without anything', (file) => setModel(file, 0), /is empty: choose another backup$/],
   [
@@ -46,8 +46,8 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
     (file) => change(file, 'UPDATE events SET organization_id = 999'),
     /has broken references \(row 1 of events refers to a row of organizations that does not exist\)/,
   ],
-  ['missing', (file) => rmSync(file), /^there is no file \S+backup\.db: name a backup, or - for standard input$/],
-  ['a directory', directory, /is not a regular file: name a backup, or - for standard input$/],
+  ['missing', (file) => rmSync(file), /^\S+backup\.db does not exist: choose a backup file, or - for standard input$/],
+  ['a directory', directory, /is not a regular file: choose a backup file, or - for standard input$/],
   [
     'still open',
     (file) => writeFileSync(`${file}-wal`, 'log'),
@@ -88,7 +88,7 @@ test('without --force an existing database is rejected, and the message names th
 
 test('the database is not a backup of itself', async (t) => {
   const { text, code } = await refusal(restoring(world(t), 'incmon.db', '--force'))
-  assert.match(text, /incmon\.db is the database itself: name a backup of it$/)
+  assert.match(text, /incmon\.db is the database itself: choose a backup of it$/)
   assert.equal(code, 1)
 })
 
@@ -118,7 +118,7 @@ test('a missing directory is reported', async (t) => {
     '--database',
     join(cwd, 'gone', 'incmon.db'),
   ])
-  assert.match(text, /^there is no directory \S+gone: create it, or name another --database$/)
+  assert.match(text, /^the directory \S+gone does not exist: create it, or choose another --database$/)
   assert.equal(code, 1)
 })
 

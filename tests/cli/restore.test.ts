@@ -29,7 +29,10 @@ suite('restore', { concurrency: 4 }, () => {
     const cwd = world(t)
     await leaveALog(t, cwd)
     const { out } = await incmon(cwd, ['restore', 'backup.db', '--force'])
-    assert.match(out, /^the old database is now \S+\/incmon\.db\.before-restore\nrestored incmon\.db from backup\.db:/)
+    assert.match(
+      out,
+      /^moved the old database to \S+\/incmon\.db\.before-restore\nrestored incmon\.db from backup\.db:/,
+    )
     assert.deepEqual(left(cwd), ['incmon.db.before-restore'])
     assert.deepEqual(namesIn(join(cwd, 'incmon.db')), ['Basil'])
     assert.deepEqual(namesIn(join(cwd, 'incmon.db.before-restore')), ['Acme', 'default'])

@@ -52,7 +52,7 @@ suite('serve', { concurrency: 4 }, () => {
     assert.equal(await stop(), 0)
     assert.match(
       said.out,
-      /^incmon listens on \S+\nthere is no token yet: create one with incmon token create --org default --scopes ingest,read,write,admin\n$/,
+      /^incmon listens on \S+\nno token exists yet: create one with incmon token create --org default --scopes ingest,read,write,admin\n$/,
     )
     assert.ok(!said.out.includes('incmon_'), 'a journal gets no token')
     for (const file of ['incmon.db', 'incmon.db.lock']) assert.equal(statSync(join(cwd, file)).mode & 0o777, 0o600)

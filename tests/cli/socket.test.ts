@@ -166,7 +166,7 @@ suite('socket', { concurrency: 4 }, () => {
     const { err } = await incmon('/', ['incident', 'show', 'x', '--database', file])
     assert.equal(
       err,
-      `incmon: no incident x: write its number, or at least 8 characters of its id, as "incmon incident list --database ${file}" shows them\n`,
+      `incmon: no incident x: enter its number, or at least 8 characters of its id, as shown by "incmon incident list --database ${file}"\n`,
     )
   })
 
@@ -205,7 +205,7 @@ test('a server of another version is reported and gets no further requests', asy
   })
   const { cwd, socket } = await locked(t, old)
   const { code, err } = await incmon(cwd, ['org', 'list'])
-  const line = `this is incmon ${programVersion()}, and the server on ${socket} is incmon 9.9.9: run the command with the version of the server, or restart the server with this version`
+  const line = `this command is incmon ${programVersion()}, but the server on ${socket} is incmon 9.9.9: run the command with the server's version, or restart the server with this version`
   assert.deepEqual([code, err, asked], [1, `incmon: ${line}\n`, ['/operator/server']])
 })
 
@@ -217,14 +217,14 @@ for (const [what, server] of [
     const { cwd, socket } = await locked(t, server)
     const { code, err } = await incmon(cwd, ['org', 'list'])
     assert.equal(code, 1)
-    assert.ok(err.startsWith(`incmon: another program listens on ${socket}`), err)
+    assert.ok(err.startsWith(`incmon: another program is listening on ${socket}`), err)
     assert.match(err, /: stop it, and restart "incmon serve"\n$/)
   })
 }
 
 for (const [what, server, line] of [
-  ['never answers', createServer(() => {}), /the server on \S+ does not answer: read its log/],
-  ['hangs up', createServer((socket) => socket.destroy()), /closed the connection before it answered \(E\w+\)/],
+  ['never answers', createServer(() => {}), /the server on \S+ is not responding: check its log/],
+  ['hangs up', createServer((socket) => socket.destroy()), /closed the connection before it responded \(E\w+\)/],
 ] as const) {
   test(`for a server that ${what} the command fails with a remedy`, async (t) => {
     const { cwd } = await locked(t, server)
@@ -239,7 +239,7 @@ test('a command waits for a lock without a server, then says so', async (t) => {
   const release = holdLock(file)
   t.after(release)
   const { code, err } = await incmon(cwd, ['org', 'list'])
-  const line = `incmon.db is locked by another incmon, and no server answers on ${socket}: wait until the other command has ended or the server has started`
+  const line = `another incmon process has locked incmon.db, and no server is listening on ${socket}: wait until the other command has finished or the server has started`
   assert.deepEqual([code, err], [1, `incmon: ${line}\n`])
 })
 
@@ -275,7 +275,7 @@ test('serve does not remove a socket on which another program is listening', asy
   const { code, err } = await incmon(cwd, ['serve', '--port', '0'])
   assert.deepEqual(
     [code, err],
-    [1, `incmon: another program listens on ${socket}: stop it, or name another --database\n`],
+    [1, `incmon: another program is listening on ${socket}: stop it, or choose another --database\n`],
   )
   assert.ok(statSync(socket).isSocket())
 })
@@ -287,7 +287,7 @@ test('a path that is too long for a socket is rejected before anything is create
   assert.equal(code, 1)
   assert.match(
     text,
-    /incmon\.db\.sock is \d{3} bytes long, and the path of a Unix socket has at most 107: move the database to a path of at most 102 bytes$/,
+    /incmon\.db\.sock is \d{3} bytes long, but the path of a Unix socket can have at most 107 bytes: move the database to a path of at most 102 bytes$/,
   )
   assert.deepEqual(readdirSync(directory), [])
 })
@@ -316,7 +316,7 @@ test('another user cannot connect, and the message suggests a remedy', async (t)
   const nobody = 65_534
   const { code, err } = await incmon(cwd, ['org', 'list'], { uid: nobody })
   assert.equal(code, 1)
-  assert.match(err, /run the command as the user who runs the server|check its owner and mode/)
+  assert.match(err, /run the command as the user that runs the server|check its owner and mode/)
 })
 
 /** Mounts a file system with Acme's database read-only. */
@@ -349,7 +349,7 @@ for (const args of [['org', 'list'], ['serve', '--port', '0'], ['migrate']]) {
     assert.equal(code, 1)
     assert.match(
       err,
-      /^incmon: incmon\.db[^\n]*read-only file system; mount it writable, or work on a copy, which "incmon backup FILE" makes\n$/,
+      /^incmon: incmon\.db[^\n]*read-only file system; remount it writable, or work on a copy, which "incmon backup FILE" makes\n$/,
     )
   })
 }

@@ -107,22 +107,26 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     /^warn token: a sender at 192\.0\.2\.1 was refused 120 times with 401, last 2 min ago; its token is missing or wrong/,
   ],
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
-  ['no directory', { directory: null, entry: null, content: null }, /^fail database: the directory of \S+ is missing/],
+  [
+    'no directory',
+    { directory: null, entry: null, content: null },
+    /^fail database: the directory of \S+ does not exist/,
+  ],
   [
     'no file beside a log',
     { entry: null, content: null, companions: [WAL] },
-    /^fail database: no database at \S+, and .+ of its data in \S+-wal; put the database file back next to it/,
+    /^fail database: no database at \S+, but \S+-wal contains .+ of its data; put the database file back next to the log/,
   ],
   [
     'no file',
     { entry: null, content: null, companions: [] },
-    /^fail database: no database at \S+; "incmon serve" makes one/,
+    /^fail database: no database at \S+; create one with "incmon serve"/,
   ],
   ['a directory in its place', { entry: { ...ENTRY, isFile: false } }, /^fail database: \S+ is not a file/],
   [
     'a directory not writable',
     { directory: { ...DIRECTORY, writable: false } },
-    /^fail permissions: \S+ cannot be written by uid 1000: SQLite writes its log there/,
+    /^fail permissions: \S+ cannot be written by uid 1000: SQLite creates its log there/,
   ],
   [
     'a file of somebody else',
@@ -147,7 +151,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'less room than readiness asks for',
     { disk: { free: 8 * 1_048_576 - 1, freeEntries: 1e6 } },
-    /^fail disk: 8\.4 MB free, under min-free-disk = 8 MiB: the server is not ready/,
+    /^fail disk: 8\.4 MB free, less than min-free-disk = 8 MiB: the server is not ready/,
   ],
   [
     'room for readiness alone',
@@ -163,19 +167,19 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'room for less than a copy',
     { disk: { free: 2 * GB, freeEntries: 1e6 } },
-    /^warn disk: 2\.0 GB free, less than an upgrade needs .+ \(3\.0 GB\)/,
+    /^warn disk: 2\.0 GB free, less than an upgrade requires .+ \(3\.0 GB\)/,
   ],
   ['no inodes', { disk: { free: 50 * GB, freeEntries: 0 } }, /^fail disk: 0 free inodes/],
   [
     'a log that grows',
     { companions: [{ ...WAL, size: 65e6 }] },
-    /^warn log: .+ 65\.0 MB, because it was not moved .+; end long reads/,
+    /^warn log: .+ 65\.0 MB that are not yet in the database file; stop long reads/,
   ],
-  ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: it is not an incmon database/],
+  ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: not an incmon database/],
   [
     'a damaged header',
     { content: { state: 'unreadable', why: 'damaged' } },
-    /^fail integrity: it is damaged; stop the server, keep this file/,
+    /^fail integrity: the database is damaged; stop the server, keep this file/,
   ],
   [
     'a trigger that no migration made',
@@ -195,7 +199,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'no WAL below a server',
     { content: COPY },
-    /^warn settings: journal_mode delete, .+ while a server uses it; restart the server/,
+    /^warn settings: journal_mode delete, .+ while a server is using the database; restart the server/,
   ],
   [
     'no sync',
@@ -205,17 +209,17 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'an older model',
     { content: { ...CONTENT, version: 2 } },
-    /^warn schema: data model 2, this incmon has 3; "incmon migrate"/,
+    /^warn schema: data model 2, but this incmon uses 3; "incmon migrate"/,
   ],
   [
     'a newer model',
     { content: { ...CONTENT, version: 4, history: null } },
-    /^fail schema: data model 4, this incmon knows 3; use the newer/,
+    /^fail schema: data model 4, but this incmon supports only 3; use a newer/,
   ],
   [
     'a clock set back',
     { content: receivedAt(NOW + 90 * MINUTE) },
-    /^fail clock: 1 h 30 min before the newest event.+; correct the clock .+, wait until then .+ by hand, .+ restore/,
+    /^fail clock: 1 h 30 min before the newest event.+; correct the clock .+, wait until it passes .+ manually, .+ restore/,
   ],
   [
     'no sender',
@@ -235,12 +239,12 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
         history: { ...CONTENT.history, senders: [SENDER, { ...SENDER, source: 'cluster', namesCluster: false }] },
       },
     },
-    /^warn source: Acme\/cluster\/incmon: its items name no cluster, while items of 1 other sender do; give its token/,
+    /^warn source: Acme\/cluster\/incmon: its items do not specify a cluster, but items from 1 other sender do; give its token/,
   ],
   [
     'an overdue heart',
     { content: sentBy({ heartbeatDueAt: NOW }) },
-    /^warn source: Acme\/metrics\/incmon: the last heartbeat came 1 min ago/,
+    /^warn source: Acme\/metrics\/incmon: the last heartbeat arrived 1 min ago/,
   ],
   ['a silent heart', { content: sentBy({ heartbeatDueAt: null }) }, /^warn source: .+ its alerts may not arrive/],
   [
@@ -251,17 +255,17 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a sender of rubbish',
     { content: sentBy({ ...UNUSED, lastRejectionAt: NOW - DAY }) },
-    /^warn source: .+: no usable item yet; the last rejected item came 1 d ago; the page Sources or GET \/api\/rejections shows the item/,
+    /^warn source: .+: no usable item yet; the last rejected item arrived 1 d ago; see the item and its error on the Sources page or with GET \/api\/rejections/,
   ],
   [
     'a token that ends this instant',
     holding({ expiresAt: NOW, lastUsedAt: NOW - 2 * DAY }),
-    /^warn token: Acme\/alertmanager: expired on 2026-03-14T12:00:00\.000Z, last used 2 d ago: its user is refused; create/,
+    /^warn token: Acme\/alertmanager: expired on 2026-03-14T12:00:00\.000Z, last used 2 d ago: requests with it are rejected; create/,
   ],
   [
     'one that expired, used a week ago',
     holding({ expiresAt: NOW - 6 * DAY, lastUsedAt: NOW - 7 * DAY }),
-    /^warn token: .+ expired on 2026-03-08\S+, last used 7 d ago: its user is refused/,
+    /^warn token: .+ expired on 2026-03-08\S+, last used 7 d ago: requests with it are rejected/,
   ],
   [
     'one of the last 7 days',
@@ -281,72 +285,76 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a server that is not ready',
     { port: { state: 'incmon', unready: '503, full', certificate: null } },
-    /^fail port: incmon listens on \S+ and is not ready: 503, full/,
+    /^fail port: incmon is listening on \S+ but is not ready: 503, full/,
   ],
   ['a server over another file', { served: false }, /^warn port: .+ but with another database/],
   [
     'a server that does not answer',
     { port: { state: 'free' } },
-    /^warn port: a server uses the file, but does not answer on its socket/,
+    /^warn port: a server is using the database, but does not respond on its socket/,
   ],
   [
     'a server that this command cannot ask',
     { port: { state: 'unreachable', why: 'no permission' } },
-    /^warn port: a server uses the file, but this command cannot reach it; no permission/,
+    /^warn port: a server is using the database, but this command cannot reach it; no permission/,
   ],
-  ['another program', { port: { state: 'other' } }, /^fail port: another program listens on/],
+  ['another program', { port: { state: 'other' } }, /^fail port: another program is listening on/],
   [
     'a server without the TLS that is configured',
     { port: { state: 'changed', address: 'http://a:1' } },
-    /^warn port: incmon listens on http:\/\/a:1, and \S+ is configured; restart it/,
+    /^warn port: incmon is listening on http:\/\/a:1, but \S+ is configured; restart the server/,
   ],
   ['a port of root', { port: { state: 'denied', code: 'EACCES' } }, /^fail port: .+ is not available \(EACCES\)/],
   [
     'a certificate that ends this instant',
     inFile({ until: NOW }),
-    /^fail certificate: tls\.crt expired on 2026-03-14T12:00:00\.000Z: clients refuse it; replace it/,
+    /^fail certificate: tls\.crt expired on 2026-03-14T12:00:00\.000Z: clients reject it; renew the certificate/,
   ],
   [
     'one of the last 14 days',
     inFile({ until: NOW + 14 * DAY }),
-    /^warn certificate: tls\.crt expires on .+; replace it/,
+    /^warn certificate: tls\.crt expires on .+; renew the certificate/,
   ],
   [
     'one of tomorrow',
     inFile({ from: NOW + DAY }),
-    /^fail certificate: tls\.crt is valid only from .+; check the clock/,
+    /^fail certificate: tls\.crt is not valid before .+; check the clock/,
   ],
   [
     'no certificate to use',
     { certificate: { fault: 'no key' } },
-    /^fail certificate: no key; fix it: otherwise the server cannot start/,
+    /^fail certificate: no key; fix this: until then, the server cannot start/,
   ],
   [
     'no token',
     { content: { ...CONTENT, history: { ...CONTENT.history, tokens: [] } } },
-    /^warn token: there is no token: every request is refused with 401; "incmon token create/,
+    /^warn token: there are no tokens: every request is rejected with 401; create one for a sender with "incmon token create/,
   ],
   [
     'no token that counts',
     { content: { ...CONTENT, history: { ...CONTENT.history, tokens: [{ ...TOKEN, revokedAt: NOW - DAY }] } } },
     /^warn token: every token is revoked or expired/,
   ],
-  ['a server without an address', { publicUrl: '' }, /^warn channel: messages have no links, .+; set public-url/],
-  ['a failing channel', sendingOver({ failing: 'no_team' }), /^warn channel: on-call of Acme fails: no_team; correct/],
+  ['a server without an address', { publicUrl: '' }, /^warn channel: messages contain no links, .+; set public-url/],
+  [
+    'a failing channel',
+    sendingOver({ failing: 'no_team' }),
+    /^warn channel: on-call of Acme is failing: no_team; correct/,
+  ],
   [
     'a channel whose receiver is gone',
     sendingOver({ failing: 'gone', enabled: false }),
-    /^warn channel: on-call of Acme was disabled, .+: gone; run "incmon channel set on-call --enable"/,
+    /^warn channel: on-call of Acme was disabled because .+: gone; run "incmon channel set on-call --enable"/,
   ],
   [
     'a renewal that the server was not told of',
     showing({ fingerprint: 'CD', until: NOW + DAY }),
-    /^warn certificate: the certificate of the server is not the one in tls\.crt, valid until .+; send SIGHUP/,
+    /^warn certificate: the server's certificate is not the certificate in tls\.crt, valid until .+; send SIGHUP/,
   ],
   [
     'a renewal that it was not told of in time',
     showing({ fingerprint: 'CD', until: NOW - DAY }),
-    /^fail certificate: the certificate of the server is not the one in tls\.crt, .+; send SIGHUP/,
+    /^fail certificate: the server's certificate is not the certificate in tls\.crt, .+; send SIGHUP/,
   ],
 ]
 

@@ -15,14 +15,14 @@ for (const [from, into, severity, startedAt] of [
     const merged = mergeOf(from, into)
     assert.deepEqual([merged.severity, merged.startedAt], [severity, startedAt])
     assert.equal(merged.why, `merged into ${into.title}`)
-    assert.equal(merged.took, `took over the alerts and the timeline of the incident ${from.title}`)
+    assert.equal(merged.took, `merged in the alerts and timeline of incident ${from.title}`)
   })
 }
 
 for (const [what, from, into, refusal] of [
   ['two open incidents', SLOW, DOWN, null],
   ['a resolved incident into an open one', { ...SLOW, status: 'resolved' }, DOWN, null],
-  ['an incident into itself', SLOW, SLOW, /cannot be merged into itself: name two incidents/],
+  ['an incident into itself', SLOW, SLOW, /cannot be merged into itself: choose two different incidents/],
   ['an open incident into a resolved one', SLOW, { ...DOWN, status: 'resolved' }, /b is resolved: reopen it first/],
 ] as const) {
   test(`${refusal ? 'refuses to merge' : 'merges'} ${what}`, () => {

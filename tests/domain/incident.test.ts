@@ -156,7 +156,7 @@ describe('an open incident', () => {
   ] as const) {
     test(`returns to ${to} when the service is critical again`, () => {
       const { steps } = decide(situation([told], { current: { ...watched, acknowledged } }))
-      assert.deepEqual(steps, [{ do: 'move', to, text: 'the service is critical again' }])
+      assert.deepEqual(steps, [{ do: 'move', to, text: 'the service became critical again' }])
     })
   }
 
@@ -166,7 +166,7 @@ describe('an open incident', () => {
   test('is resolved 24 hours later, as of the time of recovery', () => {
     assert.deepEqual(healthy(DAY_LATER - 1, watched), [])
     const { steps } = decide(situation([], { now: at(DAY_LATER), healthySince: NOON, current: watched }))
-    assert.deepEqual(steps, [{ do: 'resolve', at: NOON, text: 'healthy and unchanged for 24 hours' }])
+    assert.deepEqual(steps, [{ do: 'resolve', at: NOON, text: 'healthy for 24 hours with no changes to the incident' }])
   })
 
   test('waits 24 hours after the last action by a person', () => {

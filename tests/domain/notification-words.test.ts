@@ -44,13 +44,13 @@ function item(more: Partial<MessageItem> = {}, incident: Partial<MessageItem['in
 
 for (const [kind, title] of [
   ['opened', 'checkout has been critical since 14:02 UTC (4 min).'],
-  ['severity', 'checkout is critical now (before: warning). The problem began at 14:02 UTC (4 min ago).'],
+  ['severity', 'checkout is critical now (previously warning). The problem began at 14:02 UTC (4 min ago).'],
   ['acknowledged', 'anna is working on it: checkout has been critical since 14:02 UTC (4 min).'],
-  ['monitoring', 'checkout has been healthy for a while. The problem began at 14:02 UTC (4 min ago).'],
+  ['monitoring', 'checkout has recovered and is being monitored. The problem began at 14:02 UTC (4 min ago).'],
   ['reopened', 'checkout is critical again. The problem began at 14:02 UTC (4 min ago).'],
-  ['resolved', 'checkout: the incident is resolved after 4 min.'],
+  ['resolved', 'checkout: the incident was resolved after 4 min.'],
   ['reminder', 'Nobody is working on this yet: checkout has been critical since 14:02 UTC (4 min).'],
-  ['escalation', 'Nobody has answered the first messages: checkout has been critical since 14:02 UTC (4 min).'],
+  ['escalation', 'Nobody has acknowledged this incident: checkout has been critical since 14:02 UTC (4 min).'],
 ] as const) {
   test(`the first line of ${kind} says what is wrong and since when`, () => {
     assert.equal(messageTextOf(item({ kind, actor: 'anna', severityBefore: 'warning' }), CONTEXT).title, title)
@@ -60,12 +60,12 @@ for (const [kind, title] of [
 test('a message about an incident resolved too early says so, and does not look like a resolution', () => {
   const early = item({ kind: 'resolved', actor: 'anna' }, { firingAlerts: 3, resolvedAt: NOW })
   const { title, tone } = messageTextOf(early, CONTEXT)
-  assert.equal(title, 'checkout: anna resolved the incident after 4 min, but 3 alerts still fire.')
+  assert.equal(title, 'checkout: anna resolved the incident after 4 min, but 3 alerts are still firing.')
   assert.equal(tone, 'warning')
   const later = messageTextOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
   assert.equal(
     later,
-    'checkout: 1 alert still fires, though the incident is resolved. The problem began at 14:02 UTC (4 min ago).',
+    'checkout: 1 alert is still firing, although the incident was resolved. The problem began at 14:02 UTC (4 min ago).',
   )
 })
 
@@ -80,7 +80,7 @@ test('a missing sender is called by its name', () => {
   const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
   const { title, body } = messageTextOf(silent, CONTEXT)
   assert.equal(title, 'Alertmanager (team-a) has sent nothing since 14:02 UTC (4 min).')
-  assert.equal(body, 'Problems of your services may stay unnoticed until it sends again. Incident #7.')
+  assert.equal(body, 'Problems with your services may go unnoticed until it sends again. Incident #7.')
 })
 
 test('times use the time zone of the channel', () => {

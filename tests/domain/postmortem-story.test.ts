@@ -111,8 +111,8 @@ test('if the alerts have not ended, there is no probable fix, and the document d
     text,
     /became critical at 2026-03-14 02:11:09 UTC\..*When it was resolved at .* UTC, 2 alerts were still firing\./,
   )
-  assert.match(text, /oncall-anna resolved the incident at .* UTC, while 2 alerts still fired\./)
-  assert.match(document.metrics.ttr.definition, /until the resolution, when 2 alerts still fired$/)
+  assert.match(text, /oncall-anna resolved the incident at .* UTC, while 2 alerts were still firing\./)
+  assert.match(document.metrics.ttr.definition, /until the resolution, when 2 alerts were still firing$/)
   assert.deepEqual([document.impact.to, document.impact.seconds], [null, null])
 })
 
@@ -181,7 +181,7 @@ test('a failed pipeline is not listed as firing, because it is not counted', () 
   const [first, ...rest] = IMAGE.alerts
   const failed = { ...first!, uuid: 'ci', source: 'ci' as const, name: 'PipelineFailed', endsAt: null }
   const text = JSON.stringify(generate({ ...IMAGE, alerts: [failed, { ...first!, endsAt: null }, ...rest] }).resolution)
-  assert.match(text, /while 1 alert still fired/)
+  assert.match(text, /while 1 alert was still firing/)
   assert.match(text, /"ImagePullBackOff had not ended/)
 })
 
@@ -202,7 +202,7 @@ test("a score has two decimals everywhere, and a link's score is labeled as such
   const row = timelineOf({ ...IMAGE, correlations: [{ ...link!, score: 0.8 }] }).find(
     ({ kind }) => kind === 'correlation',
   )
-  assert.match(row?.text ?? '', /: score of the link 0\.80, /)
+  assert.match(row?.text ?? '', /: link score 0\.80, /)
 })
 
 test('no row about a link comes before the alert of the link', () => {

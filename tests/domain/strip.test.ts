@@ -73,7 +73,7 @@ for (const [critical, degraded, unknown, healthy, names, lead, rest] of [
   [0, 0, 1, 4, [], 'The status of 1 service is unknown: the sender is silent.', '4 are healthy.'],
   [0, 0, 0, 16, [], 'All 16 services are healthy.', ''],
   [0, 0, 0, 1, [], 'The only service is healthy.', ''],
-  [0, 0, 0, 0, [], 'No service is known yet.', ''],
+  [0, 0, 0, 0, [], 'There are no services yet.', ''],
 ] as const) {
   test(`${critical} critical of ${critical + degraded + unknown + healthy}: ${lead} ${rest}`, () => {
     const counts = { critical, degraded, unknown, healthy }

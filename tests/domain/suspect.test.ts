@@ -99,7 +99,7 @@ test('without a change the object with the specific, persistent failure ranks fi
   )
   assert.match(
     ranked[0]?.reasons[0]?.text ?? '',
-    /the image cannot be pulled; seen 12 times, no recovery reported; no other service shows it/,
+    /the image cannot be pulled; seen 12 times, no recovery reported; no other service has this problem/,
   )
 })
 
@@ -204,7 +204,7 @@ test('the age of a symptom is measured from the end of the incident, and an ende
     return JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, endedAt } })[0]?.reasons)
   }
   assert.match(textOf(null, null), /still present/)
-  assert.match(textOf(null, at(5)), /the alert has ended; .*seen until a moment ago/)
+  assert.match(textOf(null, at(5)), /the alert has ended; .*last seen a moment ago/)
   assert.match(textOf(at(5), at(5)), /seen until the end of the incident/)
   assert.match(textOf(at(18), at(5)), /not seen in the last 13 min of the incident/)
   assert.match(textOf(at(6), at(5)), /not seen in the last minute of the incident/)
@@ -213,9 +213,9 @@ test('the age of a symptom is measured from the end of the incident, and an ende
 test('an alert long before the incident is not described as two occurrences', () => {
   const reasonsOf = (minutes: number) =>
     JSON.stringify(rankSuspects(facts({ alerts: [alert('pay', 'HighErrorRate', minutes)] }))[0]?.reasons)
-  assert.match(reasonsOf(-20), /it began well before the incident/)
+  assert.match(reasonsOf(-20), /it began long before the incident/)
   assert.doesNotMatch(reasonsOf(-20), /occurrences/)
-  assert.match(reasonsOf(0), /not seen before the incident/)
+  assert.match(reasonsOf(0), /first seen in this incident/)
 })
 
 const inIncident = true
@@ -280,9 +280,9 @@ const CONNECTIONS: [string, Partial<SuspectFacts>, string][] = [
   [
     'a label',
     { alerts: [alert('pay', 'HighLatency', 0, { labels: { upstream: 'web' } }), alert('pay', 'PayDown', 0)] },
-    'its alerts name web',
+    'its alerts mention web',
   ],
-  ['nothing', { alerts: [alert('pay', 'HighLatency', 0)] }, 'the only connection with web is the time'],
+  ['nothing', { alerts: [alert('pay', 'HighLatency', 0)] }, 'the only connection to web is the time'],
 ]
 for (const [name, given, expected] of CONNECTIONS) {
   test(`${name} connects a suspect from another service`, () => {
@@ -305,7 +305,7 @@ test('a node with a problem is connected with the service whose pods were assign
     return ranked.find(({ kind }) => kind === 'node')?.reasons.at(-1)?.text
   }
   assert.equal(said(['worker-1']), 'pods of web run on it')
-  assert.equal(said(['worker-2']), 'the only connection with web is the time')
+  assert.equal(said(['worker-2']), 'the only connection to web is the time')
 })
 
 test("for a node's incident, the pods on it are connected, but deploys of others are not", () => {
@@ -314,7 +314,7 @@ test("for a node's incident, the pods on it are connected, but deploys of others
   const ranked = rankSuspects(facts({ events: [down], alerts, of: 'n1' }))
   const last = (id: string) => ranked.find(({ serviceId }) => serviceId === id)?.reasons.at(-1)?.text
   assert.equal(last('cart'), 'its pods run on node/worker-1')
-  assert.equal(last('pay'), 'the only connection with node/worker-1 is the time')
+  assert.equal(last('pay'), 'the only connection to node/worker-1 is the time')
 })
 
 test('an error message that contains the host of another service connects the two', () => {
@@ -351,7 +351,7 @@ test('missing service accounts of several workloads are blamed on their namespac
   }
   const [namespace] = rankSuspects(facts({ events: ['cart', 'pay', 'web'].map(missing) }))
   assert.equal(namespace?.ref, 'namespace/shop')
-  assert.equal(namespace?.reasons.at(-1)?.text, 'pods of web show it')
+  assert.equal(namespace?.reasons.at(-1)?.text, 'pods of web have this problem')
   assert.deepEqual(refs(facts({ events: [missing('cart')] })), ['shop/cart'])
 })
 
@@ -364,7 +364,7 @@ test('service accounts that were missing for seconds, as during an installation,
     const alerts = ['cart', 'pay'].map((id) => alert(id, 'FailedCreate', 0, { ...ended, id }))
     return rankSuspects(facts({ events, alerts }))[0]
   }
-  assert.match(accused(0.1)?.reasons[0]?.text ?? '', /over within a minute, as in an installation/)
+  assert.match(accused(0.1)?.reasons[0]?.text ?? '', /resolved within a minute, as during an installation/)
   assert.doesNotMatch(accused(2)?.reasons[0]?.text ?? '', /installation/)
   assert.ok((accused(0.1)?.score ?? 1) < (accused(2)?.score ?? 0))
 })

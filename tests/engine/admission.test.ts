@@ -16,13 +16,13 @@ function crowd(flow: Flow, requests: number) {
 
 test('while 10,000 alerts are waiting, a request with more alerts is rejected', async (t) => {
   const { refusals } = crowd(makeFlow(t), 21)
-  assert.deepEqual(await refusals, ['too many alerts wait: nothing of this request was stored, send it again'])
+  assert.deepEqual(await refusals, ['too many alerts are pending: nothing of this request was stored, send it again'])
 })
 
 test('senders that never retry are accepted until four times as many are waiting', async (t) => {
   const { engine, refusals } = crowd(makeFlow(t), 20)
   engine.admit('ci')
-  assert.throws(() => engine.admit('dashboard'), /too many alerts wait/)
+  assert.throws(() => engine.admit('dashboard'), /too many alerts are pending/)
   assert.deepEqual(await refusals, [])
 })
 

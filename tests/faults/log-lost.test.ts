@@ -76,7 +76,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     const began = performance.now()
     for (const name of [file, link]) await assert.rejects(startServer(t, name), /is in use by an incmon server/)
     linkSync(file, hard)
-    await assert.rejects(startServer(t, hard), /has 2 names/)
+    await assert.rejects(startServer(t, hard), /has 2 hard links/)
     rmSync(hard)
     figure(t, 10, `3 servers refused to start in ${Math.round(performance.now() - began)} ms`)
     const answers = await Promise.all([0, 1, 2, 3].map((number) => deliver({ url: server.url, token }, number)))

@@ -50,7 +50,7 @@ const CASES: readonly Case[] = [
   {
     what: 'a newer data model',
     spoil: (file) => change(file, 'PRAGMA user_version = 99'),
-    line: /use the newer incmon/,
+    line: /use a newer version of incmon/,
   },
   {
     what: 'a damaged header',
@@ -100,7 +100,7 @@ suite('start', { concurrency: 2 }, () => {
     try {
       const { file } = makeDatabase(disk)
       spawnSync('mount', ['-o', 'remount,ro', disk])
-      assert.match((await refused(file)).words, /is on a read-only file system; mount it writable/)
+      assert.match((await refused(file)).words, /is on a read-only file system; remount it writable/)
     } finally {
       spawnSync('umount', ['--lazy', disk])
     }

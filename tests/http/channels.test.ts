@@ -47,13 +47,13 @@ test('a rule that matches no service is saved with a warning', async (t) => {
   const { post, db, acme } = withChannels(t)
   makeService(db, acme, 'cart')
   const { body } = await post({ ...SLACK, rules: [{ services: ['cart'] }, { services: ['crat'], namespaces: ['x'] }] })
-  assert.deepEqual(body.warnings, ['rule 2 names no service that exists', 'rule 2 names no namespace that exists'])
+  assert.deepEqual(body.warnings, ['none of the services in rule 2 exist', 'none of the namespaces in rule 2 exist'])
 })
 
 test('a rule without events is saved with a warning', async (t) => {
   const { post } = withChannels(t)
   const { body } = await post({ ...SLACK, rules: [{ events: [] }] })
-  assert.deepEqual(body.warnings, ['rule 1 names no changes, so it sends nothing'])
+  assert.deepEqual(body.warnings, ['rule 1 has an empty list of events, so it never sends anything'])
 })
 
 test("a test returns the receiver's response", async (t) => {
@@ -89,7 +89,7 @@ test('an email channel without a mail server is refused with the remedy', async 
   const { status, body } = await post({ name: 'mail', kind: 'mail', to: 'team@example.com' })
   assert.deepEqual(
     [status, body.detail],
-    [409, 'the server sends no mail yet: set smtp-url and mail-from, then restart it'],
+    [409, 'this server is not configured to send email: set smtp-url and mail-from, then restart it'],
   )
 })
 

@@ -126,7 +126,7 @@ test('refuses an alias of another service together with the verdict', async (t) 
   const [{ id }] = await links()
   const { status, body } = await judge(id, { verdict: 'confirmed', alias: true })
   assert.equal(status, 409)
-  assert.match(body.detail, /already an alias of another service; remove it there first/)
+  assert.match(body.detail, /already an alias of another service; remove it from that service first/)
   assert.deepEqual([(await links())[0].verdict, aliases()], [null, taken])
 })
 
@@ -136,7 +136,7 @@ test('a rollout has no project, so an alias is refused', async (t) => {
   const body = { verdict: 'confirmed', alias: true }
   const answer = await request('PATCH', `/api/correlations/${strong.id}`, { token, body })
   assert.deepEqual([answer.status, answer.body.errors[0].path], [400, 'alias'])
-  assert.match(answer.body.detail, /a rollout has no project; omit it/)
+  assert.match(answer.body.detail, /not valid for a rollout, which has no project; omit it/)
 })
 
 test('if the project of a pipeline is unknown, the error says where to set the alias', async (t) => {

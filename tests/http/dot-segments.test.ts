@@ -40,7 +40,7 @@ test('a path with dot segments gets 400 with the reason', async (t) => {
   for (const path of ['/docs/../healthz', '/docs/%2e%2e/healthz']) {
     const { status, text } = await get(url, path)
     assert.equal(status, 400, path)
-    assert.match(JSON.parse(text).detail, /segment \. or \.\./)
+    assert.match(JSON.parse(text).detail, /\. or \.\. segment/)
   }
   assert.equal((await get(url, '/healthz?from=/../x')).status, 200)
 })

@@ -41,7 +41,7 @@ test('a dry run of 1,001 items is refused, and nothing is stored', async (t) => 
   assert.equal(status, 400)
   assert.match(
     body.detail,
-    /at most 1000 items, this request has 1001; nothing was stored; send fewer items, or omit dryRun/,
+    /at most 1000 items, but this request has 1001; nothing was stored; send fewer items, or omit dryRun/,
   )
   assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
 })

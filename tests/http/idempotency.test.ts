@@ -89,7 +89,7 @@ test('a POST with a used key and another body gets 422 and says what to do', asy
   await request('POST', SERVICES, creation('cart', acme.token))
   const { status, body } = await request('POST', SERVICES, creation('shop', acme.token))
   assert.equal(status, 422)
-  assert.match(body.detail, /came with another body.*use a new key/)
+  assert.match(body.detail, /was used with a different body.*use a new key/)
 })
 
 test('a rejected POST can be retried with the same key', async (t) => {

@@ -55,7 +55,7 @@ test('a merge resolves the source, and both timelines name the other incident', 
   assert.deepEqual([gone.status, gone.hasPostmortem, kept.status], ['resolved', true, 'open'])
   const by = { actor: "Acme's token" }
   assert.partialDeepStrictEqual(merged(gone), { ...by, text: 'merged into Web is down', ref: `incident/${into.id}` })
-  const took = 'took over the alerts and the timeline of the incident Cart is slow'
+  const took = 'merged in the alerts and timeline of incident Cart is slow'
   assert.partialDeepStrictEqual(merged(kept), { ...by, text: took, ref: `incident/${from.id}` })
 })
 
@@ -112,8 +112,13 @@ test('a resolved incident can be merged into an open one', async (t) => {
 })
 
 for (const [what, wanted, status, detail] of [
-  ['itself', ({ from }: Two) => ({ into: from.id }), 409, /cannot be merged into itself: name two incidents/],
-  ['no incident', () => ({ into: newUuid() }), 422, /^into: no such incident/],
+  [
+    'itself',
+    ({ from }: Two) => ({ into: from.id }),
+    409,
+    /cannot be merged into itself: choose two different incidents/,
+  ],
+  ['no incident', () => ({ into: newUuid() }), 422, /^into: this incident does not exist/],
   ['what is no id', () => ({ into: 'x' }), 400, /^body: into: expected a UUID/],
   ['nothing', () => ({}), 400, /^body: into: missing/],
 ] as const) {
@@ -133,7 +138,7 @@ test('an incident cannot be merged into a resolved one', async (t) => {
   await request('PATCH', `/api/incidents/${into.id}`, { token, body: { status: 'resolved' } })
   const { status, body } = await merge()
   assert.equal(status, 409)
-  assert.match(body.detail, /is resolved: reopen it first, or merge the other way/)
+  assert.match(body.detail, /is resolved: reopen it first, or merge in the other direction/)
 })
 
 test('Charlie cannot merge an incident of Acme, as source or as target', async (t) => {

@@ -59,7 +59,7 @@ test('a channel whose receiver is gone is failing, and another one is not', asyn
   const world = makeWorld(t)
   const { key } = makeChannel(world.db, world.acme, 'gone')
   makeChannel(world.db, world.acme, 'on-call')
-  recordFailure(world.db, key, 'the receiver answered 410', world.clock.now, true)
+  recordFailure(world.db, key, 'the receiver responded with 410', world.clock.now, true)
   const { values } = await figures(world)
   const failing = ['gone', 'on-call'].map((name) => values.get(`incmon_channel_failing{channel="${name}"}`))
   assert.deepEqual(failing, [1, 0])

@@ -62,7 +62,7 @@ for (const name of ['dryRun', 'dry-run', 'dryrn']) {
     const body = { name: 'cart', namespace: 'shop' }
     const refusal = await request('POST', `/api/services?${name}=1`, { token: acme.token, body })
     assert.equal(refusal.status, 400)
-    assert.equal(refusal.body.detail, `query: ${name}: this path has no dry run; nothing was changed`)
+    assert.equal(refusal.body.detail, `query: ${name}: this path does not support dryRun; nothing was changed`)
     assert.deepEqual((await request('GET', '/api/services', { token: acme.token })).body, [])
   })
 }
@@ -91,5 +91,5 @@ test('a form instead of JSON gets 415, and the error says which header to send',
     body: '{"name":"A"}',
   })
   assert.equal(status, 415)
-  assert.match(body.detail, /send the header Content-Type: application\/json/)
+  assert.match(body.detail, /send a Content-Type: application\/json header/)
 })

@@ -61,11 +61,8 @@ test('without a known organization, the error lists all organizations', async (t
   const none = await operate('GET', '/api/services')
   const unknown = await operate('GET', '/api/services', { headers: { 'X-Incmon-Organization': 'Nobody' } })
   assert.deepEqual([none.status, unknown.status], [400, 400])
-  assert.match(
-    none.body.detail,
-    /^name the organization in the header X-Incmon-Organization: there are Acme, Basil, Ch/,
-  )
-  assert.match(unknown.body.detail, /^no organization Nobody: there are Acme, Basil, Charlie/)
+  assert.match(none.body.detail, /^set the X-Incmon-Organization header to one of Acme, Basil, Ch/)
+  assert.match(unknown.body.detail, /^there is no organization named Nobody: choose one of Acme, Basil, Charlie/)
 })
 
 test('the operator’s cluster becomes the cluster of the events', async (t) => {
@@ -81,7 +78,10 @@ for (const header of ['X-Forwarded-For', 'Forwarded', 'Via', 'Origin', 'X-Real-I
     for (const path of ['/api/services', '/operator/organizations']) {
       const { status, body } = await operate('GET', path, { headers: { ...ofAcme, [header]: 'x' } })
       assert.equal(status, 403)
-      assert.match(body.detail, /the Unix socket is for the commands of this machine.+point them to the port/)
+      assert.match(
+        body.detail,
+        /the Unix socket accepts only commands on this machine.+send it to the port of the server/,
+      )
     }
   })
 }

@@ -135,7 +135,7 @@ test('the number of an incident in the path is refused, and the error says how t
   const { acme, request } = makeWorld(t)
   const { status, body } = await request('GET', '/api/incidents/1/postmortem', { token: acme.token })
   assert.deepEqual(
-    [status, /; 1 is a number, and the path needs the id; GET \/api\/incidents lists/.test(body.detail)],
+    [status, /; 1 is an incident number, but the path requires the id; GET \/api\/incidents lists/.test(body.detail)],
     [404, true],
   )
 })
@@ -146,7 +146,7 @@ test('the Free plan has no postmortem, and the error says what to do', async (t)
   const resolved = await request('PATCH', path, { token: basil.token, body: { status: 'resolved' } })
   const { status, body } = await request('GET', `${path}/postmortem`, { token: basil.token, headers: MARKDOWN })
   assert.deepEqual([resolved.body.hasPostmortem, status], [false, 404])
-  assert.match(body.detail, /the plan Free has none; change the plan to Team or Pro/)
+  assert.match(body.detail, /the Free plan does not include postmortems; change the plan to Team or Pro/)
 })
 
 test('an incident resolved without a postmortem gets one after it is reopened and resolved', async (t) => {
@@ -154,7 +154,7 @@ test('an incident resolved without a postmortem gets one after it is reopened an
   const { id } = makeIncident(db, acme, cart, { status: 'resolved', resolved_at: NOON + MINUTE })
   const path = `/api/incidents/${id}`
   const none = await request('GET', `${path}/postmortem`, { token })
-  assert.match(none.body.detail, /reopen it and resolve it again/)
+  assert.match(none.body.detail, /reopen the incident and resolve it again/)
   for (const status of ['open', 'resolved']) {
     assert.equal((await request('PATCH', path, { token, body: { status } })).status, 200)
   }

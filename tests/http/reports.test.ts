@@ -112,7 +112,7 @@ test('too many incidents for one report are refused and not truncated', async (t
     SELECT randomblob(16), ${acme.key}, ${cart.key}, 'x', 'info', 'open', 'manual', ${NOON} - i, ${NOON} - i FROM n`)
   const { status, body } = await report()
   assert.deepEqual([status, body.errors[0].path], [400, 'from'])
-  assert.match(body.detail, /over 5000 incidents in this period; send a later from/)
+  assert.match(body.detail, /more than 5000 incidents in this period; send a later from/)
 })
 
 test("Charlie's report contains nothing of Acme's", async (t) => {

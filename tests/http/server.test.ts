@@ -146,7 +146,7 @@ for (const [what, [path, ...head]] of Object.entries(MALFORMED)) {
     for (const header of ['x-request-id: mine', 'x-content-type-options: nosniff', 'cache-control: no-store'])
       assert.ok(top.includes(header), top)
     assert.equal(status, 400)
-    assert.match(detail, /^the header Host or the path is malformed; send one Host/)
+    assert.match(detail, /^the Host header or the path is malformed; send one Host header/)
   })
 
   test(`${what} is counted, and logged as a rejection of ${path}`, async (t) => {

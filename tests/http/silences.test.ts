@@ -41,7 +41,7 @@ test('a preview counts matching alerts and creates nothing', async (t) => {
 test('a preview says if the matchers match nothing', async (t) => {
   const { post } = withSilences(t)
   const { body } = await post(SILENCE, '/api/silences?dryRun=1')
-  assert.equal(body.warning, '{service="cart"} matches no alert of the last 30 days; check the names and values')
+  assert.equal(body.warning, '{service="cart"} matches no alert from the last 30 days; check the names and values')
 })
 
 test('an ended silence is listed as expired', async (t) => {
@@ -60,7 +60,7 @@ test('a change with an outdated revision is a conflict', async (t) => {
   assert.equal((await change('mine')).status, 200)
   const refused = await change('yours')
   assert.equal(refused.status, 409)
-  assert.match(refused.body.detail, /somebody else has changed this silence \(comment is now "mine"\): read it again/)
+  assert.match(refused.body.detail, /somebody else has changed this silence \(comment is now "mine"\): reload it/)
   assert.equal((await request('GET', path, { token })).body.comment, 'mine')
 })
 

@@ -71,14 +71,14 @@ const KINDS: Readonly<Record<string, readonly [status: number, detail: RegExp, s
     /^the headers are larger than 16 KiB;/,
     head('GET / HTTP/1.1', `Host: ${'hunter2'.repeat(3_000)}`),
   ],
-  'HTTP/2': [400, /^this port does not speak HTTP\/2; use/, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  'TLS on a port without': [400, /^this port does not speak TLS; use http:/, Buffer.from('16030100a5010000', 'hex')],
+  'HTTP/2': [400, /^this port does not support HTTP\/2; use/, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  'TLS on a port without': [400, /^this port does not support TLS; use http:/, Buffer.from('16030100a5010000', 'hex')],
   'a request for a tunnel': [
     400,
     /^incmon is not a proxy; request a path/,
     head('CONNECT hunter2:443 HTTP/1.1', 'Host: hunter2:443'),
   ],
-  'HTTP/1.1 without a Host': [400, /^the header Host is missing/, head('GET /healthz HTTP/1.1')],
+  'HTTP/1.1 without a Host': [400, /^the Host header is missing/, head('GET /healthz HTTP/1.1')],
 }
 
 for (const [what, [status, detail, sent]] of Object.entries(KINDS)) {
@@ -184,12 +184,7 @@ describe('a body that is unreadable', () => {
 
   for (const [what, status, detail, ...more] of [
     ['chunks that are none', 400, /not a valid HTTP\/1\.1 request \(Invalid character in chunk size\)/, 'zz\r\n'],
-    [
-      'extensions of a chunk over 16 KiB',
-      413,
-      /extensions of a chunk are larger than 16 KiB/,
-      `1;${'x'.repeat(20_000)}`,
-    ],
+    ['extensions of a chunk over 16 KiB', 413, /chunk extensions are larger than 16 KiB/, `1;${'x'.repeat(20_000)}`],
   ] as const) {
     test(`because of ${what} is refused by the route that reads it: ${status}`, async (t) => {
       const { exchange, acme, log, db } = await serving(t)
@@ -236,7 +231,7 @@ describe('on a port with TLS', () => {
   test('closes plain HTTP and logs the reason', async (t) => {
     const { exchange, log, figures } = await secure(t)
     assert.equal(await exchange(HEALTH), '')
-    assert.deepEqual([log()[0].detail, log()[0].client], ['this port speaks TLS; use https://', '127.0.0.1'])
+    assert.deepEqual([log()[0].detail, log()[0].client], ['this port requires TLS; use https://', '127.0.0.1'])
     assert.doesNotMatch(await figures(), /route="none",status="4xx"/)
   })
 

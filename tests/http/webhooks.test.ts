@@ -46,7 +46,7 @@ describe('a success', () => {
     assert.deepEqual([status, body.eventIds.length, body.rejected], [200, 2, undefined])
     assert.deepEqual(body.warnings, [
       { index: 1, warning: 'labels.owner: expected string; the label was dropped' },
-      { index: 1, warning: 'status: "fireing" is unknown; the alert counts as firing' },
+      { index: 1, warning: 'status: "fireing" is unknown; the alert is treated as firing' },
     ])
   })
 
@@ -188,7 +188,7 @@ describe('an internal error', () => {
     const { acme, request } = makeWorld(t, ({ engine }) => failing(engine, error))
     const { status, text } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
     assert.deepEqual([status, text.includes('/var/lib')], [503, false])
-    assert.match(text, /the disk of the database is full.+incmon doctor/)
+    assert.match(text, /the database disk is full.+incmon doctor/)
   })
 
   test('any other error gives 500; its cause is logged and not sent', async (t) => {
@@ -207,7 +207,7 @@ test('a token without the scope ingest gives 401 and not 403', async (t) => {
   const token = makeToken(db, acme, ['read', 'write', 'admin'])
   const { status, body } = await request('POST', METRICS, { token, body: alertGroup(1) })
   assert.equal(status, 401)
-  assert.match(body.detail, /scope ingest/)
+  assert.match(body.detail, /ingest scope/)
 })
 
 test("Charlie does not see what Acme's senders send", async (t) => {

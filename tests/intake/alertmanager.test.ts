@@ -221,13 +221,13 @@ for (const [item, error] of BAD_ITEMS) {
 const WARNINGS: [Record<string, unknown>, string | undefined][] = [
   [{ labels: { a: { b: 1 }, c: 'd' } }, 'labels.a: expected string; the label was dropped'],
   [{ labels: { 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string; the label was dropped'],
-  [{ status: 'fireing' }, 'status: "fireing" is unknown; the alert counts as firing'],
-  [{ startsAt: 'yesterday' }, 'startsAt: "yesterday" is not a time; it was ignored'],
+  [{ status: 'fireing' }, 'status: "fireing" is unknown; the alert is treated as firing'],
+  [{ startsAt: 'yesterday' }, 'startsAt: "yesterday" is not a valid time; the value was ignored'],
   [
     { startsAt: '2099-01-01T00:00:00Z' },
     'startsAt: "2099-01-01T00:00:00Z" is in the future; the time of receipt was used',
   ],
-  [{ status: 'resolved', endsAt: [] }, 'endsAt: [] is not a time; it was ignored'],
+  [{ status: 'resolved', endsAt: [] }, 'endsAt: [] is not a valid time; the value was ignored'],
   [{ status: ' Resolved ', startsAt: '', endsAt: '0001-01-01T00:00:00Z' }, undefined],
   [{ status: 'firing', startsAt: null, labels: { a: null, b: 1 } }, undefined],
 ]

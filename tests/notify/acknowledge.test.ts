@@ -98,7 +98,7 @@ for (const [what, change] of [
 test('an expired link says so', async (t) => {
   const { browser, path, fields, shown, clock } = await withLink(t)
   clock.now += 3 * DAY
-  assert.match((await browser.get(path)).html, /works for three days/)
+  assert.match((await browser.get(path)).html, /expire after three days/)
   assert.equal((await browser.post(PATH, fields)).status, 403)
   assert.equal((await shown()).status, 'open')
 })
@@ -126,7 +126,7 @@ test('a resolved incident is not reopened by a late click', async (t) => {
 test('a link from before the incident was reopened says so, and a new link works', async (t) => {
   const { browser, path, fields, shown, move, makePath } = await withLink(t)
   for (const status of ['resolved', 'open']) await move(status)
-  assert.match((await browser.get(path)).html, /opened again after this message/)
+  assert.match((await browser.get(path)).html, /reopened after this message/)
   assert.equal((await browser.post(PATH, fields)).status, 403)
   assert.equal((await shown()).status, 'open')
   assert.equal((await browser.post(PATH, fieldsOf(makePath()))).status, 303)

@@ -15,7 +15,7 @@ const check = (addresses: readonly string[], allowed: readonly string[] = []) =>
 
 test('an address in a private network is refused, and the error names the setting that permits it', async () => {
   const { refusal } = await check(['10.0.0.1']).checkTarget('slack', 'https://chat.lan/hooks/x')
-  assert.match(refusal ?? '', /add chat\.lan or its network to the list notify-allow in the configuration/)
+  assert.match(refusal ?? '', /add chat\.lan or its network to notify-allow in the server configuration/)
 })
 
 for (const [what, kind, target, addresses, allowed] of [

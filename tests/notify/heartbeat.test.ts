@@ -48,8 +48,8 @@ test('a failing monitor is logged once, and so is its recovery', async (t) => {
       )
     minute()
   }
-  assert.match(lines[0] ?? '', /could not be sent; check heartbeat-url .*the monitor answered 500/)
-  assert.match(lines[1] ?? '', /is sent again/)
+  assert.match(lines[0] ?? '', /could not be sent; check heartbeat-url .*the monitor responded with 500/)
+  assert.match(lines[1] ?? '', /works again/)
 })
 
 test('without a URL nothing is requested, and a later URL is used', async (t) => {

@@ -96,7 +96,10 @@ for (const [what, scheme, options] of [
     await sendMail(server, 'team@example.com', MAIL)
     assert.deepEqual([sent.length, sent[0]?.user], [1, 'anna'])
     writeFileSync(passwordFile, 'wrong')
-    await assert.rejects(sendMail(server, 'team@example.com', MAIL), /the mail server refused: .*wrong password/s)
+    await assert.rejects(
+      sendMail(server, 'team@example.com', MAIL),
+      /the mail server rejected the message: .*wrong password/s,
+    )
   })
 }
 

@@ -105,12 +105,12 @@ test('only 1 kB of an endless response is read', async (t) => {
 test('a request to a receiver that hangs is aborted after the timeout', async (t) => {
   const { url } = await startReceiver(t, () => {})
   const network = { ...OPEN, timeoutMs: 100 }
-  await assert.rejects(post(new URL(url), POSTED, network), /did not answer within 0.1 s/)
+  await assert.rejects(post(new URL(url), POSTED, network), /did not respond within 0.1 s/)
 })
 
 test('a request to a DNS server that hangs is aborted after the timeout', async () => {
   const network = { ...OPEN, resolve: () => new Promise<string[]>(() => {}), timeoutMs: 50 }
-  await assert.rejects(post(new URL('http://example.com/'), POSTED, network), /DNS did not answer/)
+  await assert.rejects(post(new URL('http://example.com/'), POSTED, network), /DNS did not respond/)
 })
 
 test('a receiver that closes immediately is a failed connection', async (t) => {

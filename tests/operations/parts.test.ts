@@ -184,7 +184,7 @@ test('if the database fails in the middle, the error says that a part is stored'
   const release = holdAfterFirstPart(t, flow)
   await assert.rejects(flow.send('metrics', MANY), {
     code: 'unavailable',
-    message: 'another process has locked the database: only a part of this request was stored, send it again',
+    message: 'another process has locked the database: only part of this request was stored, send it again',
   })
   release()
   const stored = flow.alerts().length
@@ -240,7 +240,7 @@ test('closing stores the current chunk and refuses the rest of the queue', async
   await closing
   assert.deepEqual(
     outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
-    ['only a part', 'nothing'].map((what) => `incmon is stopping: ${what} of this request was stored, send it again`),
+    ['only part', 'nothing'].map((what) => `incmon is stopping: ${what} of this request was stored, send it again`),
   )
   assert.ok(Number(countRows(flow, 'alerts')) < 1200)
 })
@@ -252,7 +252,7 @@ test('all large requests are refused if the database stays locked', async (t) =>
   const outcomes = await Promise.allSettled(waiting)
   assert.deepEqual(
     outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
-    ['only a part', 'nothing', 'nothing'].map(
+    ['only part', 'nothing', 'nothing'].map(
       (what) => `another process has locked the database: ${what} of this request was stored, send it again`,
     ),
   )

@@ -64,7 +64,7 @@ test('the timeline says how many alerts were firing when a person resolved the i
   await resolve()
   const [incident] = incidents()
   assert.ok(incident)
-  assert.equal(timeline(incident).at(-1)?.text, 'resolved: 3 alerts still fired')
+  assert.equal(timeline(incident).at(-1)?.text, 'resolved: 3 alerts were still firing')
 })
 
 test('the timeline does not mention alerts that had ended', async (t) => {

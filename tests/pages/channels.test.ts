@@ -55,10 +55,10 @@ test('the page of the senders shows a channel whose receiver is gone', async (t)
   const { html } = await browser.get('/sources')
   assert.match(
     html,
-    /Channels that fail[\s\S]+on-call<\/a> was disabled, because its receiver no longer exists[\s\S]+gone &lt;b&gt;/,
+    /Failing channels[\s\S]+on-call<\/a> was disabled, because its receiver no longer exists[\s\S]+gone &lt;b&gt;/,
   )
   assert.ok(html.includes(`href="${LIST}/${id}"`))
-  assert.doesNotMatch((await outsider.get('/sources')).html, /Channels that fail/)
+  assert.doesNotMatch((await outsider.get('/sources')).html, /Failing channels/)
 })
 
 test('rules and quiet hours are stored as the API stores them', async (t) => {
@@ -82,8 +82,8 @@ test('a Telegram bot is entered by its token and its chat', async (t) => {
 for (const [more, message] of [
   [{ name: '' }, 'Name: Empty; write at least one character.'],
   [{ address: 'hook' }, 'Webhook URL: Not a URL; send one such as https://example.com/hook.'],
-  [{ kind: 'mail', address: '' }, 'Mail addresses: Missing; this kind of channel needs it.'],
-  [{ zone: 'Nowhere' }, 'Time zone of the times in messages: Expected a time zone such as Europe/Berlin.'],
+  [{ kind: 'mail', address: '' }, 'Email addresses: Missing; this kind of channel requires it.'],
+  [{ zone: 'Nowhere' }, 'Time zone for times in messages: Expected a time zone such as Europe/Berlin.'],
   [{ remindAfter: 'soon' }, 'Remind after: Expected a whole number of minutes from 0 to 10080.'],
   [
     { 'rule-0-quiet': '1', 'rule-0-from': '25:00', 'rule-0-to': '07:00', 'rule-0-zone': 'UTC' },
@@ -108,7 +108,7 @@ test('a name that is taken is refused with an explanation', async (t) => {
 test('an email channel is refused while the server cannot send email', async (t) => {
   const notifier = { ...makeServerContext().notifier, hasMailServer: () => false }
   const { browser, create } = await start(t, { notifier })
-  assert.match((await browser.get(`${LIST}/new?kind=mail`)).html, /This server sends no mail yet/)
+  assert.match((await browser.get(`${LIST}/new?kind=mail`)).html, /This server is not configured to send email/)
   assert.equal((await create({ kind: 'mail', address: 'team@example.com' })).status, 400)
 })
 
@@ -170,7 +170,7 @@ test('a change keeps the URL, and a warning is shown for a service that does not
   await browser.send(path, fields({ address: '', name: 'night', 'rule-0-services': 'crat' }))
   const [{ name, target }] = await channels()
   assert.deepEqual([name, target], ['night', 'https://hooks.slack.com/services/***'])
-  assert.match((await browser.get(path)).html, /Warning: rule 1 names no service that exists/)
+  assert.match((await browser.get(path)).html, /Warning: none of the services in rule 1 exist/)
 })
 
 test('a channel is disabled, enabled and removed', async (t) => {

@@ -57,11 +57,11 @@ test('after the first event, the welcome page connects another sender and offers
 test('after a test event, which creates no service, the first page still connects a sender and offers the example', async (t) => {
   const { browser } = await start(t)
   await browser.send('/welcome/test', { connect: 'metrics' })
-  assert.match((await browser.get('/')).html, /No service is known yet[\s\S]*Create token[\s\S]*Load the example/)
+  assert.match((await browser.get('/')).html, /There are no services yet[\s\S]*Create token[\s\S]*Load the example/)
   await browser.send(LOAD, {})
   assert.match((await browser.get('/')).html, /critical: checkout/)
   await browser.send(REMOVE, {})
-  assert.match((await browser.get('/')).html, /No service is known yet[\s\S]*Load the example/)
+  assert.match((await browser.get('/')).html, /There are no services yet[\s\S]*Load the example/)
 })
 
 test('one click removes the example completely, and the welcome page returns', async (t) => {

@@ -161,13 +161,13 @@ test('a status step names the person who set it', async (t) => {
 test('resolving while alerts are firing is not hidden', async (t) => {
   const { browser, path, send } = await brokenCart(t)
   const { html: before } = await browser.get(path)
-  assert.match(before, /1 alert still fires\. A new incident opens only after the problem has ended once\.</)
+  assert.match(before, /1 alert is still firing\. A new incident opens only after this problem has ended\.</)
   assert.match(before, /firing for 2 min/)
   assert.equal((await send(`${path}/status`, { status: 'resolved' })).location, `${path}?done=resolved-early`)
   const { html } = await browser.get(path)
-  assert.match(html, /1 alert still fires, though this incident is resolved\. .* until\s*it ends:/s)
+  assert.match(html, /1 alert is still firing, though this incident is resolved\. .* until\s*it ends:/s)
   assert.match(html, /Was critical for.*from 11:58 to 12:00/s)
-  assert.match(html, /Changed to resolved: 1 alert still fired/)
+  assert.match(html, /Changed to resolved: 1 alert was still firing/)
 })
 
 test('the resolve box promises reminders if there is a channel', async (t) => {
@@ -181,7 +181,7 @@ test('resolving after all alerts have ended needs no warning', async (t) => {
   await recover(8)
   assert.match((await browser.get(path)).html, /All its alerts have ended\./)
   assert.equal((await send(`${path}/status`, { status: 'resolved' })).location, `${path}?done=resolved`)
-  assert.doesNotMatch((await browser.get(path)).html, /still fire/)
+  assert.doesNotMatch((await browser.get(path)).html, /still firing/)
 })
 
 test('a verdict confirms the suspect, moves it to the top, and can be undone', async (t) => {

@@ -180,6 +180,6 @@ test('an open incident has no postmortem yet, and the page says which button cre
   await browser.signIn(token)
   const { status, html } = await browser.get('/incidents/1/postmortem')
   assert.equal(status, 404)
-  assert.match(html, /Choose “Resolve…” on the page of the incident.*Resolve incident 1…/s)
+  assert.match(html, /choose “Resolve…” on the incident page.*Resolve incident 1…/s)
   assert.doesNotMatch(html, /PATCH|\/api\/incidents/)
 })

@@ -118,7 +118,10 @@ test('Charlie sees an empty report', async (t) => {
   const browser = makeBrowser(app)
   await browser.signIn(charlie.token)
   const { html } = await browser.get('/reports')
-  assert.match(html, /0 incidents in 90 days.*No incident of this span is resolved\..*No service had an incident\./s)
+  assert.match(
+    html,
+    /0 incidents in 90 days.*No incident in this period has been resolved\..*No service had an incident\./s,
+  )
   assert.doesNotMatch((await browser.get('/reports.csv')).html, /cart|mailer/)
 })
 

@@ -74,7 +74,12 @@ test('the page of a service without any records says so', async (t) => {
   const { browser, db, acme } = await stormyCart(t)
   const { id } = makeService(db, acme, 'quiet')
   const { html } = await browser.get(`/services/${id}`)
-  for (const words of ['Nothing costs points.', 'Nothing fires.', 'no other incident', 'No pipelines or rollouts'])
+  for (const words of [
+    'There are no penalties.',
+    'Nothing is firing.',
+    'no other incident',
+    'No pipelines or rollouts',
+  ])
     assert.ok(html.includes(words), words)
 })
 
@@ -110,7 +115,7 @@ test('a silenced service says so on its page, in the list of alerts and on the o
   const endsAt = new Date(NOON + 30 * MINUTE).toISOString()
   await request('POST', '/api/silences', { token, body: { matchers, endsAt, comment: 'upgrade' } })
   const { html } = await browser.get(`/services/${id}`)
-  assert.match(html, /32 alerts silenced until <time[^>]*>12:30<[\s\S]*32 silenced alerts cost no points\./)
+  assert.match(html, /32 alerts silenced until <time[^>]*>12:30<[\s\S]*32 silenced alerts do not lower the score\./)
   assert.match((await browser.get('/alerts')).html, / silenced until <time/)
   assert.match((await browser.get('/')).html, /> silenced<\/span>/)
 })
@@ -201,7 +206,7 @@ test('a person with read access cannot resolve an alert', async (t) => {
   const { app, db, acme, alertId } = await stormyCart(t)
   const browser = makeBrowser(app)
   await browser.signIn(makeToken(db, acme, ['read']))
-  assert.doesNotMatch((await browser.get(`/alerts/${alertId}`)).html, /End by hand/)
+  assert.doesNotMatch((await browser.get(`/alerts/${alertId}`)).html, /Resolve manually/)
   assert.equal((await browser.post(`/alerts/${alertId}/end`, {})).status, 403)
 })
 

@@ -61,7 +61,7 @@ for (const [what, token] of [
 test('a token that can only send events cannot be used to sign in', async (t) => {
   const { browser, db, acme } = start(t)
   const { html } = await browser.signIn(makeToken(db, acme, ['ingest']))
-  assert.match(html, /may only send events/)
+  assert.match(html, /can only send events/)
 })
 
 test("Charlie sees nothing of Acme's", async (t) => {

@@ -66,7 +66,7 @@ test('a preview warns if nothing matches', async (t) => {
   const { create } = await start(t)
   assert.match(
     (await create({ do: 'preview', 'value-0': 'crat' })).html,
-    /Warning: [\s\S]*matches no alert of the last 30 days/,
+    /Warning: [\s\S]*matches no alert from the last 30 days/,
   )
 })
 
@@ -130,7 +130,7 @@ test('if two people edit one silence, the second sees what the first saved, and 
   assert.equal(second.status, 400)
   assert.match(
     second.html,
-    /The version that somebody else has stored[\s\S]*first[\s\S]*name="revision" value="2"[\s\S]*value="second"/,
+    /The version that somebody else saved[\s\S]*first[\s\S]*name="revision" value="2"[\s\S]*value="second"/,
   )
   await browser.send(`${LIST}/${id}`, { ...change, comment: 'second', revision: '2' })
   assert.equal((await silences())[0].comment, 'second')
@@ -188,7 +188,7 @@ test('a form for a silence that no longer exists loses no typed text', async (t)
     comment: 'Typed for long',
   })
   assert.equal(status, 404)
-  assert.match(html, /This was not stored\. Copy what you need\.[\s\S]*Typed for long/)
+  assert.match(html, /Your changes were not saved\. Copy anything that you need\.[\s\S]*Typed for long/)
 })
 
 test('times are text in the same format in every browser', async (t) => {

@@ -62,7 +62,7 @@ test('a city is sufficient for a time zone, in any case', async (t) => {
 test('a time zone that does not exist is refused for a browser and for the organization', async (t) => {
   const { browser, shown } = await start(t)
   const own = await browser.send('/settings/zone', { 'own-zone': 'Berlin"><b>' })
-  assert.deepEqual([own.status, own.html.includes('Your time zone: No such time zone')], [400, true])
+  assert.deepEqual([own.status, own.html.includes('Your time zone: This time zone does not exist')], [400, true])
   assert.match(own.html, /value="Berlin&quot;&gt;&lt;b&gt;"/)
   const common = await browser.send('/settings', { ...FORM, 'time-zone': 'Nowhere' })
   assert.deepEqual([common.status, common.html.includes('Time zone: Expected a time zone')], [400, true])

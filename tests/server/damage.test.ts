@@ -36,7 +36,7 @@ test('overwritten pages make /readyz return 503 with the reason', async (t) => {
     () => get('/api/alerts?page=40'),
     ({ status }) => status === 503,
   )
-  assert.match(refused.detail, /^the database is damaged; GET \/readyz says what to do$/)
+  assert.match(refused.detail, /^the database is damaged; see GET \/readyz for what to do$/)
   const response = await fetch(`${url}/readyz`)
   const { checks } = (await response.json()) as { checks: { name: string; detail?: string }[] }
   assert.equal(response.status, 503)

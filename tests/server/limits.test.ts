@@ -106,5 +106,8 @@ test('little free space makes the server not ready, but it still accepts request
   const server = await startServer(t, { 'min-free-disk': 1_000_000_000 })
   const { status, body } = await server.request('GET', '/readyz')
   assert.deepEqual([status, (await postMany(server, 1))[0]], [503, 200])
-  assert.match(body.detail, /^\d+ MiB of disk space are free, less than min-free-disk = 1000000000; free some space$/)
+  assert.match(
+    body.detail,
+    /^\d+ MiB of disk space is free, which is less than min-free-disk = 1000000000; free some space$/,
+  )
 })

@@ -74,7 +74,7 @@ test('while 28 MiB of large bodies are read, the next one gets 503 immediately, 
   await eventually(() => isRefusedByLength(url, token, 3 * MEBIBYTE), Boolean)
   const { status, body } = await request('POST', METRICS, large)
   assert.equal(status, 503)
-  assert.match(body.detail, /^too many large requests wait: nothing of this request was stored, send it again$/)
+  assert.match(body.detail, /^too many large requests are pending: nothing was stored, so send the request again$/)
   const chunked = new ReadableStream({
     start: (controller) => {
       controller.enqueue(Buffer.from(large))

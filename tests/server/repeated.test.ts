@@ -118,7 +118,7 @@ test('pruning waits for a lock and logs one line without a stack', async (t) => 
     level: 'error',
     message: 'the pruning failed',
     cause: 'SqliteError: database is locked',
-    remedy: 'another process writes to the database: try again, or stop that process',
+    remedy: 'another process is writing to the database: try again, or stop that process',
   })
   assert.deepEqual(
     said().map(([message]) => message),

@@ -21,9 +21,9 @@ test('plain HTTP is accepted without a warning', () => {
 })
 
 for (const [what, days, warning] of [
-  ['has expired', 31, /cert\.pem expired on \S+Z: clients refuse it: replace it .+ SIGHUP to the server$/],
-  ['is not valid yet', -1, /cert\.pem is valid only from \S+Z: clients refuse it until then: check the clock/],
-  ['expires soon', 16.5, /cert\.pem expires on \S+Z, within 14 days: replace it .+ SIGHUP to the server$/],
+  ['has expired', 31, /cert\.pem expired on \S+Z: clients reject it: renew the certificate .+ SIGHUP to the server$/],
+  ['is not valid yet', -1, /cert\.pem is not valid before \S+Z: clients reject it until then: check the clock/],
+  ['expires soon', 16.5, /cert\.pem expires on \S+Z, within 14 days: renew the certificate .+ SIGHUP to the server$/],
 ] as const) {
   test(`a certificate that ${what} is accepted with a warning`, (t) => {
     const read = readTls(makeCertificate(t), now() + days * DAY)
@@ -62,7 +62,7 @@ const FAULTS: readonly [what: string, files: (made: Files, other: Files) => Part
   [
     'a certificate cut short',
     (made) => ({ cert: written(made, made.pem.slice(0, 200)) }),
-    /other\.pem is damaged or truncated: write the certificate/,
+    /other\.pem is damaged or truncated: replace it with/,
   ],
   [
     'a broken chain',
@@ -72,7 +72,11 @@ const FAULTS: readonly [what: string, files: (made: Files, other: Files) => Part
   ['a broken key', (made) => ({ key: written(made, 'x') }), /other\.pem contains no private key/],
   ['the certificate as key', ({ cert }) => ({ key: cert }), /cert\.pem contains no private key/],
   ['a key with a passphrase', (made) => ({ key: locked(made) }), /locked\.pem is protected by a passphrase/],
-  ['a key of another certificate', (_, other) => ({ key: other.key }), /key\.pem is not the key of .+cert\.pem/],
+  [
+    'a key of another certificate',
+    (_, other) => ({ key: other.key }),
+    /key\.pem does not match the certificate .+cert\.pem/,
+  ],
 ]
 
 for (const [what, filesOf, fault] of FAULTS) {

@@ -179,7 +179,7 @@ test('a directory, and a path through a file, are refused', (t) => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, 'folder'))
   writeFileSync(join(directory, 'file'), '')
-  refuses(join(directory, 'folder'), /folder is a directory: name a file with --database/)
+  refuses(join(directory, 'folder'), /folder is a directory: choose a file with --database/)
   refuses(join(directory, 'file', 'incmon.db'), /cannot be created or opened \(ENOTDIR\): check that .+ exists/)
   refuses(join(directory, 'gone', 'incmon.db'), /cannot be created or opened \(ENOENT\): check that .+ exists/)
 })

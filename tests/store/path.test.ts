@@ -56,15 +56,14 @@ test('a dangling link is refused with its target, and no file is created', (t) =
   const target = join(other, 'mount', 'incmon.db')
   mkdirSync(join(other, 'mount'))
   symlinkSync(target, link)
-  assert.throws(() => openStore(link), /is a symbolic link to .+, which does not exist: mount its disk, or name/)
+  assert.throws(() => openStore(link), /is a symbolic link to .+, which does not exist: mount its disk, or use/)
   assert.equal(existsSync(target), false)
 })
 
 test('a hard link is refused under both of its names', (t) => {
   const { file, link } = places(t)
   linkSync(file, link)
-  const line =
-    /has 2 names \(hard links\).+find DIRECTORY -samefile .+ and delete them; to copy a database, use "incmon backup"$/
+  const line = /has 2 hard links.+find DIRECTORY -samefile .+ and delete them; to copy a database, use "incmon backup"$/
   for (const name of [file, link]) assert.throws(() => openStore(name), line)
 })
 
@@ -73,7 +72,7 @@ test('a second server refuses a hard link created while the first is running', (
   const first = openStore(file)
   t.after(() => first.close())
   linkSync(file, link)
-  assert.throws(() => openStore(link), /has 2 names/)
+  assert.throws(() => openStore(link), /has 2 hard links/)
   assert.ok(makeOrganization(first, 'Acme', 'Team').key > 0)
 })
 
@@ -115,7 +114,7 @@ test('a read-only disk is reported with how to make it writable, with a database
   openStore(join(at, 'incmon.db')).close()
   try {
     spawnSync('mount', ['-o', 'remount,ro', at])
-    const line = /is on a read-only file system; mount it writable/
+    const line = /is on a read-only file system; remount it writable/
     for (const name of ['incmon.db', 'new.db']) assert.throws(() => openStore(join(at, name)), line)
   } finally {
     spawnSync('umount', ['--lazy', at])

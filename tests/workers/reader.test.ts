@@ -143,7 +143,7 @@ test("a read's error is thrown only to its caller", async (t) => {
 test('a full queue refuses the next read and still answers the pending ones', async (t) => {
   const { search } = reading(t)
   const all = Array.from({ length: 33 }, () => search())
-  await assert.rejects(search(), isUnavailable(/^too many slow reads are waiting: try again/))
+  await assert.rejects(search(), isUnavailable(/^too many slow reads are pending: try again/))
   assert.ok((await Promise.all(all)).every(({ total }) => total === 1))
 })
 

@@ -103,7 +103,7 @@ async function open(database: string, options: Common, mayCreate: boolean): Prom
 }
 
 function lockedMessage(database: string): string {
-  return `${database} is locked by another incmon, and no server answers on ${socketPathOf(database)}: wait until the other command has ended or the server has started`
+  return `another incmon process has locked ${database}, and no server is listening on ${socketPathOf(database)}: wait until the other command has finished or the server has started`
 }
 
 /** Opens the application in this process. Returns null if another process takes the lock first. */
@@ -164,7 +164,7 @@ function apiOver(transport: Transport, organization?: string): Api {
         if (value.error) throw transport.failure() ?? new CommandError(value.error)
         yield value as Line
       }
-      throw new CommandError('the server stopped before it finished: run the command again')
+      throw new CommandError('the server stopped before the command finished: run the command again')
     },
   }
 }

@@ -117,10 +117,12 @@ async function requireMatch(
   if (!second) return only
   if (/^\d{1,7}$/.test(word)) {
     const names = found.map(({ organization }) => organization.name).join(', ')
-    throw new CommandError(`several organizations have an incident ${word}: name one of ${names} with --org`)
+    throw new CommandError(`several organizations have an incident ${word}: choose one of ${names} with --org`)
   }
   const ends = found.map(({ id }) => id.slice(-SHORTEST_PART)).join(', ')
-  throw new CommandError(`several ${noun}s have an id with ${word}: write the last characters of one, such as ${ends}`)
+  throw new CommandError(
+    `${word} matches the ids of several ${noun}s: enter the last characters of one id, such as ${ends}`,
+  )
 }
 
 function noRecord(noun: Noun, word: string, options: Common): string {
@@ -128,7 +130,7 @@ function noRecord(noun: Noun, word: string, options: Common): string {
   const isShort = /^[0-9a-f-]{1,7}$/i.test(word) && !(noun === 'incident' && /^\d+$/.test(word))
   const what = isShort ? `${word} is too short` : `no ${noun} ${word}`
   const number = noun === 'incident' ? 'its number, or ' : ''
-  return `${what}: write ${number}at least ${SHORTEST_PART} characters of its id, as ${list} shows them`
+  return `${what}: enter ${number}at least ${SHORTEST_PART} characters of its id, as shown by ${list}`
 }
 
 /** Returns the number and the shortened id of an incident. */
@@ -184,14 +186,14 @@ export async function requireOrganization(api: Api, { org, ...options }: Organiz
   const all = await listOrganizations(api)
   const names = all.map(({ name }) => name).join(', ')
   const [only, second] = all
-  if (!only) throw new CommandError(`there is no organization: create one with ${hint(options, 'org create NAME')}`)
+  if (!only) throw new CommandError(`there are no organizations: create one with ${hint(options, 'org create NAME')}`)
   if (org === undefined && second)
-    throw new UsageError(`there are several organizations: name one of ${names} with --org`)
-  if (org?.trim() === '') throw new UsageError(`--org: empty; name one of ${names}`)
+    throw new UsageError(`there are several organizations: choose one of ${names} with --org`)
+  if (org?.trim() === '') throw new UsageError(`--org is empty: choose one of ${names}`)
   const found = org === undefined ? only : all.find(({ name }) => name === org)
   if (!found) {
     throw new CommandError(
-      `there is no organization ${org}: name one of ${names}, or create it with ${hint(options, 'org create NAME')}`,
+      `there is no organization named ${org}: choose one of ${names}, or create it with ${hint(options, 'org create NAME')}`,
     )
   }
   return found

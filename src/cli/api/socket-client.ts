@@ -58,12 +58,12 @@ export async function reachServer(path: string): Promise<ServerTransport | null>
 
 function refuseStranger(path: string, server: Readonly<Record<string, unknown>> | null): void {
   if (server?.program !== 'incmon') {
-    throw new CommandError(`another program listens on ${path}: stop it, and restart "incmon serve"`)
+    throw new CommandError(`another program is listening on ${path}: stop that program, then restart "incmon serve"`)
   }
   const [mine, theirs] = [programVersion(), String(server.version)]
   if (mine === theirs) return
   throw new CommandError(
-    `this is incmon ${mine}, and the server on ${path} is incmon ${theirs}: run the command with the version of the server, or restart the server with this version`,
+    `this command is incmon ${mine}, but the server on ${path} is incmon ${theirs}: run the command with the server's version, or restart the server with this version`,
   )
 }
 
@@ -78,7 +78,7 @@ function send(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request({ agent, socketPath, method, path, headers: { ...headers, host: 'localhost' } }, resolve)
-    sent.setTimeout(timeoutMs, () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
+    sent.setTimeout(timeoutMs, () => sent.destroy(Object.assign(new Error('no response'), { code: 'ETIMEDOUT' })))
     sent.on('error', reject)
     sent.end(body ?? undefined)
   })
@@ -96,16 +96,18 @@ function explained(path: string, error: unknown): CommandError {
   const code = errorCode(error)
   if (code === 'EACCES' || code === 'EPERM') {
     return new CommandError(
-      `no permission to connect to ${path} (${code}): run the command as the user who runs the server`,
+      `no permission to connect to ${path} (${code}): run the command as the user that runs the server`,
     )
   }
   if (code === 'ETIMEDOUT') {
-    return new CommandError(`the server on ${path} does not answer: read its log and check the load of the machine`)
+    return new CommandError(`the server on ${path} is not responding: check its log and the load on this machine`)
   }
   if (code.startsWith('HPE_')) {
-    return new CommandError(`another program listens on ${path} (${code}): stop it, and restart "incmon serve"`)
+    return new CommandError(
+      `another program is listening on ${path} (${code}): stop that program, then restart "incmon serve"`,
+    )
   }
   return new CommandError(
-    `the server on ${path} closed the connection before it answered (${code}): read its log, and check whether the change was made`,
+    `the server on ${path} closed the connection before it responded (${code}): check its log, and check whether the change was made`,
   )
 }

@@ -9,10 +9,10 @@ import { print } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
 export function addAbout(program: Command): void {
-  const doc = 'print the versions of the program, of Node, of SQLite and of the data model, and the commit'
+  const doc = 'print the versions of incmon, Node, SQLite and the data model, and the commit'
   addCommand(program, 'version', doc).action(printVersion)
-  addCommand(program, 'licenses', 'print the licences of the included software')
-    .argument('[part]', 'only this part, such as hono')
+  addCommand(program, 'licenses', 'print the licenses of the bundled software')
+    .argument('[part]', 'print only the license of this component, such as hono')
     .action(printLicenses)
 }
 
@@ -39,7 +39,7 @@ function named(all: readonly License[], part: string): License {
   const found = all.find(({ name }) => name.toLowerCase() === part.toLowerCase())
   if (found) return found
   const names = all.map(({ name }) => name)
-  throw new CommandError(`${part} is not a part of incmon: ${suggestion(part, names)}`)
+  throw new CommandError(`incmon does not include a component named ${part}: ${suggestion(part, names)}`)
 }
 
 function shown({ name, version, license, text }: License): string {

@@ -15,18 +15,16 @@ import { formatAlert } from '../show.ts'
 
 /** The maximum page size of the API. */
 const MAX_LIMIT = 500
-const ID = 'the id of the alert, or its last 8 characters or more'
+const ID = 'the id of the alert, or at least the last 8 characters of the id'
 
 export function addAlert(program: Command): void {
-  const alert = addCommand(program, 'alert', 'alerts: conditions of services')
+  const alert = addCommand(program, 'alert', 'manage alerts')
   addOrgCommand(alert, 'list', 'list the newest alerts of an organization')
-    .addOption(new Option('--status <status>', 'only this status').choices(['firing', 'resolved']))
-    .option('--limit <number>', 'the number of alerts', parseLimit, 50)
+    .addOption(new Option('--status <status>', 'show only alerts with this status').choices(['firing', 'resolved']))
+    .option('--limit <number>', 'the maximum number of alerts', parseLimit, 50)
     .action(listAlerts)
   addOrgCommand(alert, 'show', 'show an alert with its labels').argument('<id>', ID).action(showAlert)
-  addOrgCommand(alert, 'resolve', 'resolve an alert that its sender does not resolve')
-    .argument('<id>', ID)
-    .action(resolveAlert)
+  addOrgCommand(alert, 'resolve', 'resolve an alert manually').argument('<id>', ID).action(resolveAlert)
 }
 
 type Filter = OrganizationOptions & { readonly status?: 'firing' | 'resolved'; readonly limit: number }
@@ -52,12 +50,12 @@ async function listAlerts(options: Filter): Promise<void> {
         ['SUMMARY', ({ name, summary }) => (summary === name ? null : summary), 60],
         ['ID', ({ id }) => id],
       ],
-      empty: options.status ? `no alert is ${options.status}` : 'no alert yet',
+      empty: options.status ? `there are no ${options.status} alerts` : 'there are no alerts yet',
     },
     options.json,
   )
   if (items.length < total && !options.json) {
-    printError(`showing the newest ${items.length} of ${total}: --limit shows up to ${MAX_LIMIT}`)
+    printError(`showing the newest ${items.length} of ${total} alerts; use --limit to show up to ${MAX_LIMIT}`)
   }
 }
 
@@ -83,7 +81,7 @@ async function resolveAlert(id: string, options: OrganizationOptions): Promise<v
     const more = { service, organization: organization.name, changed: isChanged }
     if (options.json) return print(JSON.stringify({ ...alert, ...more }))
     const what = `${visible(alert.name)} (${visible(service)})`
-    print(isChanged ? `resolved ${what}` : `${what} is already resolved, since ${alert.endsAt}`)
+    print(isChanged ? `resolved ${what}` : `${what} was already resolved at ${alert.endsAt}`)
   })
 }
 
@@ -91,5 +89,5 @@ async function resolveAlert(id: string, options: OrganizationOptions): Promise<v
 function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw new UsageError(`--limit: ${text} is not a number of alerts: write 1 to ${MAX_LIMIT}`)
+  throw new UsageError(`--limit: ${text} is not valid: use a number from 1 to ${MAX_LIMIT}`)
 }

@@ -25,10 +25,10 @@ const NICENESS = 10
 type Options = Common & { readonly force?: boolean; readonly temporary?: string }
 
 export function addBackup(program: Command): void {
-  addCommand(program, 'backup', 'copy the database into one checked file; the server may run')
-    .argument('<file>', 'the file to write, - for standard output')
+  addCommand(program, 'backup', 'back up the database to one verified file; the server can keep running')
+    .argument('<file>', 'the file to write, or - for standard output')
     .option('--force', 'replace an existing file')
-    .option('--temporary <dir>', 'the directory for the temporary copy of - (default: next to the database)')
+    .option('--temporary <dir>', 'the directory for the temporary copy that - needs (default: next to the database)')
     .action(runBackup)
 }
 
@@ -37,28 +37,29 @@ async function runBackup(target: string, options: Options): Promise<void> {
   refuseMissing(database, options)
   if (target === '-') return interruptible((signal) => streamBackup(database, options.temporary, signal))
   if (options.temporary !== undefined)
-    throw new UsageError('--temporary: only for -, because a file needs no temporary copy elsewhere')
+    throw new UsageError('--temporary is valid only with -: a backup to a file needs no temporary copy')
   refuseTarget(database, target, options.force)
   await interruptible((signal) => saveBackup(database, { target, force: options.force }, signal))
   const bytes = statSync(target).size
   if (options.json) print(JSON.stringify({ database, file: target, bytes }))
-  else print(`backed up ${visible(database)} to ${visible(target)}: ${megabytes(bytes)} MB, checked`)
+  else print(`backed up ${visible(database)} to ${visible(target)}: ${megabytes(bytes)} MB, verified`)
 }
 
 /** Refuses to overwrite the database, its companion files, or any database that is in use. */
 function refuseTarget(database: string, target: string, force: boolean | undefined): void {
   if (!existsSync(dirname(target))) {
-    throw new CommandError(`there is no directory ${dirname(target)}: create it, or name another file`)
+    throw new CommandError(`the directory ${dirname(target)} does not exist: create it, or choose another file`)
   }
   const own = ['', ...COMPANIONS, '.lock', '.sock'].map((end) => realNameOf(database) + end)
   if (own.includes(realNameOf(target))) {
-    throw new CommandError(`${target} is the database itself or one of its files: name another file`)
+    throw new CommandError(`${target} is the database itself or one of its files: choose another file`)
   }
   const found = statSync(resolve(target), { throwIfNoEntry: false })
   if (!found) return
-  if (!found.isFile()) throw new CommandError(`${target} is not a regular file: name a file, or - for standard output`)
-  if (hasLog(target)) throw new CommandError(`${target} is a database in use: name another file`)
-  if (!force) throw new CommandError(`${target} already exists: add --force to replace it, or name another file`)
+  if (!found.isFile())
+    throw new CommandError(`${target} is not a regular file: choose a regular file, or - for standard output`)
+  if (hasLog(target)) throw new CommandError(`${target} is a database in use: choose another file`)
+  if (!force) throw new CommandError(`${target} already exists: add --force to replace it, or choose another file`)
 }
 
 async function saveBackup(
@@ -77,7 +78,9 @@ async function saveBackup(
 /** Writes the copy to standard output only after it is verified, because output cannot be taken back. */
 async function streamBackup(database: string, directory: string | undefined, signal: AbortSignal): Promise<void> {
   if (process.stdout.isTTY)
-    throw new UsageError('- writes the backup to standard output: pipe it to a program, or name a file')
+    throw new UsageError(
+      '- writes the backup to standard output, which is a terminal: pipe the output to a program, or choose a file',
+    )
   const path = join(directory ?? dirname(database), `${basename(database)}.backup`)
   await withPart(path, async (part) => {
     await copyChecked(database, part, signal)
@@ -114,9 +117,7 @@ async function send(part: Part, signal: AbortSignal): Promise<void> {
   } catch (error) {
     signal.throwIfAborted()
     const why = errorCode(error) === 'EPIPE' ? 'the reader closed the pipe' : errorCode(error)
-    throw new CommandError(
-      `the backup was not written completely (${why}): delete the incomplete output and run the command again`,
-    )
+    throw new CommandError(`the backup is incomplete (${why}): delete the output and run the command again`)
   } finally {
     line.end()
   }

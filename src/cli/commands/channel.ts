@@ -39,78 +39,79 @@ type Channel = {
 }
 
 export function addChannel(program: Command): void {
-  const channel = addCommand(program, 'channel', 'channels: where messages about incidents are sent')
+  const channel = addCommand(program, 'channel', 'manage notification channels')
   addSettings(
-    addOrgCommand(channel, 'add', 'add a channel; a running server uses it at once')
-      .argument('<name>', 'its name')
-      .addOption(new Option('--kind <kind>', 'the kind of the receiver').choices(CHANNEL_KINDS).makeOptionMandatory()),
+    addOrgCommand(channel, 'add', 'add a channel; a running server uses it immediately')
+      .argument('<name>', 'the name of the channel')
+      .addOption(new Option('--kind <kind>', 'the kind of receiver').choices(CHANNEL_KINDS).makeOptionMandatory()),
   ).action(createChannel)
   addSettings(
-    addOrgCommand(channel, 'set', 'change a channel; all other settings stay unchanged')
-      .argument('<name>', 'its name or id')
-      .option('--name <name>', 'another name')
-      .option('--enable', 'send messages again, pending ones at once')
-      .option('--disable', 'send nothing'),
+    addOrgCommand(channel, 'set', 'change some settings of a channel')
+      .argument('<name>', 'the name or id of the channel')
+      .option('--name <name>', 'the new name')
+      .option('--enable', 'enable the channel and send its pending messages immediately')
+      .option('--disable', 'disable the channel'),
   ).action(changeChannel)
-  addOrgCommand(channel, 'list', 'list the channels of an organization; their secrets are not shown').action(
-    listChannels,
-  )
-  addOrgCommand(channel, 'test', 'send a test message and print the answer; exit code 1 if it was not delivered')
-    .argument('<name>', 'its name or id')
+  addOrgCommand(channel, 'list', 'list the channels of an organization, without their secrets').action(listChannels)
+  addOrgCommand(channel, 'test', 'send a test message and print the response; exit with 1 if delivery fails')
+    .argument('<name>', 'the name or id of the channel')
     .action(testChannel)
   addOrgCommand(channel, 'remove', 'delete a channel with its deliveries')
-    .argument('<name>', 'its name or id')
+    .argument('<name>', 'the name or id of the channel')
     .action(removeChannel)
 }
 
 function addSettings(command: Command): Command {
   const minutes = (name: string, doc: string) => command.option(`--${name} <minutes>`, doc, parseMinutes(`--${name}`))
   command
-    .option('--url <url>', 'the address of the receiver, - to read it from standard input')
-    .option('--to <addresses>', 'for mail: the addresses, separated by commas')
+    .option('--url <url>', 'the URL of the receiver, or - to read it from standard input')
+    .option('--to <addresses>', 'the email addresses, separated by commas; only for mail channels')
     .option('--rule <rule>', RULE_HELP, parseRule)
-    .option('--time-zone <zone>', 'the time zone of the times in messages')
-  minutes('remind-after', 'the first reminder of an unacknowledged incident; off: none')
-  minutes('remind-every', 'the pause between further reminders; off: none')
-  return minutes('escalate-after', 'send only incidents that are unacknowledged for this long')
+    .option('--time-zone <zone>', 'the time zone for times in messages')
+  minutes('remind-after', 'the time until the first reminder about an unacknowledged incident, or off')
+  minutes('remind-every', 'the time between further reminders, or off')
+  return minutes('escalate-after', 'send an incident only after it has been unacknowledged for this long')
 }
 
 /** Creates a channel. For a webhook, prints its secret, which is not shown again. */
 async function createChannel(name: string, options: Added): Promise<void> {
   const { kind, to } = options
   refuseWrongAddress(kind, options)
-  if (kind === 'mail' && to === undefined) throw new UsageError('--to: name the mail addresses')
-  if (kind !== 'mail' && options.url === undefined) throw new UsageError('--url: name the address of the receiver')
+  if (kind === 'mail' && to === undefined) throw new UsageError('--to is missing: specify the email addresses')
+  if (kind !== 'mail' && options.url === undefined)
+    throw new UsageError('--url is missing: specify the URL of the receiver')
   const settings = await bodyOf(options)
   const body = { name, kind, ...settings }
   type Created = { id: string; secret: string | null; warnings: readonly string[] }
   const { id, secret, warnings } = await withOrganization(options, (api) => api.json<Created>('POST', PATH, { body }))
   if (options.json) return print(JSON.stringify({ id, secret, warnings }))
-  print(`added the channel ${name}: send a test message with ${hint(options, `channel test ${shellQuote(name)}`)}`)
+  print(`added channel ${name}: send a test message with ${hint(options, `channel test ${shellQuote(name)}`)}`)
   for (const warning of warnings) printError(`warning: ${warning}`)
-  if (secret !== null) print(`messages are signed with ${secret}; store it now, because it is not shown again`)
+  if (secret !== null) print(`messages are signed with ${secret}; save this secret now, because it is shown only once`)
 }
 
 async function changeChannel(name: string, options: Changed): Promise<void> {
   const { enable, disable, name: newName } = options
-  if (enable && disable) throw new UsageError('--enable and --disable exclude each other')
+  if (enable && disable) throw new UsageError('--enable and --disable cannot be combined')
   const enabled = enable ? true : disable ? false : undefined
   const body = { ...(await bodyOf(options)), name: newName, enabled }
-  if (Object.values(body).every((value) => value === undefined)) throw new UsageError('name what to change; see --help')
+  if (Object.values(body).every((value) => value === undefined))
+    throw new UsageError('nothing to change: specify at least one option; see --help')
   const { id, warnings } = await withOrganization(options, async (api) => {
     const channel = await requireChannel(api, name, options)
     refuseWrongAddress(channel.kind, options)
     return api.json<{ id: string; warnings: readonly string[] }>('PATCH', `${PATH}/${channel.id}`, { body })
   })
   if (options.json) return print(JSON.stringify({ id, warnings }))
-  print(`changed the channel ${newName ?? name}`)
+  print(`changed channel ${newName ?? name}`)
   for (const warning of warnings) printError(`warning: ${warning}`)
 }
 
 /** Rejects an option that applies only to other kinds of channels and that the server would ignore. */
 function refuseWrongAddress(kind: ChannelKind, { url, to }: Settings): void {
-  if (kind === 'mail' && url !== undefined) throw new UsageError('--url: a mail channel has addresses; write --to')
-  if (kind !== 'mail' && to !== undefined) throw new UsageError(`--to: a ${kind} channel has an address; write --url`)
+  if (kind === 'mail' && url !== undefined) throw new UsageError('--url: a mail channel has no URL; use --to')
+  if (kind !== 'mail' && to !== undefined)
+    throw new UsageError(`--to: a ${kind} channel has no email addresses; use --url`)
 }
 
 async function bodyOf({ rule: rules, to, timeZone, remindAfter, remindEvery, escalateAfter, ...options }: Settings) {
@@ -119,7 +120,7 @@ async function bodyOf({ rule: rules, to, timeZone, remindAfter, remindEvery, esc
 }
 
 async function readAddress(): Promise<string> {
-  return Buffer.from(await readInput('-', 'with the address'))
+  return Buffer.from(await readInput('-', 'with the URL'))
     .toString('utf8')
     .trim()
 }
@@ -136,7 +137,7 @@ async function listChannels(options: OrganizationOptions): Promise<void> {
         ['LAST DELIVERY', ({ lastDelivery }) => lastDelivery],
         ['ID', ({ id }) => id],
       ],
-      empty: `there is no channel: add one with ${hint(options, 'channel add')}`,
+      empty: `there are no channels: add one with ${hint(options, 'channel add')}`,
     },
     options.json,
   )
@@ -164,13 +165,13 @@ async function removeChannel(name: string, options: OrganizationOptions): Promis
     await api.json('DELETE', `${PATH}/${channel.id}`)
     return channel
   })
-  print(options.json ? JSON.stringify({ id: removed.id }) : `removed the channel ${removed.name}`)
+  print(options.json ? JSON.stringify({ id: removed.id }) : `removed channel ${removed.name}`)
 }
 
 async function requireChannel(api: Api, name: string, options: OrganizationOptions): Promise<Channel> {
   const channels = await api.all<Channel>(PATH)
   const channel = channels.find((one) => one.name === name) ?? channels.find(({ id }) => id === name)
   if (!channel)
-    throw new CommandError(`there is no channel ${name}: list the channels with ${hint(options, 'channel list')}`)
+    throw new CommandError(`there is no channel named ${name}: list all channels with ${hint(options, 'channel list')}`)
   return channel
 }

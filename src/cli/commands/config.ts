@@ -9,11 +9,13 @@ import { addCommand } from '../plain-command.ts'
 
 /** @param now the clock, in milliseconds UTC */
 export function addConfig(program: Command, now: () => number): void {
-  addCommand(program, 'check-config', 'print the errors of the configuration, or where each value comes from').action(
-    (options) => checkConfig(options, now()),
-  )
+  addCommand(
+    program,
+    'check-config',
+    'check the configuration, and print its errors or the source of each value',
+  ).action((options) => checkConfig(options, now()))
   addCommand(program, 'config', 'print the effective configuration as a file')
-    .option('--explain', 'explain each setting, where its value comes from, and what is allowed')
+    .option('--explain', 'explain each setting, the source of its value, and the allowed values')
     .action(showConfig)
 }
 

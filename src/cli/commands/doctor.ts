@@ -26,9 +26,9 @@ const TIMEOUT_MS = 5_000
 /** @param now the clock, in milliseconds UTC */
 export function addDoctor(program: Command, now: () => number): void {
   const doc =
-    'check file, disk, clock, senders, tokens, port and certificate, and say what to do; changes nothing; exit code 1 on failure'
+    'diagnose the database, disk, clock, senders, tokens, port and certificate, without changing anything; exit with 1 on failure'
   const doctor = addCommand(program, 'doctor', doc)
-  doctor.option('--full', 'also check every index of the database, which takes longer')
+  doctor.option('--full', 'also check every database index, which takes longer')
   addKeys(doctor).action((options) => runDoctor(options, now()))
 }
 
@@ -133,7 +133,7 @@ async function askServer(address: string, configured: string): Promise<Pick<Doct
   if (isOtherScheme) return { address: configured, port: { state: 'changed', address } }
   const port = await identify(address)
   if (port.state === 'incmon') return { address, port }
-  return { address, port: { state: 'incmon', unready: 'it does not answer there', certificate: null } }
+  return { address, port: { state: 'incmon', unready: 'it does not respond at this address', certificate: null } }
 }
 
 function withoutScheme(address: string): string {

@@ -22,14 +22,18 @@ type Tried = { readonly decisions: readonly Decision[]; readonly rejected?: Rece
 type Line = readonly [what: string, decided: string, rule: string]
 
 export function addExplain(program: Command): void {
-  addOrgCommand(program, 'explain', 'show what a payload would do and the rule of each decision; nothing is stored')
-    .argument('<file>', 'a file with the payload, - for standard input')
+  addOrgCommand(
+    program,
+    'explain',
+    'show what a payload would do, and the rule behind each decision; nothing is stored',
+  )
+    .argument('<file>', 'a file with the payload, or - for standard input')
     .addOption(
-      new Option('--source <sender>', 'the sender (default: recognized from the payload)')
+      new Option('--source <sender>', 'the sender (default: detected from the payload)')
         .choices(SOURCE_NAMES)
         .argParser(parseSource),
     )
-    .option('--cluster <name>', 'the cluster of the token that would send it')
+    .option('--cluster <name>', 'the cluster of the token that would send the payload')
     .action(explainFile)
 }
 
@@ -56,7 +60,7 @@ function parsed(bytes: Uint8Array, file: string): unknown {
     if (!(error instanceof IncmonError)) throw error
     const isBroken = error.message.startsWith('body: not JSON')
     const fault = isBroken ? ` is not JSON (${whereBroken(bytes)})` : error.message.replace(/^body/, '')
-    throw new CommandError(`${file}${fault}: name a file with the payload, or -`)
+    throw new CommandError(`${file}${fault}: choose a file with the payload, or - for standard input`)
   }
 }
 
@@ -64,7 +68,7 @@ function parsed(bytes: Uint8Array, file: string): unknown {
 function whereBroken(bytes: Uint8Array): string {
   try {
     JSON.parse(Buffer.from(bytes).toString('utf8').trimEnd())
-    return 'it is not one document'
+    return 'it is not a single document'
   } catch (error) {
     return visible(String((error as Error).message))
   }
@@ -76,10 +80,10 @@ function recognized(body: unknown): Source {
   if (source === null) {
     const choices = SOURCE_NAMES.slice(0, -1).join(', ')
     throw new UsageError(
-      `the payload does not show its sender: add --source with one of ${choices} or ${SOURCE_NAMES.at(-1)}`,
+      `cannot detect the sender from the payload: add --source with one of ${choices} or ${SOURCE_NAMES.at(-1)}`,
     )
   }
-  printError(`recognized a payload for the webhook ${source}; use --source to choose another webhook`)
+  printError(`detected a payload for the ${source} webhook; use --source to choose another webhook`)
   return source
 }
 
@@ -100,7 +104,8 @@ function show(decisions: readonly Decision[], rejected: Receipt['rejected']): vo
     ...rejected.map(({ index, error }) => ({ index, text: `item ${index}: rejected: ${visible(error)}` })),
   ]
   for (const { text } of shown.sort((a, b) => a.index - b.index)) print(text)
-  if (decisions.length === 0 && rejected.length === 0) print('the payload has no items, so nothing happens')
+  if (decisions.length === 0 && rejected.length === 0)
+    print('the payload contains no items, so it would have no effect')
 }
 
 function textOf(decision: Decision): string {
@@ -121,7 +126,7 @@ function linesOf({ service, alert, event, health, correlations, clockOffset }: D
   const lines: Line[] = [['service', `${path}${note}`, service.rule]]
   if (clockOffset !== 0) {
     const side = clockOffset > 0 ? 'ahead' : 'behind'
-    lines.push(['time', 'corrected', `the clock of the sender is ${formatDuration(Math.abs(clockOffset))} ${side}`])
+    lines.push(['time', 'corrected', `the sender's clock is ${formatDuration(Math.abs(clockOffset))} ${side}`])
   }
   if (alert) {
     lines.push(['identity', alert.fingerprint, alert.rules.identity])

@@ -27,10 +27,10 @@ type Health = { readonly url: string | null } & (
 
 /** @param now the clock, in milliseconds UTC */
 export function addHealth(program: Command, now: () => number): void {
-  addCommand(program, 'health', 'ask the running server whether it is ready; exit code 1 if it is not')
-    .option('--url <url>', 'the address of the server (default: INCMON_URL, else the server that runs on the database)')
+  addCommand(program, 'health', 'check whether the server is ready; exit with 1 if it is not')
+    .option('--url <url>', 'the URL of the server (default: INCMON_URL, or the server running on the database)')
     .addOption(
-      new Option('--wait [seconds]', 'ask again until it is ready, at most for this time')
+      new Option('--wait [seconds]', 'wait for the server to become ready, at most for this time')
         .preset('30')
         .argParser(parseWait),
     )
@@ -77,20 +77,20 @@ async function askOnce(options: Options): Promise<Health> {
   const listening = await findListening(database)
   // The socket proves the server's identity, so an expired certificate is acceptable.
   if (listening !== null) return askAt(reachableUrl(listening.url), 'anyone', options)
-  return { url: null, why: 'no server runs on this database', message: noServer(database, options) }
+  return { url: null, why: 'no server is running on this database', message: noServer(database, options) }
 }
 
 async function askAt(url: string, trust: Trust, options: Options): Promise<Health> {
   const unready = (why: string, remedy: string) => ({ url, why, message: `${url} is not ready: ${why}: ${remedy}` })
   try {
     const answer = await ask(`${url}/readyz`, { timeoutMs: TIMEOUT_MS, trust })
-    const why = `it answered ${answer.status}, ${detailOf(answer.text)}`
-    if (!answer.ok) return unready(why, `${hint(options, 'doctor')} looks for the cause`)
+    const why = `it responded with ${answer.status}, ${detailOf(answer.text)}`
+    if (!answer.ok) return unready(why, `run ${hint(options, 'doctor')} to find the cause`)
     if (parseObject(answer.text)?.status === 'ok') return { url, certificate: answer.certificate }
     return unready(why, OTHER_PROGRAM)
   } catch (error) {
     const { why, remedy } = explainNoAnswer(error, url)
-    return unready(`no answer (${why})`, remedy)
+    return unready(`no response (${why})`, remedy)
   }
 }
 
@@ -98,5 +98,5 @@ async function askAt(url: string, trust: Trust, options: Options): Promise<Healt
 function parseWait(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (seconds >= 1 && seconds <= MAX_WAIT_SECONDS) return seconds
-  throw new UsageError(`--wait: ${text} is not a time to wait: write whole seconds from 1 to ${MAX_WAIT_SECONDS}`)
+  throw new UsageError(`--wait: ${text} is not valid: use a whole number of seconds from 1 to ${MAX_WAIT_SECONDS}`)
 }

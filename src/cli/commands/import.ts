@@ -41,21 +41,21 @@ type Sent = {
 
 /** @param now the clock, in milliseconds UTC */
 export function addImport(program: Command, now: () => number): void {
-  addOrgCommand(program, 'import', 'import events of another system, each with its own time; safe to repeat')
+  addOrgCommand(program, 'import', 'import events from another system with their original times; safe to repeat')
     .argument(
       '<file>',
-      'a file with one { "source", "receivedAt", "payload" } in each line, or the alerts that amtool lists, - for standard input',
+      'a file with one { "source", "receivedAt", "payload" } object per line, or with alerts listed by amtool; - for standard input',
     )
-    .option('--cluster <name>', 'the cluster of the events')
-    .option('--suppressed', 'include the alerts that Alertmanager silences or inhibits')
+    .option('--cluster <name>', 'the cluster of the imported events')
+    .option('--suppressed', 'include alerts that Alertmanager has silenced or inhibited')
     .action((file, options) => importFile(file, options, now()))
 }
 
 /** @throws CommandError if the file cannot be read, or after the import if an entry was rejected */
 async function importFile(file: string, options: Options, now: number): Promise<void> {
   const { tally, organization } = await withOrganization(options, async (api, { name }) => {
-    const bytes = await readInput(file, 'with one event in each line')
-    if (isBlank(bytes)) throw new CommandError(`${file} is empty: name a file of JSON lines`)
+    const bytes = await readInput(file, 'with one event per line')
+    if (isBlank(bytes)) throw new CommandError(`${file} is empty: choose a file in JSON Lines format`)
     const { entries: found, faults } = openDump(bytes, now)
     const entries = options.suppressed ? found : found.filter(({ isSuppressed }) => !isSuppressed)
     const suppressed = found.length - entries.length
@@ -112,7 +112,7 @@ function report(tally: Tally, organization: string, json: boolean | undefined): 
     print(`nothing to import into ${visible(organization)}: the list is empty`)
   } else {
     const rest = [
-      known > 0 ? `${known} already known` : '',
+      known > 0 ? `${known} already stored` : '',
       heartbeats > 0 ? `${countOf(heartbeats, 'heartbeat')} ignored` : '',
       suppressed > 0 ? `${countOf(suppressed, 'suppressed alert')} ignored (${SUPPRESSED})` : '',
     ]
@@ -124,6 +124,6 @@ function report(tally: Tally, organization: string, json: boolean | undefined): 
   const more =
     json || rejected.length <= MAX_FAULTS_SHOWN ? '' : ` (${rejected.length - MAX_FAULTS_SHOWN} are not shown)`
   throw new CommandError(
-    `${rejected.length} rejected${more}: correct the file and import it again; known entries are skipped`,
+    `${rejected.length} rejected${more}: correct the file and import it again; entries that are already stored are skipped`,
   )
 }

@@ -19,17 +19,17 @@ import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatIncident } from '../show.ts'
 import { addPostmortem } from './postmortem.ts'
 
-const ID = 'the number of the incident, its id, or at least the last 8 characters of its id'
+const ID = 'the number or id of the incident, or at least the last 8 characters of the id'
 
 export function addIncident(program: Command): void {
-  const incident = addCommand(program, 'incident', 'incidents and their postmortems')
+  const incident = addCommand(program, 'incident', 'manage incidents and their postmortems')
   addOrgCommand(incident, 'list', 'list the incidents of an organization, newest first')
-    .addOption(new Option('--status <status>', 'only this status').choices(INCIDENT_STATUSES))
+    .addOption(new Option('--status <status>', 'show only incidents with this status').choices(INCIDENT_STATUSES))
     .action(listIncidents)
   addOrgCommand(incident, 'show', 'show an incident with its alerts, suspects and timeline')
     .argument('<id>', ID)
     .action(showIncident)
-  addOrgCommand(incident, 'ack', 'acknowledge an incident: somebody works on it')
+  addOrgCommand(incident, 'ack', 'acknowledge an incident to show that somebody is working on it')
     .argument('<id>', ID)
     .action(acknowledgeIncident)
   addOrgCommand(incident, 'note', 'add a note to the timeline of an incident')
@@ -39,14 +39,14 @@ export function addIncident(program: Command): void {
   addOrgCommand(
     incident,
     'resolve',
-    'resolve an incident and create its postmortem on the plans Team and Pro; no new incident opens while alerts of its service still fire',
+    'resolve an incident and, on the Team and Pro plans, create its postmortem; no new incident opens while alerts for its service are still firing',
   )
     .argument('<id>', ID)
     .action(resolveIncident)
-  addOrgCommand(incident, 'reopen', 'open a resolved incident again').argument('<id>', ID).action(reopenIncident)
-  addOrgCommand(incident, 'merge', 'move the alerts and the timeline of an incident to another one, and resolve it')
-    .argument('<id>', 'the number or id of the incident that is resolved')
-    .argument('<into>', 'the number or id of the incident that continues')
+  addOrgCommand(incident, 'reopen', 'reopen a resolved incident').argument('<id>', ID).action(reopenIncident)
+  addOrgCommand(incident, 'merge', 'merge an incident into another: move its alerts and timeline, then resolve it')
+    .argument('<id>', 'the number or id of the incident to merge')
+    .argument('<into>', 'the number or id of the incident to keep')
     .action(mergeIncidents)
   addPostmortem(incident, ID)
 }
@@ -71,7 +71,7 @@ async function listIncidents(options: OrganizationOptions & { readonly status?: 
         ['POSTMORTEM', ({ hasPostmortem }) => (hasPostmortem ? 'yes' : null)],
         ['ID', ({ id }) => id],
       ],
-      empty: options.status ? `no incident is ${options.status}` : 'no incident yet',
+      empty: options.status ? `there are no ${options.status} incidents` : 'there are no incidents yet',
     },
     options.json,
   )
@@ -107,7 +107,7 @@ async function reopenIncident(id: string, options: OrganizationOptions): Promise
 
 async function noteIncident(id: string, words: readonly string[], options: OrganizationOptions): Promise<void> {
   const text = words.join(' ').trim()
-  if (text === '') throw new UsageError('<text>: empty; write the note after the number of the incident')
+  if (text === '') throw new UsageError('<text> is empty: write the note after the incident number')
   await change(id, options, async ({ api, found }) => {
     await api.json('POST', `/api/incidents/${found.id}/notes`, { body: { text } })
     return `added a note to ${nameOf(found)}`
@@ -118,7 +118,9 @@ async function mergeIncidents(id: string, into: string, options: OrganizationOpt
   await change(id, options, async ({ api, found, organization }) => {
     const kept = await requireRecord<Incident>(api, 'incident', into, options)
     if (kept.organization.id !== organization.id) {
-      throw new CommandError(`${into.trim()} belongs to another organization: name an incident of ${organization.name}`)
+      throw new CommandError(
+        `${into.trim()} belongs to another organization: choose an incident of ${organization.name}`,
+      )
     }
     await api.json('POST', `/api/incidents/${found.id}/merge`, { body: { into: kept.found.id } })
     return `merged ${nameOf(found)} into ${nameOf(kept.found)}: incident ${found.number} is now resolved`
@@ -158,10 +160,10 @@ async function resolveIncident(id: string, options: OrganizationOptions): Promis
       return print(JSON.stringify({ ...incident, ...more }))
     }
     const what = `${nameOf(incident)} of ${visible(service)}`
-    print(isChanged ? `resolved ${what}` : `${what} is already resolved, since ${incident.resolvedAt}`)
+    print(isChanged ? `resolved ${what}` : `${what} was already resolved at ${incident.resolvedAt}`)
     const firing = firingText(incident.firingAlerts)
     if (incident.firingAlerts > 0)
-      print(`${firing}: no new incident opens for ${visible(service)} until this problem has ended once`)
+      print(`${firing}: no new incident opens for ${visible(service)} until this problem has ended`)
     const postmortem = hint(options, `incident postmortem ${incident.number}`)
     const read = `read its postmortem with ${postmortem}`
     print(incident.hasPostmortem ? read : await whyNoPostmortem(api, incident.id, options))

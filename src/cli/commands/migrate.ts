@@ -14,7 +14,7 @@ export function addMigrate(program: Command, now: () => number): void {
   const doc = 'update the database to the data model of this version; an older file is copied first'
   addCommand(program, 'migrate', doc)
     .option('--status', 'show every migration and when it was applied')
-    .option('--dry-run', 'show what would be applied, and change nothing')
+    .option('--dry-run', 'show which migrations would be applied, without applying them')
     .action((options) => runMigrate(options, now()))
 }
 

@@ -11,7 +11,7 @@ import { addCommand } from '../plain-command.ts'
 const MAX_NAME = 100
 const PATH = '/operator/organizations'
 const POSTMORTEMS: Readonly<Record<Plan, string>> = {
-  Free: 'which has no postmortems',
+  Free: 'which does not include postmortems',
   Team: 'with postmortems',
   Pro: 'with postmortems',
 }
@@ -19,26 +19,26 @@ const POSTMORTEMS: Readonly<Record<Plan, string>> = {
 export function addOrg(program: Command): void {
   const org = addCommand(program, 'org', 'organizations')
   addCommand(org, 'create', 'create an organization')
-    .argument('<name>', 'its name')
-    .addOption(new Option('--plan <plan>', 'its plan').choices(PLANS).default('Free'))
+    .argument('<name>', 'the name of the organization')
+    .addOption(new Option('--plan <plan>', 'the plan of the organization').choices(PLANS).default('Free'))
     .action(createOrg)
   addCommand(org, 'list', 'list the organizations').action(listOrgs)
   addCommand(org, 'set-plan', 'change the plan of an organization')
-    .argument('<name>', 'its name')
-    .addArgument(new Argument('<plan>', 'the plan').choices(PLANS))
+    .argument('<name>', 'the name of the organization')
+    .addArgument(new Argument('<plan>', 'the new plan').choices(PLANS))
     .action(setPlan)
 }
 
 /** Creates an organization, and the database if it does not exist. */
 async function createOrg(name: string, options: Common & { readonly plan: Plan }): Promise<void> {
   const wanted = name.trim()
-  if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`<name>: write 1 to ${MAX_NAME} characters`)
+  if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`<name>: use 1 to ${MAX_NAME} characters`)
   const body = { name: wanted, plan: options.plan }
   const made = await withApi(options, (api) => api.json<Organization>('POST', PATH, { body }), 'create')
   if (options.json) return print(JSON.stringify(made))
   const other =
-    made.plan === 'Free' ? `; ${hint(options, `org set-plan ${shellQuote(made.name)} Team`)} changes the plan` : ''
-  print(`created the organization ${visible(made.name)} on plan ${made.plan}, ${POSTMORTEMS[made.plan]}${other}`)
+    made.plan === 'Free' ? `; change the plan with ${hint(options, `org set-plan ${shellQuote(made.name)} Team`)}` : ''
+  print(`created organization ${visible(made.name)} on the ${made.plan} plan, ${POSTMORTEMS[made.plan]}${other}`)
 }
 
 async function listOrgs(options: Common): Promise<void> {
@@ -51,7 +51,7 @@ async function listOrgs(options: Common): Promise<void> {
         ['CREATED', ({ createdAt }) => createdAt],
         ['ID', ({ id }) => id],
       ],
-      empty: `there is no organization: create one with ${hint(options, 'org create NAME')}`,
+      empty: `there are no organizations: create one with ${hint(options, 'org create NAME')}`,
     },
     options.json,
   )
@@ -63,5 +63,5 @@ async function setPlan(name: string, plan: Plan, options: Common): Promise<void>
     return api.json<Organization>('PATCH', `${PATH}/${id}`, { body: { plan } })
   })
   if (options.json) return print(JSON.stringify(changed))
-  print(`${visible(changed.name)} is now on plan ${changed.plan}`)
+  print(`${visible(changed.name)} is now on the ${changed.plan} plan`)
 }

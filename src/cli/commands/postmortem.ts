@@ -22,15 +22,15 @@ export function addPostmortem(incident: Command, id: string): void {
   addOrgCommand(
     incident,
     'postmortem',
-    'print the postmortem of a resolved incident as Markdown, or with --json as the document',
+    'print the postmortem of a resolved incident as Markdown, or as JSON with --json',
   )
     .argument('<id>', id)
     .action(printPostmortem)
-  addOrgCommand(incident, 'export', 'write postmortems as Markdown, one file for each')
-    .argument('<dir>', 'the directory; it is created if it is missing')
+  addOrgCommand(incident, 'export', 'export postmortems as Markdown files, one per incident')
+    .argument('<dir>', 'the directory to write to; it is created if it does not exist')
     .option('--from <time>', 'only incidents opened at or after this time, such as 2026-03-14', parseTime('--from'))
     .option('--to <time>', 'only incidents opened before this time; a date includes the whole day', parseTime('--to'))
-    .option('--force', 'overwrite files of the same name')
+    .option('--force', 'overwrite existing files')
     .action(exportPostmortems)
 }
 
@@ -46,7 +46,7 @@ async function printPostmortem(id: string, options: OrganizationOptions): Promis
 async function exportPostmortems(directory: string, options: Export): Promise<void> {
   const { from, to } = options
   if (from !== undefined && to !== undefined && from > to) {
-    throw new UsageError('--from: later than --to; swap the two values')
+    throw new UsageError('--from is later than --to: swap the two values')
   }
   const files = await withOrganization(options, async (api) => {
     const bounds = Object.entries({ from, to }).flatMap(([side, ms]) =>
@@ -71,7 +71,7 @@ async function exportPostmortems(directory: string, options: Export): Promise<vo
 }
 
 const NOTHING =
-  'wrote nothing: no incident of this organization in this time has a postmortem; "incmon incident list" shows all incidents'
+  'wrote nothing: no incident of this organization in this period has a postmortem; "incmon incident list" shows all incidents'
 
 function refuseOverwriting(files: readonly string[]): void {
   const taken = files.filter((file) => existsSync(file))
@@ -79,7 +79,7 @@ function refuseOverwriting(files: readonly string[]): void {
   if (first === undefined) return
   const others = taken.length > 1 ? ` and ${taken.length - 1} more` : ''
   throw new CommandError(
-    `${first}${others} already exists, nothing was written: add --force, or name another directory`,
+    `${first}${others} already exists, so nothing was written: add --force, or choose another directory`,
   )
 }
 
@@ -90,7 +90,7 @@ function makeDirectory(path: string): void {
   try {
     mkdirSync(path)
   } catch (error) {
-    throw new CommandError(`${path} cannot be created (${errorCode(error)}): name another directory`)
+    throw new CommandError(`${path} cannot be created (${errorCode(error)}): choose another directory`)
   }
 }
 
@@ -110,6 +110,6 @@ export function parseTime(option: '--from' | '--to' | '--start'): (text: string)
   return (text) => {
     const ms = parseBound(text, option === '--to' ? 'to' : 'from')
     if (ms !== null) return ms
-    throw new UsageError(`${option}: ${text} is not a time: write one such as 2026-03-14 or 2026-03-14T02:11:09Z`)
+    throw new UsageError(`${option}: ${text} is not a time: use one such as 2026-03-14 or 2026-03-14T02:11:09Z`)
   }
 }

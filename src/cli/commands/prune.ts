@@ -15,9 +15,9 @@ type Outcome = Extract<PruneOutput, { outcome: unknown }>['outcome']
 
 export function addPrune(program: Command): void {
   addCommand(program, 'prune', 'delete expired records now; the server may run')
-    .option('--org <name>', 'only this organization (default: all)')
-    .option('--dry-run', 'show what would be deleted, and delete nothing')
-    .option('--yes', 'confirm a deletion of more than half of the events or alerts')
+    .option('--org <name>', 'prune only this organization (default: all)')
+    .option('--dry-run', 'show what would be deleted, without deleting anything')
+    .option('--yes', 'confirm the deletion of more than half of the events or alerts')
     .action(pruneOrgs)
 }
 
@@ -70,7 +70,7 @@ function showSurveys(surveys: readonly Survey[], options: Options): void {
 }
 
 function noOrganization(options: Options): string {
-  return `there is no organization: create one with ${hint(options, 'org create NAME')}`
+  return `there are no organizations: create one with ${hint(options, 'org create NAME')}`
 }
 
 function showOutcomes(outcomes: readonly Outcome[], options: Options): void {

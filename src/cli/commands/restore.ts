@@ -18,15 +18,15 @@ import { counted, interruptible, megabytes, type ProgressLine, progressLine } fr
 
 export function addRestore(program: Command): void {
   addCommand(program, 'restore', 'replace the database with a backup; stop the server first')
-    .argument('<file>', 'a file that "incmon backup" wrote, - for standard input')
-    .option('--force', 'replace an existing database; it is kept as <database>.before-restore')
+    .argument('<file>', 'a file written by "incmon backup", or - for standard input')
+    .option('--force', 'replace an existing database, which is kept as <database>.before-restore')
     .action(runRestore)
 }
 
 async function runRestore(source: string, options: Common & { readonly force?: boolean }): Promise<void> {
   const { database } = requireConfig(options)
   if (!existsSync(dirname(database))) {
-    throw new CommandError(`there is no directory ${dirname(database)}: create it, or name another --database`)
+    throw new CommandError(`the directory ${dirname(database)} does not exist: create it, or choose another --database`)
   }
   const file = realNameOf(database)
   if (source === '-') refuseTerminal()
@@ -43,24 +43,27 @@ async function runRestore(source: string, options: Common & { readonly force?: b
 
 function refuseTerminal(): void {
   if (process.stdin.isTTY)
-    throw new UsageError('- reads the backup from standard input: pipe a backup to the command, or name a file')
+    throw new UsageError(
+      '- reads the backup from standard input, which is a terminal: pipe a backup to the command, or choose a file',
+    )
 }
 
 function refuseSource(source: string, database: string): void {
   const found = statSync(source, { throwIfNoEntry: false })
-  if (!found) throw new CommandError(`there is no file ${source}: name a backup, or - for standard input`)
-  if (!found.isFile()) throw new CommandError(`${source} is not a regular file: name a backup, or - for standard input`)
+  if (!found) throw new CommandError(`${source} does not exist: choose a backup file, or - for standard input`)
+  if (!found.isFile())
+    throw new CommandError(`${source} is not a regular file: choose a backup file, or - for standard input`)
   try {
     accessSync(source, constants.R_OK)
   } catch (error) {
     throw new CommandError(`${source} cannot be read (${errorCode(error)}): check its owner and mode`)
   }
   if (realNameOf(source) === database) {
-    throw new CommandError(`${source} is the database itself: name a backup of it`)
+    throw new CommandError(`${source} is the database itself: choose a backup of it`)
   }
   if (hasLog(source)) {
     throw new CommandError(
-      `${source} is in use or was not closed, so ${source}-wal contains a part of it: copy it with "incmon backup --database ${source} FILE" and restore that file`,
+      `${source} is in use or was not closed cleanly, so ${source}-wal contains part of its data: copy it with "incmon backup --database ${source} FILE" and restore that file`,
     )
   }
   refuseForeignBackup(applicationOf(source), source)
@@ -69,7 +72,7 @@ function refuseSource(source: string, database: string): void {
 function refuseExisting(database: string, force: boolean | undefined): void {
   if (force || isMissing(database)) return
   throw new CommandError(
-    `${database} already exists: add --force to replace it and keep it as ${database}.before-restore, or name another --database`,
+    `${database} already exists: add --force to replace it and keep it as ${database}.before-restore, or choose another --database`,
   )
 }
 
@@ -92,7 +95,7 @@ async function restore(source: string, file: string, signal: AbortSignal): Promi
 }
 
 function nameOf(source: string): string {
-  return source === '-' ? 'the standard input' : source
+  return source === '-' ? 'standard input' : source
 }
 
 async function copy(source: string, part: Part, line: ProgressLine, signal: AbortSignal): Promise<void> {
@@ -108,7 +111,7 @@ function report(done: { database: string; source: string; kept: string | null },
   const from = done.source === '-' ? 'standard input' : visible(done.source)
   if (options.json) print(JSON.stringify(done))
   else {
-    if (done.kept !== null) print(`the old database is now ${visible(done.kept)}`)
+    if (done.kept !== null) print(`moved the old database to ${visible(done.kept)}`)
     print(`restored ${visible(done.database)} from ${from}: start the server with ${hint(options, 'serve')}`)
   }
 }

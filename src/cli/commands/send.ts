@@ -38,23 +38,29 @@ type Options = Receiver & {
   readonly speed: number
 }
 
-const URL_HELP = 'the address of the server (default: INCMON_URL, else the server that runs on the database)'
+const URL_HELP = 'the URL of the server (default: INCMON_URL, or the server running on the database)'
 
 /** @param now the clock, in milliseconds UTC */
 export function addSend(program: Command, now: () => number): void {
-  addCommand(program, 'send-test', 'send a small problem of a made-up service, as a real sender would')
-    .addArgument(new Argument('<sender>', 'the sender').choices(SOURCE_NAMES).argParser(parseSource))
+  addCommand(program, 'send-test', 'send a test problem for a fictional service, in the format of a real sender')
+    .addArgument(new Argument('<sender>', 'the sender to imitate').choices(SOURCE_NAMES).argParser(parseSource))
     .option('--url <url>', URL_HELP)
-    .option('--token <token>', 'a token with the scope ingest (default: INCMON_TOKEN)')
+    .option('--token <token>', 'a token with the ingest scope (default: INCMON_TOKEN)')
     .action((source, options) => sendTest(source, options, now()))
-  addCommand(program, 'replay', 'send recorded requests to a running server, one at a time in order of time')
-    .argument('<file>', 'a file with one { "t", "endpoint", "headers", "body" } in each line, - for standard input')
-    .option('--url <url>', URL_HELP)
-    .option('--token <token>', 'replaces {{token}} in the headers (default: INCMON_TOKEN)')
-    .addOption(
-      new Option('--shift <to>', 'move all times so that the last request happens at this time').choices(['now']),
+  addCommand(program, 'replay', 'replay recorded requests to a running server, one at a time, in chronological order')
+    .argument(
+      '<file>',
+      'a file with one { "t", "endpoint", "headers", "body" } object per line, or - for standard input',
     )
-    .option('--speed <times>', '60 is sixty times as fast as recorded, 0 as fast as possible', parseSpeed, 0)
+    .option('--url <url>', URL_HELP)
+    .option('--token <token>', 'the token that replaces {{token}} in the headers (default: INCMON_TOKEN)')
+    .addOption(new Option('--shift <to>', 'shift all times so that the last request is at this time').choices(['now']))
+    .option(
+      '--speed <times>',
+      'the replay speed: 60 is sixty times as fast as recorded, 0 is as fast as possible',
+      parseSpeed,
+      0,
+    )
     .action((file, options) => replayFile(file, options, now))
 }
 
@@ -64,13 +70,13 @@ async function sendTest(source: Source, options: Receiver, now: number): Promise
   const address = `${url}/api/webhooks/${source}`
   const sent = { headers: headersOf(source, token), body: TEST_PAYLOADS[source](now), timeoutMs: TEST_TIMEOUT_MS }
   const { ok, status, text } = await post(url, source, { ...sent, trust })
-  if (!ok) throw new CommandError(`${address} answered ${status}: ${detailOf(text)}`)
+  if (!ok) throw new CommandError(`${address} responded with ${status}: ${detailOf(text)}`)
   if (parseObject(text)?.received !== true) {
-    throw new CommandError(`${address} answered ${status}: ${detailOf(text)}: ${OTHER_PROGRAM}`)
+    throw new CommandError(`${address} responded with ${status}: ${detailOf(text)}: ${OTHER_PROGRAM}`)
   }
   if (options.json) return print(text)
-  print(`${address} answered ${status}: ${visible(text)}`)
-  print(`it counts like a real problem: ${hint(options, 'alert list')} shows it at the service ${TEST_SERVICE}`)
+  print(`${address} responded with ${status}: ${visible(text)}`)
+  print(`it is treated like a real problem: ${hint(options, 'alert list')} shows it for the service ${TEST_SERVICE}`)
 }
 
 /**
@@ -137,7 +143,7 @@ async function post(base: string, source: Source, { body, ...sent }: Sent, more 
     return await ask(`${base}/api/webhooks/${source}`, { ...sent, method: 'POST', body: JSON.stringify(body) })
   } catch (error) {
     const { why, remedy } = explainNoAnswer(error, base, sent.trust !== 'system')
-    throw new CommandError(`no answer from ${base} (${why})${more}: ${remedy}`)
+    throw new CommandError(`no response from ${base} (${why})${more}: ${remedy}`)
   }
 }
 
@@ -165,15 +171,15 @@ function report({ sent, statuses, accepted, rejected, refusal }: Tally, base: st
 }
 
 async function readRecording(file: string): Promise<RecordedRequest[]> {
-  const bytes = await readInput(file, 'with one request in each line')
+  const bytes = await readInput(file, 'with one request per line')
   const { requests, faults } = parseRecording(Buffer.from(bytes).toString('utf8'))
   if (faults.length > 0) {
     const named = faults.slice(0, MAX_FAULTS_SHOWN).join('; ')
     const more = faults.length > MAX_FAULTS_SHOWN ? `; and ${faults.length - MAX_FAULTS_SHOWN} more lines` : ''
-    throw new CommandError(`${file}: ${named}${more}: correct the file; nothing was sent`)
+    throw new CommandError(`${file}: ${named}${more}; nothing was sent: correct the file`)
   }
   if (requests.length === 0)
-    throw new CommandError(`${file} contains no request: name a file with one request in each line`)
+    throw new CommandError(`${file} contains no requests: choose a file with one request per line`)
   return requests
 }
 
@@ -186,7 +192,7 @@ function wholeSeconds(ms: number): number {
 function parseSpeed(text: string): number {
   if (/^\d{1,6}(\.\d{1,3})?$/.test(text)) return Number(text)
   throw new UsageError(
-    `--speed: ${text} is not a speed: write one such as 60 (sixty times as fast as recorded) or 0 (as fast as possible)`,
+    `--speed: ${text} is not a speed: use a number such as 60 (sixty times as fast as recorded) or 0 (as fast as possible)`,
   )
 }
 
@@ -194,13 +200,15 @@ function parseSpeed(text: string): number {
 function requireToken(options: Receiver): string {
   const token = options.token ?? clientVariables().token
   if (token) return token
-  throw new UsageError(`name a token with --token or INCMON_TOKEN: ${hint(options, 'token create')} makes one`)
+  throw new UsageError(
+    `a token is required: set --token or INCMON_TOKEN; create one with ${hint(options, 'token create')}`,
+  )
 }
 
 /** Returns the headers that this sender normally uses. */
 function headersOf(source: Source, token: string): Record<string, string> {
   const json = { 'Content-Type': 'application/json' }
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('--token: it has characters that no token has: copy it again')
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('--token contains invalid characters: copy the token again')
   return source === 'ci'
     ? { ...json, 'X-Ci-Token': token, 'X-Ci-Event': 'Pipeline Hook' }
     : { ...json, Authorization: `Bearer ${token}` }

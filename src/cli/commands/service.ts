@@ -8,14 +8,14 @@ import { print, printList, visible } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 
 export function addService(program: Command): void {
-  const service = addCommand(program, 'service', 'services: the workloads that are monitored')
+  const service = addCommand(program, 'service', 'manage services, which are the monitored workloads')
   addOrgCommand(service, 'list', 'list the services of an organization')
     .option('--archived', 'include archived services')
     .action(printServices)
-  addOrgCommand(service, 'merge', 'move the history of a service to another one; this cannot be undone')
+  addOrgCommand(service, 'merge', 'merge a service into another by moving its history; this cannot be undone')
     .argument('<from>', 'the service to remove, as id or namespace/name')
     .argument('<into>', 'the service that receives the history')
-    .option('--yes', 'do not ask for confirmation')
+    .option('--yes', 'skip the confirmation')
     .action(mergeServices)
 }
 
@@ -33,7 +33,7 @@ async function printServices(options: OrganizationOptions & { readonly archived?
         ['LAST ALERT', ({ lastAlertAt }) => lastAlertAt],
         ['ID', ({ id }) => id],
       ],
-      empty: `there is no service: the first webhook creates one; send a test with ${hint(options, 'send-test alertmanager')}`,
+      empty: `there are no services: the first webhook creates one; send a test with ${hint(options, 'send-test alertmanager')}`,
     },
     options.json,
   )
@@ -48,12 +48,14 @@ async function mergeServices(
     const all = await listServices(api, true)
     const [removed, kept] = [requireService(all, from, options), requireService(all, into, options)]
     if (removed.id === kept.id)
-      throw new CommandError(`${titleOf(removed)} cannot be merged into itself: name two services`)
+      throw new CommandError(`${titleOf(removed)} cannot be merged into itself: choose two different services`)
     if (!options.yes)
       await requireConsent(`Merge ${titleOf(removed)} into ${titleOf(kept)}? This cannot be undone. [y/N] `)
     await api.json('POST', `/api/services/${removed.id}/merge`, { body: { into: kept.id } })
     if (options.json) return print(JSON.stringify({ from: removed, into: kept }))
-    print(`merged ${titleOf(removed)} into ${titleOf(kept)}; future events of the old name belong to it too`)
+    print(
+      `merged ${titleOf(removed)} into ${titleOf(kept)}; future events with the old name will belong to ${titleOf(kept)}`,
+    )
   })
 }
 
@@ -62,11 +64,11 @@ function requireService(all: readonly Service[], text: string, options: Organiza
   const [only, second] = found
   if (second)
     throw new CommandError(
-      `several clusters have a service ${text}: name one of the ids ${found.map(({ id }) => id).join(', ')}`,
+      `several clusters have a service ${text}: use one of the ids ${found.map(({ id }) => id).join(', ')}`,
     )
   if (!only) {
     throw new CommandError(
-      `there is no service ${text}: write an id or namespace/name, as ${hint(options, 'service list --archived')} shows them`,
+      `there is no service ${text}: use an id or namespace/name, as shown by ${hint(options, 'service list --archived')}`,
     )
   }
   return only
@@ -93,5 +95,5 @@ async function requireConsent(question: string): Promise<void> {
   }
   const answer = await terminal.question(question).catch(unanswered)
   terminal.close()
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was merged, because you did not confirm')
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was merged: the merge was not confirmed')
 }

@@ -36,12 +36,19 @@ type Silence = {
 
 /** @param now the clock, in milliseconds UTC */
 export function addSilence(program: Command, now: () => number): void {
-  const silence = addCommand(program, 'silence', 'silences: alerts that notify nobody for some time')
-  addOrgCommand(silence, 'add', 'silence alerts: they are stored and counted, but open no incident and notify nobody')
-    .argument('<matchers...>', `in Alertmanager's syntax, such as 'service="checkout"' 'severity=~"warning|info"'`)
+  const silence = addCommand(program, 'silence', 'manage silences, which mute alerts for some time')
+  addOrgCommand(
+    silence,
+    'add',
+    'silence alerts: they are still stored and counted, but open no incidents and send no notifications',
+  )
+    .argument(
+      '<matchers...>',
+      `matchers in Alertmanager syntax, such as 'service="checkout"' 'severity=~"warning|info"'`,
+    )
     .requiredOption('--comment <text>', 'why the alerts are silenced')
-    .requiredOption('--for <duration>', 'how long, such as 30m, 2h or 7d', parseDuration('--for'))
-    .option('--start <time>', 'when it begins, such as 2026-11-20T22:00Z (default: now)', parseTime('--start'))
+    .requiredOption('--for <duration>', 'the duration, such as 30m, 2h or 7d', parseDuration('--for'))
+    .option('--start <time>', 'the start time, such as 2026-11-20T22:00Z (default: now)', parseTime('--start'))
     .option(
       '--weekly <span>',
       'only at these times each week, such as "saturday 22:00-06:00 Europe/Berlin"',
@@ -49,13 +56,13 @@ export function addSilence(program: Command, now: () => number): void {
     )
     .action((matchers, options) => silenceAlerts(matchers, options, now()))
   addOrgCommand(silence, 'list', 'list the silences of an organization, newest first')
-    .option('--expired', 'include ended silences')
+    .option('--expired', 'include expired silences')
     .action(listSilences)
-  addOrgCommand(silence, 'expire', 'end a silence now; an alert that still fires then opens its incident')
-    .argument('<id>', 'its id, or at least its last 8 characters')
+  addOrgCommand(silence, 'expire', 'end a silence now; alerts that are still firing can then open incidents')
+    .argument('<id>', 'the id of the silence, or at least the last 8 characters of the id')
     .action(expireSilence)
-  addOrgCommand(silence, 'import', 'import the silences that "amtool silence query -o json" prints; safe to repeat')
-    .argument('<file>', 'the file with the JSON, - for standard input')
+  addOrgCommand(silence, 'import', 'import the output of "amtool silence query -o json"; safe to repeat')
+    .argument('<file>', 'the JSON file, or - for standard input')
     .action(importSilences)
 }
 
@@ -69,11 +76,11 @@ async function silenceAlerts(texts: readonly string[], options: Added, now: numb
     return { ...silence, unknown: silence.matching === 0 ? await unknownServices(api, matchers) : [] }
   })
   for (const name of unknown)
-    printError(`no service is named ${name} yet: ${hint(options, 'service list')} shows the names`)
+    printError(`there is no service named ${name} yet: ${hint(options, 'service list')} shows all names`)
   if (options.json) return print(JSON.stringify({ id, endsAt, matching }))
   const alerts = matching === 1 ? '1 firing alert matches' : `${matching} firing alerts match`
   print(`silenced ${formatMatchers(matchers)} until ${endsAt}: ${alerts}`)
-  print(`end it sooner with ${hint(options, `silence expire ${id}`)}`)
+  print(`end it earlier with ${hint(options, `silence expire ${id}`)}`)
 }
 
 function matchersOf(texts: readonly string[]): Matcher[] {
@@ -110,7 +117,7 @@ async function listSilences(options: OrganizationOptions & { expired?: boolean }
         ['COMMENT', ({ comment }) => comment],
         ['ID', ({ id }) => id],
       ],
-      empty: `there is no silence: add one with ${hint(options, 'silence add')}`,
+      empty: `there are no silences: add one with ${hint(options, 'silence add')}`,
     },
     options.json,
   )
@@ -125,7 +132,7 @@ async function expireSilence(id: string, options: OrganizationOptions): Promise<
 }
 
 async function importSilences(file: string, options: OrganizationOptions): Promise<void> {
-  const text = Buffer.from(await readInput(file, 'that "amtool silence query -o json" wrote')).toString('utf8')
+  const text = Buffer.from(await readInput(file, 'written by "amtool silence query -o json"')).toString('utf8')
   const body = { silences: parsed(file, text) }
   const done = await withOrganization(options, (api) =>
     api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { body }),
@@ -155,5 +162,5 @@ function parseWeekly(text: string): Schedule {
   const fault =
     weekday === undefined ? { path: 'weekday', message: 'expected a day such as saturday' } : scheduleFault(schedule)
   if (!fault) return schedule
-  throw new UsageError(`--weekly: ${fault.message}; write "saturday 22:00-06:00 Europe/Berlin"`)
+  throw new UsageError(`--weekly: ${fault.message}; for example: "saturday 22:00-06:00 Europe/Berlin"`)
 }

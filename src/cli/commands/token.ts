@@ -40,11 +40,13 @@ type Token = {
 
 /** @param now the clock, in milliseconds UTC */
 export function addToken(program: Command, now: () => number): void {
-  const token = addCommand(program, 'token', 'tokens: the secrets of senders and of people who use the API')
+  const token = addCommand(program, 'token', 'manage the tokens of senders and API users')
   addOrgCommand(token, 'create', 'create a token and print it once')
-    .option('--name <name>', 'the name of the token, which timelines show as the actor (default: its scopes)')
-    .option('--scopes <list>', `the scopes of the token: some of ${SCOPES.join(',')}`, parseScopes, ['ingest'])
-    .option('--cluster <name>', 'the cluster of everything that the token sends')
+    .option('--name <name>', 'the name of the token, which timelines show as the actor (default: the scopes)')
+    .option('--scopes <list>', `the scopes of the token, separated by commas: ${SCOPES.join(',')}`, parseScopes, [
+      'ingest',
+    ])
+    .option('--cluster <name>', 'the cluster for everything sent with this token')
     .option(
       '--expires <duration>',
       'how long the token is valid, such as 12h or 90d (default: until revoked)',
@@ -54,16 +56,16 @@ export function addToken(program: Command, now: () => number): void {
   addOrgCommand(token, 'list', 'list the tokens of an organization, including revoked tokens').action((options) =>
     listTokens(options, now()),
   )
-  addCommand(token, 'revoke', 'revoke a token at once')
-    .argument('<id>', 'its id, or at least its last 8 characters')
+  addCommand(token, 'revoke', 'revoke a token immediately')
+    .argument('<id>', 'the id of the token, or at least the last 8 characters of the id')
     .action(revokeToken)
 }
 
 async function createToken(options: Wanted, now: number): Promise<void> {
   const { scopes, cluster = '' } = options
   const name = (options.name ?? [scopes.join('+'), cluster].filter(Boolean).join(' ')).trim().slice(0, MAX_NAME)
-  if (name === '') throw new UsageError(`--name: 1 to ${MAX_NAME} characters are allowed`)
-  if (cluster.length > MAX_CLUSTER) throw new UsageError(`--cluster: at most ${MAX_CLUSTER} characters are allowed`)
+  if (name === '') throw new UsageError(`--name: use 1 to ${MAX_NAME} characters`)
+  if (cluster.length > MAX_CLUSTER) throw new UsageError(`--cluster: use at most ${MAX_CLUSTER} characters`)
   const expiresAt = options.expires === undefined ? null : instant(now + options.expires)
   const wanted = { name, scopes, cluster, expiresAt }
   const made = await withOrganization(options, async (api, organization) => {
@@ -78,7 +80,7 @@ async function createToken(options: Wanted, now: number): Promise<void> {
 
 function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expiresAt: string | null }): string {
   const until = made.expiresAt === null ? 'until it is revoked' : `until ${made.expiresAt}`
-  return `created a token of ${visible(made.organization)} for ${made.scopes.join(', ')}, valid ${until}; store it now, because it is not shown again`
+  return `created a token for ${visible(made.organization)} with the scopes ${made.scopes.join(', ')}, valid ${until}; save it now, because it is shown only once`
 }
 
 async function listTokens(options: OrganizationOptions, now: number): Promise<void> {
@@ -96,7 +98,7 @@ async function listTokens(options: OrganizationOptions, now: number): Promise<vo
         ['CREATED', ({ createdAt }) => createdAt],
         ['ID', ({ id }) => id],
       ],
-      empty: `there is no token: create one with ${hint(options, 'token create')}`,
+      empty: `there are no tokens: create one with ${hint(options, 'token create')}`,
     },
     options.json,
   )
@@ -118,11 +120,13 @@ async function revokeToken(id: string, options: Common): Promise<void> {
       const [token, second] = tokens.filter(isMeant)
       if (!token) continue
       if (second)
-        throw new CommandError(`several tokens have an id with ${id}: write its last ${SHORTEST_PART} characters`)
+        throw new CommandError(
+          `${id} matches the ids of several tokens: enter the last ${SHORTEST_PART} characters of one id`,
+        )
       await own.json('DELETE', `${PATH}/${token.id}`)
       return { token, organization }
     }
-    throw new CommandError(`no token has the id ${id}: ${hint(options, 'token list')} shows the ids`)
+    throw new CommandError(`there is no token with the id ${id}: ${hint(options, 'token list')} shows all ids`)
   })
   const { name } = token
   if (options.json) return print(JSON.stringify({ id: token.id, name, organization: organization.name, revoked: true }))
@@ -134,8 +138,8 @@ function parseScopes(text: string): Scope[] {
   const words = text.split(/[\s,]+/).filter(Boolean)
   const unknown = words.filter((word) => !SCOPES.some((scope) => scope === word))
   if (unknown.length > 0)
-    throw new UsageError(`--scopes: ${unknown.join(', ')} is not a scope: write some of ${SCOPES.join(', ')}`)
-  if (words.length === 0) throw new UsageError(`--scopes: empty; write some of ${SCOPES.join(', ')}`)
+    throw new UsageError(`--scopes: ${unknown.join(', ')} is not a scope: choose from ${SCOPES.join(', ')}`)
+  if (words.length === 0) throw new UsageError(`--scopes is empty: choose from ${SCOPES.join(', ')}`)
   return SCOPES.filter((scope) => words.includes(scope))
 }
 
@@ -145,11 +149,11 @@ export function addSetupLink(program: Command): void {
   addOrgCommand(
     program,
     'setup-link',
-    'print a link that signs one person in as administrator; it works once, within 30 minutes',
+    'print a link that signs in one administrator; it works once and expires after 30 minutes',
   )
     .option(
       '--url <url>',
-      'where browsers reach the server (default: INCMON_URL, else public-url, else where the server listens)',
+      'the URL at which browsers reach the server (default: INCMON_URL, then public-url, then the address of the server)',
     )
     .action(printSetupLink)
 }

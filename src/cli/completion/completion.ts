@@ -11,7 +11,7 @@ type Shell = keyof typeof SCRIPTS
 const SHELLS = Object.keys(SCRIPTS) as Shell[]
 
 export function addCompletion(program: Command): void {
-  const doc = 'print the completion script of a shell; use it as source <(incmon completion bash)'
+  const doc = 'print a shell completion script; load it with source <(incmon completion bash)'
   addCommand(program, 'completion', doc)
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .action((shell) => printCompletion(shell, program))

@@ -29,7 +29,7 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
     process.exit(0)
   }
   process.on('SIGINT', end).on('SIGTERM', end)
-  if (!options.json) print('Writing a week of history. This takes some seconds.')
+  if (!options.json) print('Creating a week of example data. This takes a few seconds.')
   const made = await listening(settings, () => startDemo({ settings, host, port, log, seed, now: systemClock }))
   demo = made
   timer = setInterval(() => {
@@ -55,11 +55,11 @@ function words({
 }): string[] {
   return [
     '',
-    'Open this link in a browser. It signs you in, and works once within 30 minutes:',
+    'Open this link in a browser to sign in. It works once and expires after 30 minutes:',
     '',
     `  ${link}`,
     '',
     `Or sign in at ${url} with this token: ${token}`,
-    'All data is invented. Ctrl-C stops the server and deletes it.',
+    'All data is fictional. Press Ctrl-C to stop the server and delete the data.',
   ]
 }

@@ -165,7 +165,7 @@ export function wrongTag(from: number): Trouble {
     ],
     acts: [
       act(6, { status: 'identified' }),
-      act(8, { note: 'The tag has a typing error. I am releasing a corrected tag.' }),
+      act(8, { note: 'The tag has a typo. I am releasing a corrected tag.' }),
       act(40, { status: 'resolved' }),
     ],
   }

@@ -63,7 +63,7 @@ function headersOf(headers: unknown): Record<string, string> | string {
   if (!isTable(headers)) return 'headers: expected an object with strings'
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'headers: invalid name of a header'
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'headers: invalid header name'
     if (typeof value !== 'string' || !/^[\t\x20-\x7e]*$/.test(value))
       return `headers: ${name}: expected a string of printable ASCII characters`
     if (!CONNECTION_HEADERS.has(name.toLowerCase())) kept[name.toLowerCase()] = value
@@ -120,7 +120,7 @@ export function countAnswer(tally: Tally, request: RecordedRequest, status: numb
   const answer = status === 200 ? answerOf(text) : null
   if (!answer) {
     tally.rejected += itemsOf(request.body)
-    tally.refusal ??= `line ${request.line} was answered ${status}: ${detailOf(text)}`
+    tally.refusal ??= `line ${request.line}: the server responded with ${status}: ${detailOf(text)}`
     return
   }
   const { eventId, eventIds, rejected = [] } = answer

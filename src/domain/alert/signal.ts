@@ -140,7 +140,7 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
           rules: {
             service: attribution.rule,
             severity: rule,
-            identity: 'the sender’s fingerprint; without one, the labels that do not change on a restart',
+            identity: 'the sender’s fingerprint, or the labels that do not change on a restart',
           },
           startsAt: draft.startsAt,
           endsAt: draft.endsAt,

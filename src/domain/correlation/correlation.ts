@@ -102,7 +102,7 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
       'image_tag_is_sha',
       `the image ${tagged.path}:${tagged.tag} of the service is built from this commit`,
     )
-  if (rule.startsWith('alias')) return factor(1, 'alias', `${project} was assigned to this service by a person`)
+  if (rule.startsWith('alias')) return factor(1, 'alias', `somebody assigned ${project} to this service`)
   if (own[0]) return factor(0.95, 'image_path', `the service uses an image of ${project}`)
   const kin = relationOf(project, jobs, service)
   if (!kin) return { value: 0, reason: null }
@@ -111,9 +111,9 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
 }
 
 const KINSHIPS = {
-  environment: [0.9, 'same_environment', 'deploys to the environment of this service and has its name'],
-  namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and has its name'],
-  slug: [0.8, 'same_name', 'has the name of this service'],
+  environment: [0.9, 'same_environment', 'deploys to the environment of this service and has the same name'],
+  namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and has the same name'],
+  slug: [0.8, 'same_name', 'has the same name as this service'],
 } as const
 
 /** Returns the band of a score, or null if it is below 0.2. */
@@ -128,10 +128,10 @@ function isOf(tag: string, sha: string): boolean {
 }
 
 function timeOf({ startsAt, endsAt }: Change, at: number): Factor {
-  if (at < startsAt) return factor(BEFORE_START, 'before_start', 'first seen shortly before it began')
-  if (at <= endsAt) return factor(1, 'during_run', 'first seen while it ran')
+  if (at < startsAt) return factor(BEFORE_START, 'before_start', 'first seen shortly before the change began')
+  if (at <= endsAt) return factor(1, 'during_run', 'first seen while the change was in progress')
   const minutes = Math.max(1, Math.round((at - endsAt) / MINUTE))
-  return factor(Math.exp(-(at - endsAt) / FADES_OVER), 'within_30m', `first seen ${minutes} min after it ended`)
+  return factor(Math.exp(-(at - endsAt) / FADES_OVER), 'within_30m', `first seen ${minutes} min after the change ended`)
 }
 
 function kindOf(change: Change): Factor {

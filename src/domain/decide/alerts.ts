@@ -25,8 +25,11 @@ export function changeAlert(
 function changeOf(before: Alert, after: Alert): { readonly text: string; readonly at: number } {
   if (after.status === 'resolved')
     return { text: `${after.name} ended (${after.resolution})`, at: after.endsAt ?? after.lastSeenAt }
-  if (before.status === 'resolved') return { text: `${after.name} fires again`, at: after.lastSeenAt }
-  return { text: `${after.name} is ${after.severity} now, ${before.severity} before`, at: after.lastSeenAt }
+  if (before.status === 'resolved') return { text: `${after.name} is firing again`, at: after.lastSeenAt }
+  return {
+    text: `severity of ${after.name} changed from ${before.severity} to ${after.severity}`,
+    at: after.lastSeenAt,
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 import { IncmonError } from '../error.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
 import { mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
-import { countOf } from '../postmortem/words.ts'
+import { stillFiringText } from '../postmortem/words.ts'
 import type { Severity } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveIncident } from '../state/live.ts'
@@ -57,7 +57,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   moveIncident(ctx, {
     before,
     after,
-    why: after.status === 'resolved' ? stillFiringText(ctx, before) : null,
+    why: after.status === 'resolved' ? firingAfterwards(ctx, before) : null,
     actor,
     now,
   })
@@ -68,13 +68,13 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   return true
 }
 
-/** Returns text such as `3 alerts still fired` for the timeline, or null if every alert has ended. */
-function stillFiringText({ state }: Context, { rowId }: LiveIncident): string | null {
+/** Returns text such as `3 alerts were still firing` for the timeline, or null if every alert has ended. */
+function firingAfterwards({ state }: Context, { rowId }: LiveIncident): string | null {
   let count = 0
   for (const { incidentId, alert } of state.alerts.values()) {
     if (incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci') count += 1
   }
-  return count === 0 ? null : `${countOf(count, 'alert')} still fired`
+  return count === 0 ? null : stillFiringText(count)
 }
 
 function suppress(ctx: Context, serviceId: number): void {
@@ -110,7 +110,7 @@ function changed(before: LiveIncident, change: IncidentChange, now: number): Liv
 function edits(before: LiveIncident, after: LiveIncident): string[] {
   const texts: string[] = []
   if (before.title !== after.title) texts.push(`title: ${after.title}`)
-  if (before.severity !== after.severity) texts.push(`severity: ${after.severity}, ${before.severity} before`)
+  if (before.severity !== after.severity) texts.push(`severity changed from ${before.severity} to ${after.severity}`)
   if (before.startedAt !== after.startedAt) texts.push('start time corrected')
   return texts
 }
@@ -125,7 +125,7 @@ export function addNote(ctx: Context, id: string, text: string, actor: string, n
   ctx.emit({ kind: 'incident-changed', before: incident, after: { ...incident, touchedAt: now } })
 }
 
-const NO_INCIDENT = 'no such incident'
+const NO_INCIDENT = 'this incident does not exist'
 
 function requireIncident(ctx: Context, id: string): LiveIncident {
   const incident = findIncident(ctx, id)

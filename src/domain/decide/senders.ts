@@ -198,7 +198,7 @@ export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: num
       ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
       startedAt: lastBeat,
       touchedAt: null,
-      text: `opened: no heartbeat for ${minutes} minutes; problems would not be reported now`,
+      text: `opened: no heartbeat for ${minutes} minutes; problems may go unreported`,
       actor: null,
     },
     now,

@@ -166,7 +166,7 @@ function setAliases(ctx: Context, service: LiveService, aliases: readonly AliasR
     const owner = findAlias(ctx.state, [alias])
     return owner !== null && owner.service.rowId !== service.rowId
   })
-  if (isOfAnother) throw taken('an alias already belongs to another service: remove it there first')
+  if (isOfAnother) throw taken('this alias already belongs to another service: remove it from that service first')
   const different = [...new Map(aliases.map((one) => [`${one.kind} ${one.value}`, one])).values()]
   ctx.emit({
     kind: 'aliases-set',

@@ -60,10 +60,7 @@ export function changeSilence(ctx: Context, id: string, change: SilenceChange, n
   }
   if (change.revision !== undefined && change.revision !== before.revision) {
     const differences = differencesOf(before, change)
-    throw new IncmonError(
-      'conflict',
-      `somebody else has changed this silence${differences}: read it again, then change it`,
-    )
+    throw new IncmonError('conflict', `somebody else has changed this silence${differences}: reload it, then change it`)
   }
   const { revision: _, ...fields } = change
   const named = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
@@ -166,6 +163,7 @@ function invalid(path: string, message: string): IncmonError {
 function requireSilence(ctx: Context, id: string): LiveSilence {
   const known = [...ctx.state.silences.values()].find(({ silence }) => silence.id === id)?.silence
   const silence = known ?? ctx.fact('silence', { id })
-  if (!silence) throw new IncmonError('not-found', 'no such silence in this organization; GET /api/silences lists them')
+  if (!silence)
+    throw new IncmonError('not-found', 'this organization has no such silence; GET /api/silences lists all of them')
   return silence
 }

@@ -6,9 +6,7 @@ import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Finding[] {
   if (certificate === null) return []
   if ('fault' in certificate) {
-    return [
-      fail('certificate', certificate.fault, 'fix it: otherwise the server cannot start, and SIGHUP has no effect'),
-    ]
+    return [fail('certificate', certificate.fault, 'fix this: until then, the server cannot start and ignores SIGHUP')]
   }
   const { file, held } = certificate
   const trouble = certificateFaultOf(held, now)
@@ -19,7 +17,7 @@ export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Fi
   const difference = shown && differenceOf(shown, file, held)
   if (!shown || !difference) return [inFile]
   const isRefused = certificateFaultOf(shown, now)?.isRefused ?? false
-  const text = `the certificate of the server ${difference.text}, valid until ${formatInstant(shown.until)}`
+  const text = `the server's certificate ${difference.text}, valid until ${formatInstant(shown.until)}`
   return [inFile, (isRefused ? fail : warn)('certificate', text, difference.remedy)]
 }
 
@@ -33,15 +31,15 @@ const DAY = 86_400_000
 /** Automatic renewal happens earlier than this. Manual renewal can take up to two weeks. */
 const SOON = 14 * DAY
 
-const RENEW = 'replace it and its key with renewed files, then send SIGHUP to the server'
+const RENEW = 'renew the certificate and its key, then send SIGHUP to the server'
 
 /** Returns null if the certificate is valid now and for another 14 days. `now` in ms UTC. */
 export function certificateFaultOf({ from, until }: Certificate, now: number): CertificateFault | null {
   const end = formatInstant(until)
-  if (until <= now) return { isRefused: true, text: `expired on ${end}: clients refuse it`, remedy: RENEW }
+  if (until <= now) return { isRefused: true, text: `expired on ${end}: clients reject it`, remedy: RENEW }
   if (from > now) {
-    const text = `is valid only from ${formatInstant(from)}: clients refuse it until then`
-    return { isRefused: true, text, remedy: 'check the clock of this machine, or create the certificate again' }
+    const text = `is not valid before ${formatInstant(from)}: clients reject it until then`
+    return { isRefused: true, text, remedy: 'check the clock of this machine, or create a new certificate' }
   }
   return until - now <= SOON ? { isRefused: false, text: `expires on ${end}, within 14 days`, remedy: RENEW } : null
 }
@@ -53,5 +51,5 @@ export function differenceOf(
   held: Certificate,
 ): Omit<CertificateFault, 'isRefused'> | null {
   if (shown.fingerprint === held.fingerprint) return null
-  return { text: `is not the one in ${file}`, remedy: 'send SIGHUP to the server, so that it uses the file' }
+  return { text: `is not the certificate in ${file}`, remedy: 'send SIGHUP to the server to load the file' }
 }

@@ -7,16 +7,16 @@ export function diagnoseChannels({ content, publicUrl }: DoctorFacts): Finding[]
   if (channels.length === 0) return []
   const troubles = channels.flatMap(diagnoseChannel)
   if (publicUrl === '') {
-    const text = 'messages have no links, not even one to acknowledge an incident'
-    troubles.push(warn('channel', text, 'set public-url to the address at which people reach this server'))
+    const text = 'messages contain no links, not even to acknowledge an incident'
+    troubles.push(warn('channel', text, 'set public-url to the URL at which people reach this server'))
   }
-  return troubles.length > 0 ? troubles : [ok('channel', 'no channel fails, and messages have links')]
+  return troubles.length > 0 ? troubles : [ok('channel', 'all channels work, and messages contain links')]
 }
 
 function diagnoseChannel({ organization, name, enabled, failing }: ChannelFact): Finding[] {
   if (failing === null) return []
-  const test = `correct its address, then run "incmon channel test ${name}"`
-  if (enabled) return [warn('channel', `${name} of ${organization} fails: ${failing}`, test)]
-  const text = `${name} of ${organization} was disabled, because its receiver no longer exists: ${failing}`
+  const test = `correct its URL, then run "incmon channel test ${name}"`
+  if (enabled) return [warn('channel', `${name} of ${organization} is failing: ${failing}`, test)]
+  const text = `${name} of ${organization} was disabled because its receiver no longer exists: ${failing}`
   return [warn('channel', text, `run "incmon channel set ${name} --enable" with a new --url, or remove it`)]
 }

@@ -22,14 +22,17 @@ const LONG_SILENCE = 7 * DAY
 
 export const RESTORE = 'stop the server, keep this file, and restore a backup'
 const UNREADABLE = {
-  foreign: ['it is not an incmon database, or its header is damaged', 'choose another --database, or restore a backup'],
-  damaged: ['it is damaged', RESTORE],
-  held: ['another process has locked it', 'try again, or stop that process'],
-  denied: ['it cannot be opened here', 'run this as the owner of the file, who must be able to write to its directory'],
+  foreign: ['not an incmon database, or the file header is damaged', 'choose another --database, or restore a backup'],
+  damaged: ['the database is damaged', RESTORE],
+  held: ['another process has locked the database', 'try again, or stop that process'],
+  denied: [
+    'this command cannot open the database',
+    'run it as the owner of the file, who must be able to write to the directory',
+  ],
 } as const
 
 const CLOCK =
-  'correct the clock of this machine (NTP). If it is correct now, wait until then and resolve open alerts and incidents by hand, or stop the server and restore a backup from before the problem'
+  'correct the clock of this machine (NTP). If the clock is correct now, wait until it passes the newest event and resolve open alerts and incidents manually, or stop the server and restore a backup from before the problem'
 
 export function diagnoseContent({ content, served, now }: DoctorFacts): Finding[] {
   if (!content) return []
@@ -68,7 +71,11 @@ function diagnoseSettings({ settings }: ReadContent, served: boolean): Finding {
   }
   if (settings.journal_mode === 'wal') return ok('settings', shown)
   if (served)
-    return warn('settings', `${shown}, while a server uses it`, 'restart the server: it sets journal_mode to wal')
+    return warn(
+      'settings',
+      `${shown}, while a server is using the database`,
+      'restart the server, which sets journal_mode to wal',
+    )
   // Backups and restored databases are not in WAL mode.
   return ok('settings', `${shown}; the next "incmon serve" sets journal_mode to wal`)
 }
@@ -83,22 +90,30 @@ function diagnoseModel({ version, known, differences }: ReadContent): Finding {
     )
   }
   if (version > known) {
-    return fail('schema', `data model ${version}, this incmon knows ${known}`, 'use the newer incmon')
+    return fail(
+      'schema',
+      `data model ${version}, but this incmon supports only ${known}`,
+      'use a newer version of incmon',
+    )
   }
-  if (version === known) return ok('schema', `data model ${version}, the same as this incmon`)
+  if (version === known) return ok('schema', `data model ${version}, as expected by this incmon`)
   return warn(
     'schema',
-    `data model ${version}, this incmon has ${known}`,
-    '"incmon migrate" or the next "incmon serve" brings it up to date',
+    `data model ${version}, but this incmon uses ${known}`,
+    '"incmon migrate" or the next "incmon serve" upgrades it',
   )
 }
 
 function diagnoseClock(receivedAt: number | null, now: number): Finding {
-  if (receivedAt === null) return ok('clock', 'no event to compare with yet')
+  if (receivedAt === null) return ok('clock', 'there is no event to compare with yet')
   const behind = receivedAt - now
   if (behind <= SMALL_STEP) return ok('clock', 'not before the newest event')
-  const text = `${formatSeconds(Math.round(behind / SECOND))} before the newest event: it was set back, or it was ahead before`
-  return fail('clock', `${text}; until then no alert ends automatically and no missing heartbeat is noticed`, CLOCK)
+  const text = `${formatSeconds(Math.round(behind / SECOND))} before the newest event: it was set back, or it was ahead earlier`
+  return fail(
+    'clock',
+    `${text}; until the clock catches up, alerts do not end automatically and missing heartbeats are not detected`,
+    CLOCK,
+  )
 }
 
 function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[] {
@@ -117,13 +132,17 @@ function diagnoseSender(sender: SenderFact, now: number): Finding {
   const { lastEventAt, heartbeatAt, heartbeatDueAt } = sender
   const name = nameOf(sender)
   if (heartbeatAt !== null && (heartbeatDueAt === null || heartbeatDueAt <= now)) {
-    const text = `${name}: the last heartbeat came ${since(heartbeatAt, now)}: its alerts may not arrive`
-    return warn('source', text, 'check that the sender runs and can reach this machine')
+    const text = `${name}: the last heartbeat arrived ${since(heartbeatAt, now)}: its alerts may not arrive`
+    return warn('source', text, 'check that the sender is running and can reach this machine')
   }
   if (lastEventAt === null) return diagnoseUnused(name, sender.lastRejectionAt, now)
   const text = `${name}: last event ${since(lastEventAt, now)}`
   if (now - lastEventAt <= LONG_SILENCE || heartbeatAt !== null) return ok('source', text)
-  return warn('source', text, 'check that it still sends events here; with a Watchdog alert, incmon would notice')
+  return warn(
+    'source',
+    text,
+    'check that the sender still sends events here; with a Watchdog alert, incmon would detect this',
+  )
 }
 
 function nameOf({ organization, source, cluster, receiver }: SenderFact): string {
@@ -143,15 +162,16 @@ function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Fi
     ({ organization, namesCluster }) => organization === sender.organization && namesCluster,
   )
   if (sender.namesCluster !== false || others.length === 0) return []
-  const text = `${nameOf(sender)}: its items name no cluster, while items of ${countOf(others.length, 'other sender')} do`
-  const remedy = 'give its token a cluster, or set the label cluster (external_labels) or clusterName at the sender'
+  const text = `${nameOf(sender)}: its items do not specify a cluster, but items from ${countOf(others.length, 'other sender')} do`
+  const remedy =
+    'give its token a cluster, or configure the sender to set the cluster label (external_labels) or clusterName'
   return [warn('source', text, remedy)]
 }
 
 /** A rejected request can name a receiver that will never send a valid one, so the warning stops after a day. */
 function diagnoseUnused(name: string, lastRejectionAt: number | null, now: number): Finding {
   if (lastRejectionAt === null) return ok('source', `${name}: connected, but no items yet`)
-  const text = `${name}: no usable item yet; the last rejected item came ${since(lastRejectionAt, now)}`
+  const text = `${name}: no usable item yet; the last rejected item arrived ${since(lastRejectionAt, now)}`
   if (now - lastRejectionAt > DAY) return ok('source', text)
-  return warn('source', text, 'the page Sources or GET /api/rejections shows the item and its error')
+  return warn('source', text, 'see the item and its error on the Sources page or with GET /api/rejections')
 }

@@ -18,16 +18,18 @@ export function diagnoseDatabaseFile(facts: DoctorFacts): Finding[] {
 function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Finding[] {
   if (!directory) {
     return [
-      fail('database', `the directory of ${file} is missing`, 'create it, or choose another file with --database'),
+      fail('database', `the directory of ${file} does not exist`, 'create it, or choose another file with --database'),
     ]
   }
   const log = logSize(companions)
   if (!entry && log > 0) {
-    const text = `no database at ${file}, and ${formatBytes(log)} of its data in ${file}-wal`
-    return [fail('database', text, 'put the database file back next to it; a copy without the log lacks its data')]
+    const text = `no database at ${file}, but ${file}-wal contains ${formatBytes(log)} of its data`
+    return [fail('database', text, 'put the database file back next to the log; a copy without the log is incomplete')]
   }
   if (!entry) {
-    return [fail('database', `no database at ${file}`, '"incmon serve" makes one, or name another with --database')]
+    return [
+      fail('database', `no database at ${file}`, 'create one with "incmon serve", or choose another with --database'),
+    ]
   }
   if (!entry.isFile) return [fail('database', `${file} is not a file`, 'choose a file with --database')]
   return [ok('database', `${file}, ${formatBytes(entry.size + log)}${log > 0 ? ' with its log' : ''}`)]
@@ -35,14 +37,14 @@ function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Find
 
 function diagnoseRights({ directory, entry, companions, uid }: DoctorFacts): Finding[] {
   if (!directory) return []
-  const findings = [...rightsOf(directory, 'SQLite writes its log there', uid)]
+  const findings = [...rightsOf(directory, 'SQLite creates its log there', uid)]
   if (directory.mode & OTHERS_WRITE && !(directory.mode & STICKY)) {
     findings.push(
       warn('permissions', `every user can replace files in ${directory.path}`, `chmod o-w ${directory.path}`),
     )
   }
   if (!entry?.isFile) return findings
-  findings.push(...[entry, ...companions].flatMap((one) => rightsOf(one, 'nothing can be stored', uid)))
+  findings.push(...[entry, ...companions].flatMap((one) => rightsOf(one, 'no data can be stored', uid)))
   for (const one of [entry, ...companions].filter(({ mode }) => mode & ANYBODY))
     findings.push(warn('permissions', `other users can open ${one.path}, mode ${octal(one)}`, `chmod 600 ${one.path}`))
   for (const one of companions.filter((other) => other.uid !== entry.uid))
@@ -75,15 +77,15 @@ function diagnoseRoom({ disk, entry, minFree }: DoctorFacts): Finding[] {
   const [free, room] = [`${formatBytes(disk.free)} free`, judgeDiskSpace(disk.free, minFree)]
   const remedy = 'free some disk space, or move the file to a larger disk'
   if (room === 'short') {
-    const text = `${free}, under min-free-disk = ${minFree} MiB: the server is not ready, and writes are about to fail`
+    const text = `${free}, less than min-free-disk = ${minFree} MiB: the server is not ready, and writes will soon fail`
     return [fail('disk', text, remedy)]
   }
   if (disk.freeEntries !== null && disk.freeEntries < LEAST_ENTRIES) {
-    return [fail('disk', `${disk.freeEntries} free inodes: writes are about to fail`, 'remove files (inodes)')]
+    return [fail('disk', `${disk.freeEntries} free inodes: writes will soon fail`, 'remove some files to free inodes')]
   }
   if (room === 'scarce') return [warn('disk', free, remedy)]
   if (entry && disk.free < entry.size) {
-    return [warn('disk', `${free}, less than an upgrade needs for its copy (${formatBytes(entry.size)})`, remedy)]
+    return [warn('disk', `${free}, less than an upgrade requires for its copy (${formatBytes(entry.size)})`, remedy)]
   }
   return [ok('disk', free)]
 }
@@ -92,20 +94,16 @@ function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
   if (!entry) return []
   const size = logSize(companions)
   if (size > MAX_LOG) {
-    const remedy = served ? 'end long reads of the file, for example a copy' : 'start "incmon serve"'
+    const remedy = served ? 'stop long reads of the file, such as a copy' : 'start "incmon serve"'
     return [
-      warn(
-        'log',
-        `the write-ahead log has ${formatBytes(size)}, because it was not moved into the database file`,
-        remedy,
-      ),
+      warn('log', `the write-ahead log contains ${formatBytes(size)} that are not yet in the database file`, remedy),
     ]
   }
   if (size === 0) return [ok('log', 'the write-ahead log is empty')]
   const whose = served
     ? 'in use by the server'
-    : 'left by a process that was killed; it is complete, and the next start uses it'
-  return [ok('log', `the write-ahead log has ${formatBytes(size)}, ${whose}`)]
+    : 'left by a process that was killed; it is complete, and the next start will use it'
+  return [ok('log', `the write-ahead log contains ${formatBytes(size)}, ${whose}`)]
 }
 
 function logSize(companions: DoctorFacts['companions']): number {

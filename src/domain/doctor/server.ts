@@ -6,42 +6,43 @@ export function diagnoseServer({ served, port, address }: DoctorFacts): Finding[
     case 'incmon':
       return [diagnoseRunning(address, port.unready, served)]
     case 'other':
-      return [fail('port', `another program listens on ${address}`, 'stop it, or choose another --port')]
+      return [fail('port', `another program is listening on ${address}`, 'stop it, or choose another --port')]
     case 'changed':
       return [
         warn(
           'port',
-          `incmon listens on ${port.address}, and ${address} is configured`,
-          'restart it, because SIGHUP is not enough',
+          `incmon is listening on ${port.address}, but ${address} is configured`,
+          'restart the server, because SIGHUP cannot change the address',
         ),
       ]
     case 'denied':
       return [fail('port', `${address} is not available (${port.code})`, 'choose another --host or --port')]
     case 'unreachable':
-      return [warn('port', 'a server uses the file, but this command cannot reach it', port.why)]
+      return [warn('port', 'a server is using the database, but this command cannot reach it', port.why)]
     case 'any':
-      return [served ? silentServer() : ok('port', 'any free port; no server runs')]
+      return [served ? silentServer() : ok('port', 'any free port; no server is running')]
     case 'free':
       return [diagnoseFree(address, served)]
   }
 }
 
 function diagnoseRunning(address: string, unready: string | null, served: boolean): Finding {
-  if (unready !== null) return fail('port', `incmon listens on ${address} and is not ready: ${unready}`, 'see above')
-  if (served) return ok('port', `incmon listens on ${address} and is ready`)
-  const text = `incmon listens on ${address}, but with another database`
+  if (unready !== null)
+    return fail('port', `incmon is listening on ${address} but is not ready: ${unready}`, 'see above')
+  if (served) return ok('port', `incmon is listening on ${address} and is ready`)
+  const text = `incmon is listening on ${address}, but with another database`
   return warn('port', text, 'set --database to its file, or --host and --port to the address of your server')
 }
 
 function diagnoseFree(address: string, served: boolean): Finding {
-  if (!served) return ok('port', `${address} is free: no server runs`)
+  if (!served) return ok('port', `${address} is free: no server is running`)
   return silentServer()
 }
 
 function silentServer(): Finding {
   return warn(
     'port',
-    'a server uses the file, but does not answer on its socket',
-    'it is starting or stopping: try again',
+    'a server is using the database, but does not respond on its socket',
+    'the server is starting or stopping: try again',
   )
 }

@@ -5,7 +5,7 @@ import { type DoctorFacts, type Finding, ok, since, type TokenFact, warn } from 
 
 const WEEK = 7 * 86_400_000
 const MAKE_ONE =
-  '"incmon token create --name alertmanager" makes one for a sender, with "--scopes read,write" one for a person'
+  'create one for a sender with "incmon token create --name alertmanager", or for a person with "--scopes read,write"'
 
 /**
  * A token counts as in use if it was used in the last 7 days, or never. Revoked tokens and expiring unused tokens are
@@ -13,8 +13,8 @@ const MAKE_ONE =
  */
 export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Finding[] {
   if (!tokens.some(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now))) {
-    const what = tokens.length === 0 ? 'there is no token' : 'every token is revoked or expired'
-    return [warn('token', `${what}: every request is refused with 401`, MAKE_ONE)]
+    const what = tokens.length === 0 ? 'there are no tokens' : 'every token is revoked or expired'
+    return [warn('token', `${what}: every request is rejected with 401`, MAKE_ONE)]
   }
   const found = tokens.flatMap((token) => diagnoseToken(token, now) ?? [])
   return found.length > 0 ? found : [ok('token', 'no token in use expires within 7 days')]
@@ -27,7 +27,8 @@ function diagnoseToken(token: TokenFact, now: number): Finding | null {
   if (lastUsedAt === null ? expiresAt <= now : now - lastUsedAt > WEEK) return null
   const used = lastUsedAt === null ? 'not used yet' : `last used ${since(lastUsedAt, now)}`
   const end = formatInstant(expiresAt)
-  const text = expiresAt <= now ? `expired on ${end}, ${used}: its user is refused` : `expires on ${end}, ${used}`
+  const text =
+    expiresAt <= now ? `expired on ${end}, ${used}: requests with it are rejected` : `expires on ${end}, ${used}`
   return warn('token', `${organization}/${name}: ${text}`, remedyFor(token))
 }
 

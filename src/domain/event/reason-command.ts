@@ -25,13 +25,13 @@ const RECIPES: readonly Recipe[] = [
   },
   {
     conditions: /^(?:Node|KubeNode|SystemOOM|EvictionThresholdMet|Rebooted|FreeDiskSpaceFailed|KubeletSetupFailed)/,
-    text: 'Look at the conditions of the node:',
+    text: 'Check the conditions of the node:',
     words: 'kubectl describe node NAME',
     object: 'node',
   },
   {
     conditions: /^(?:Unhealthy|ProbeError|Killing)/,
-    text: 'Look at the probes and their last results:',
+    text: 'Check the probes and their latest results:',
     words: 'kubectl describe pod NAME',
     object: 'pod',
   },

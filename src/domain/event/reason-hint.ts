@@ -4,7 +4,7 @@ const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
   [
     'ImagePullBackOff',
     /unauthorized|forbidden|authentication required|access denied|authorization failed|\bstatus(?: code)?:? 40[13]\b/i,
-    'The registry refuses the credentials (401 or 403): check the pull secret and its service account.',
+    'The registry rejects the credentials (401 or 403): check the pull secret and its service account.',
   ],
   [
     'ImagePullBackOff',
@@ -19,12 +19,12 @@ const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
   [
     'ImagePullBackOff',
     /x509|timeout|deadline exceeded|no such host|connection refused/i,
-    'The node does not reach the registry: check its name, certificate and network.',
+    'The node cannot reach the registry: check its name, certificate and network.',
   ],
   [
     'FailedScheduling',
     /unbound (?:immediate )?PersistentVolumeClaim/i,
-    'The pod waits for a volume: look at its claim and the storage class.',
+    'The pod is waiting for a volume: look at its claim and the storage class.',
   ],
   [
     'FailedScheduling',
@@ -36,26 +36,26 @@ const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
     /taint|affinity|selector|unschedulable/i,
     'No node is allowed to take the pod: look at taints, cordons, selectors and affinity.',
   ],
-  ['FailedCreate', /exceeded quota/i, 'A quota of the namespace is used up: raise it or lower the requests.'],
+  ['FailedCreate', /exceeded quota/i, 'A quota of the namespace is exhausted: raise it or lower the requests.'],
   [
     'FailedCreate',
     /service ?account/i,
     'The service account of the pods does not exist: create it or correct its name.',
   ],
   ['FailedCreate', /webhook|denied/i, 'An admission rule refuses the pods: read the message for its name.'],
-  ['FailedMount', /secret|configmap/i, 'A secret or config map of a mount is missing: check its name and namespace.'],
+  ['FailedMount', /secret|configmap/i, 'A secret or config map to mount is missing: check its name and namespace.'],
 ]
 
 const PROBE = 'look at the latency of the probed endpoint and at the timeouts of the probe.'
-const PRESSURE = 'find out what uses it up; pods will be evicted.'
+const PRESSURE = 'find out what is using it; otherwise pods will be evicted.'
 const JOB = 'The job failed and is not retried: read the log of its last pod.'
 
 const BY_GROUP: ReadonlyMap<string, string> = new Map([
-  ['CrashLoopBackOff', 'The container starts and exits again and again: read the log of its previous run.'],
+  ['CrashLoopBackOff', 'The container keeps exiting after it starts: read the log of its previous run.'],
   ['OOMKilled', 'The container needs more memory than its limit: compare its use with the limit, and look for a leak.'],
   ['OOMKilling', 'The kernel killed a process to free memory: find the process and check its limit.'],
   ['SystemOOM', 'The node ran out of memory: look for pods without limits.'],
-  ['NodeNotReady', 'The node no longer reports: check its kubelet, network and power.'],
+  ['NodeNotReady', 'The node no longer reports its status: check its kubelet, network and power.'],
   ['NodeNotReady (pod)', 'The node of this pod no longer reports: look at the node first.'],
   ['KubeletSetupFailed', 'The kubelet could not start: read its log on the node.'],
   ['FreeDiskSpaceFailed', 'The node could not free disk space: look for large images, logs and volumes.'],
@@ -68,7 +68,7 @@ const BY_GROUP: ReadonlyMap<string, string> = new Map([
   ['NodeNotSchedulable', 'The node was cordoned: check whether somebody is working on it.'],
   ['BackoffLimitExceeded', JOB],
   ['DeadlineExceeded', 'The job took longer than its deadline: find out what it waits for.'],
-  ['ProgressDeadlineExceeded', 'The rollout does not progress: look at the events of its newest pods.'],
+  ['ProgressDeadlineExceeded', 'The rollout is not progressing: look at the events of its newest pods.'],
   ['NetworkNotReady', 'The network of the node is not ready: look at the pods of the network plugin there.'],
   ['FailedCreatePodSandBox', 'The sandbox of the pod could not be created: check the network plugin and the runtime.'],
   ['ErrImageNeverPull', 'The image is not on the node, and the pull policy does not allow pulling it.'],
@@ -92,7 +92,7 @@ const BY_GROUP: ReadonlyMap<string, string> = new Map([
   ['FailedPostStartHook', 'The postStart hook failed, so the container is killed: read its output.'],
   ['Evicted', 'The node evicted the pod for lack of a resource: compare its use with its requests.'],
   ['FailedDaemonPod', 'A pod of the daemon set failed on a node: look at that node and its log.'],
-  ['NotTriggerScaleUp', 'The autoscaler sees no node group that would fit: look at its limits.'],
+  ['NotTriggerScaleUp', 'The autoscaler found no suitable node group: check its limits.'],
   ['MissSchedule', 'A run of the cron job was missed: check its schedule and starting deadline.'],
 ])
 

@@ -21,7 +21,7 @@ const MAX_NAME = 63
 /** Returns the headline, for example `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
 export function headlineOf({ counts, critical, degraded, unresolved }: HeadlineFacts): Headline {
   const all = counts.critical + counts.degraded + counts.healthy + counts.unknown
-  if (all === 0) return { lead: 'No service is known yet.', rest: '', state: 'unknown' }
+  if (all === 0) return { lead: 'There are no services yet.', rest: '', state: 'unknown' }
   if (counts.critical > 0) return troubled('critical', counts, critical)
   if (counts.degraded > 0) return troubled('degraded', counts, degraded)
   if (counts.unknown > 0) {

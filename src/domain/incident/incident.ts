@@ -130,7 +130,7 @@ function follow(
   if (healthySince === null) {
     const back = ill && current.status === 'monitoring'
     const to = current.acknowledged ? 'investigating' : 'open'
-    return { steps: back ? [{ do: 'move', to, text: 'the service is critical again' }] : [], changesAt: null }
+    return { steps: back ? [{ do: 'move', to, text: 'the service became critical again' }] : [], changesAt: null }
   }
   const recoveredAt = healthySince + RECOVERED
   if (now < recoveredAt) return { steps: [], changesAt: recoveredAt }
@@ -142,7 +142,10 @@ function follow(
   const overAt = Math.max(recoveredAt, current.touchedAt ?? 0) + UNTOUCHED
   if (now < overAt) return { steps: watch, changesAt: overAt }
   return {
-    steps: [...watch, { do: 'resolve', at: healthySince, text: 'healthy and unchanged for 24 hours' }],
+    steps: [
+      ...watch,
+      { do: 'resolve', at: healthySince, text: 'healthy for 24 hours with no changes to the incident' },
+    ],
     // The service's other incident may end now, for example if a user reopened this one.
     changesAt: now,
   }
@@ -161,7 +164,7 @@ export function stillFiringDueAt(resolvedAt: number, sent: number): number {
 
 /** Returns `1 alert still fires` or `2,715 alerts still fire`. */
 export function firingText(count: number): string {
-  return `${countOf(count, 'alert')} still ${count === 1 ? 'fires' : 'fire'}`
+  return `${countOf(count, 'alert')} ${count === 1 ? 'is' : 'are'} still firing`
 }
 
 function earliest(times: readonly (number | null)[]): number | null {

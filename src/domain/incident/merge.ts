@@ -26,8 +26,9 @@ export const OWN_ENTRIES = ['status', 'reopened'] as const
 
 /** Returns why two incidents cannot be merged and what to do instead, or null if they can. */
 export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
-  if (from.id === into.id) return 'an incident cannot be merged into itself: name two incidents'
-  if (into.status === 'resolved') return `the incident ${into.id} is resolved: reopen it first, or merge the other way`
+  if (from.id === into.id) return 'an incident cannot be merged into itself: choose two different incidents'
+  if (into.status === 'resolved')
+    return `incident ${into.id} is resolved: reopen it first, or merge in the other direction`
   return null
 }
 
@@ -36,7 +37,7 @@ export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     severity: rank(from.severity) > rank(into.severity) ? from.severity : into.severity,
     startedAt: Math.min(from.startedAt, into.startedAt),
-    took: `took over the alerts and the timeline of the incident ${from.title}`,
+    took: `merged in the alerts and timeline of incident ${from.title}`,
     why: `merged into ${into.title}`,
   }
 }

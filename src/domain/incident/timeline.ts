@@ -113,9 +113,9 @@ const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
 /** Describes how the end of an alert is known. Shown after the alert's name. */
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
-  inferred: 'ended: its sender no longer repeats it',
-  expired: 'expired: no event has reported it for a long time',
-  manual: 'was resolved by hand',
+  inferred: 'ended: its sender no longer reports it',
+  expired: 'expired: no event has reported it recently',
+  manual: 'was resolved manually',
 }
 
 function endText(text: string): string {
@@ -151,7 +151,7 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
 function ofCorrelation(link: Link & { readonly count: number }, known: Known): Moment {
   const name = known.get(link.alertId)?.name ?? 'an alert of another incident'
   const verdict = link.verdict === null ? '' : `, ${link.verdict} by a person`
-  const text = `${changeName(link.change)} linked to ${name}: score of the link ${formatScore(link.score)}, ${link.band}${verdict}`
+  const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${link.band}${verdict}`
   const common = { at: link.createdAt, until: link.createdAt, actor: null, source: null, echo: false, object: '' }
   return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text, count: link.count }
 }

@@ -58,7 +58,7 @@ export function quietHoursFault({
   if (!isClockTime(to)) return { path: 'to', message: 'expected a clock time such as 07:00' }
   if (!isTimeZone(timeZone)) return { path: 'timeZone', message: 'expected a time zone such as Europe/Berlin' }
   const isEndless = from === to && (weekdays === undefined || weekdays.length === WEEKDAYS.length)
-  return isEndless ? { path: 'to', message: 'quiet hours would never end; disable the channel instead' } : null
+  return isEndless ? { path: 'to', message: 'these quiet hours would never end; disable the channel instead' } : null
 }
 
 function wants({ events, minSeverity, services, namespaces }: Rule, notification: RuledNotification): boolean {

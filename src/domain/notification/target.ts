@@ -13,8 +13,7 @@ export function targetFault(kind: ChannelKind, text: string): string | null {
   const url = parsed(text)
   if (!url) return 'not a URL; send one such as https://example.com/hook'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'the URL must begin with https:// or http://'
-  if (!canDecode(url))
-    return 'the URL has a % that is not followed by two hexadecimal digits of UTF-8; write %25 for a %'
+  if (!canDecode(url)) return 'the URL contains a % that does not start a valid UTF-8 escape; write %25 for a literal %'
   if (kind === 'telegram' && !(/\/sendMessage$/.test(url.pathname) && url.searchParams.get('chat_id'))) {
     return 'send https://api.telegram.org/bot<token>/sendMessage?chat_id=<chat>'
   }
@@ -76,7 +75,7 @@ function mailFault(text: string): string | null {
   const isRight = addresses.every((address) => /^[^\s@<>"(),:;]+@[^\s@<>"(),:;]+\.[^\s@<>"(),:;]+$/.test(address))
   return isRight && addresses.length <= 20
     ? null
-    : 'not a mail address; send up to 20 such as team@example.com, with commas'
+    : 'not an email address; send up to 20, separated by commas, such as team@example.com'
 }
 
 function parsed(text: string): URL | null {

@@ -146,7 +146,7 @@ function digestOf(items: readonly MessageItem[], context: MessageContext): Messa
   ]
     .filter((part) => part !== '')
     .join(' ')
-  return { tone, symbol: SYMBOLS[tone], subject: title, title, body, links: linksOf(context, 'Show all incidents') }
+  return { tone, symbol: SYMBOLS[tone], subject: title, title, body, links: linksOf(context, 'View all incidents') }
 }
 
 function namesOf(items: readonly MessageItem[]): string {
@@ -175,35 +175,35 @@ function titleOf(item: MessageItem, context: MessageContext): string {
     case 'sender-silent':
       return `${lasting}.`
     case 'severity':
-      return `${state} now${severityBefore ? ` (before: ${severityBefore})` : ''}. ${began}`
+      return `${state} now${severityBefore ? ` (previously ${severityBefore})` : ''}. ${began}`
     case 'acknowledged':
       return `${actor ?? 'Somebody'} is working on it: ${lasting}.`
     case 'monitoring':
-      return `${name} has been healthy for a while. ${began}`
+      return `${name} has recovered and is being monitored. ${began}`
     case 'reopened':
       return `${state} again. ${began}`
     case 'resolved':
       return endText(item, name, now)
     case 'still-firing':
-      return `${name}: ${firingText(incident.firingAlerts)}, though the incident is resolved. ${began}`
+      return `${name}: ${firingText(incident.firingAlerts)}, although the incident was resolved. ${began}`
     case 'reminder':
       return `Nobody is working on this yet: ${lasting}.`
     case 'escalation':
-      return `Nobody has answered the first messages: ${lasting}.`
+      return `Nobody has acknowledged this incident: ${lasting}.`
   }
 }
 
 function endText({ actor, incident, service }: MessageItem, name: string, now: number): string {
   const span = formatDuration((incident.resolvedAt ?? now) - incident.startedAt)
   return isSender(service.name)
-    ? `${name} sends again after ${span}.`
+    ? `${name} is sending again after ${span}.`
     : incident.firingAlerts > 0
       ? `${name}: ${actor ?? 'somebody'} resolved the incident after ${span}, but ${firingText(incident.firingAlerts)}.`
-      : `${name}: the incident is resolved after ${span}.`
+      : `${name}: the incident was resolved after ${span}.`
 }
 
 function bodyOf({ kind, incident, service }: MessageItem, { cause }: MessageContext): string {
-  if (kind === 'test') return 'Incidents of your services will arrive here.'
+  if (kind === 'test') return 'Notifications about your services will arrive here.'
   const namespace = service.namespace === '' ? '' : `, namespace ${shortened(service.namespace)}`
   const sentences = [...sentencesOf(kind, incident, service.name, cause), `Incident #${incident.number}${namespace}.`]
   return sentences.filter((sentence) => sentence !== '').join(' ')
@@ -217,9 +217,10 @@ function sentencesOf(
   cause: string,
 ): string[] {
   const isOver = kind === 'resolved'
-  if (isSender(service)) return isOver ? [] : ['Problems of your services may stay unnoticed until it sends again.']
+  if (isSender(service)) return isOver ? [] : ['Problems with your services may go unnoticed until it sends again.']
   const problem = `${problemOf(title, service)}.`
-  if (kind === 'monitoring') return [problem, 'If it stays healthy, the incident is resolved without you.']
+  if (kind === 'monitoring')
+    return [problem, 'If the service stays healthy, the incident will be resolved automatically.']
   const alerts = alertCount > 1 ? `${formatCount(alertCount)} alerts.` : ''
   return [
     problem,

@@ -50,7 +50,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'paging',
-    text: `Check the paging: who is called for this service, how, and why nobody acknowledged within ${PAGED_WITHIN_MINUTES} minutes.`,
+    text: `Check the on-call paging for this service: who is paged, how, and why nobody acknowledged within ${PAGED_WITHIN_MINUTES} minutes.`,
     because: lateAnswer,
   },
   {
@@ -76,7 +76,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'report-ends',
-    text: 'Let the sender report the end of alerts (send_resolved: true), so that ends need not be inferred.',
+    text: 'Configure the sender to report when alerts end (send_resolved: true), so that incmon does not have to infer it.',
     because: ({ alerts }) =>
       shownBy(
         alerts.filter(({ source, resolution }) => source !== 'cluster' && source !== 'ci' && resolution === 'inferred'),

@@ -72,7 +72,7 @@ function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonl
   const ranked = changes.map((change) => contributionOf(change, numbers)).join('\n')
   return [
     ...(changes.length > 0
-      ? ['Suspected changes, confirmed ones and then the most likely ones first. The highest score is 1.', ranked]
+      ? ['Suspected changes: confirmed changes first, then the most likely. The highest score is 1.', ranked]
       : []),
     ...(sentences.length > 0 ? [told(sentences, numbers)] : []),
   ]

@@ -1,11 +1,11 @@
 /** Computes the times to detect, acknowledge and resolve an incident. */
 import type { Metric } from './document.ts'
 import type { IncidentFact } from './facts.ts'
-import { countOf, formatSeconds, secondsBetween } from './words.ts'
+import { formatSeconds, secondsBetween, stillFiringText } from './words.ts'
 
 /** The definition of each metric. */
 export const DEFINITIONS = {
-  ttd: 'time to detect: from the evidence that opened the incident (without it, from the first alert) until the opening',
+  ttd: 'time to detect: from the evidence that opened the incident (or the first alert, if there is none) until the incident was opened',
   tta: 'time to acknowledge: from the opening of the incident until a person acknowledged it',
   ttr: 'time to resolve: from the same evidence as TTD (or the opening, if it was earlier) until the resolution',
 } as const
@@ -62,7 +62,7 @@ export function metricsOf(
       : 'the acknowledgement is earlier than the opening'
   const recovered =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
-  const early = firing === 0 || timing.resolvedAt === null ? '' : `, when ${countOf(firing, 'alert')} still fired`
+  const early = firing === 0 || timing.resolvedAt === null ? '' : `, when ${stillFiringText(firing)}`
   const both = [...refs.evidence, refs.incident]
   return {
     ttd: metric(ttd, DEFINITIONS.ttd, detected, known ? both : [refs.incident]),

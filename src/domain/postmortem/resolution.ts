@@ -5,7 +5,7 @@ import { changeName, changeSentences } from '../incident/change-text.ts'
 import type { Sentence } from './document.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
-import { countOf, formatPeriod, formatSeconds, formatTime, ordered, secondsBetween } from './words.ts'
+import { formatPeriod, formatSeconds, formatTime, ordered, secondsBetween, stillFiringText } from './words.ts'
 
 /** A deploy that ended longer than this before the recovery is probably not the fix. */
 const FIX_WORKS_WITHIN = 60 * 60_000
@@ -144,7 +144,7 @@ function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFact
   if (resolvedAt === null) return 'The record contains no resolution.'
   const last = entries.filter(({ kind, text }) => kind === 'status' && /^resolved\b/.test(text)).at(-1)
   const firing = stillFiring(alerts).length
-  const early = firing === 0 ? '' : `, while ${countOf(firing, 'alert')} still fired`
+  const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
   if (!last) return `Resolved at ${formatTime(resolvedAt)}; who did it is not in the record.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text.replace(/^resolved:? ?/, '')

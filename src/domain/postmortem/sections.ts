@@ -7,7 +7,6 @@ import type { EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
 import { fixSentence, recoveryAt } from './resolution.ts'
 import {
-  countOf,
   distinct,
   formatCount,
   formatPeriod,
@@ -20,6 +19,7 @@ import {
   senderName,
   serviceName,
   stateText,
+  stillFiringText,
 } from './words.ts'
 
 /** Writes the summary: what happened and when, the first symptom, the most likely cause, and the probable fix. */
@@ -58,15 +58,11 @@ function startSentences({ incident, alerts }: GroupedFacts, what: string): reado
     ? `${what.replace(/was critical$/, 'became critical')} at ${formatTime(startedAt)}.`
     : `${what} from ${formatTime(startedAt)} on.`
   const when = resolvedAt === null ? 'this was written' : `it was resolved at ${formatTime(resolvedAt)}`
-  const firing = `When ${when}, ${firingText(stillFiring(alerts).length)}.`
+  const firing = `When ${when}, ${stillFiringText(stillFiring(alerts).length)}.`
   return [
     { text: start, refs },
     { text: firing, refs },
   ]
-}
-
-function firingText(firing: number): string {
-  return `${countOf(firing, 'alert')} ${firing === 1 ? 'was' : 'were'} still firing`
 }
 
 function windowText(facts: GroupedFacts): string {
@@ -75,7 +71,7 @@ function windowText(facts: GroupedFacts): string {
   const firing = stillFiring(facts.alerts).length
   if (firing > 0) {
     const when = resolvedAt === null ? 'this was written' : `the incident was resolved at ${formatTime(resolvedAt)}`
-    return `from ${formatTime(startedAt)} on; ${firingText(firing)} when ${when}`
+    return `from ${formatTime(startedAt)} on; ${stillFiringText(firing)} when ${when}`
   }
   if (end === null) return `from ${formatTime(startedAt)} on; the record contains no resolution`
   const seconds = secondsBetween(startedAt, end)

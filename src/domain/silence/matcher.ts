@@ -36,7 +36,7 @@ export function matcherFault({ name, op, value }: Matcher): string | null {
     compiled(value)
     return null
   } catch {
-    return 'the value is not a regular expression in RE2 syntax, which has no look-around and no back-references'
+    return 'the value is not a valid RE2 regular expression (RE2 does not support look-around or back-references)'
   }
 }
 
@@ -44,8 +44,8 @@ export function matcherFault({ name, op, value }: Matcher): string | null {
  * Returns what is wrong with a list of matchers, or null if it is valid. A list that matches every alert is invalid.
  */
 export function matchersFault(matchers: readonly Matcher[]): string | null {
-  if (matchers.length === 0) return 'there is no matcher; send at least one, such as service="checkout"'
-  if (matchers.length > MAX_MATCHERS) return `there are too many matchers; at most ${MAX_MATCHERS} are allowed`
+  if (matchers.length === 0) return 'at least one matcher is required, such as service="checkout"'
+  if (matchers.length > MAX_MATCHERS) return `too many matchers; at most ${MAX_MATCHERS} are allowed`
   const faults = matchers.flatMap((matcher) => matcherFault(matcher) ?? [])
   if (faults[0] !== undefined) return faults[0]
   const matchesAll = matchers.every((matcher) => testOf(matcher)(''))

@@ -128,7 +128,7 @@ function ownEffect(change: Change, symptom: Symptom): Effect {
 function otherEffect(change: Change, symptom: Symptom, explained: boolean): Effect {
   const share = UNKNOWN_DEPENDENCY * (explained ? EXPLAINED_ELSEWHERE : 1)
   const value = symptom.startsAt < change.startsAt - SKEW ? 0 : share * expected(symptom.startsAt, change)
-  const where = explained ? 'in a service with its own change' : 'in a service without a change'
+  const where = explained ? 'in a service that had its own change' : 'in a service that had no change'
   return effect(symptom, { code: 'elsewhere', value, text: `it began ${after(symptom.startsAt, change)}, ${where}` })
 }
 

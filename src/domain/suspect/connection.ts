@@ -51,11 +51,11 @@ function byLabels(own: Own, symptoms: readonly Symptom[], component: string): Co
   // A failing pod is evidence against its failed node, and a failing workload against its namespace.
   if ([component, own.component].some((one) => one.startsWith(NODE) || one.startsWith(NAMESPACE))) return null
   if (symptoms.some(({ witnesses, component: accused }) => accused === component && witnesses.includes(own.component)))
-    return known('named_in_labels', `an alert of ${own.name} names it`)
+    return known('named_in_labels', `an alert for ${own.name} mentions it`)
   const names = symptoms.some(
     ({ witnesses, component: accused }) => accused === own.component && witnesses.includes(component),
   )
-  return names ? known('named_in_labels', `its alerts name ${own.name}`) : null
+  return names ? known('named_in_labels', `its alerts mention ${own.name}`) : null
 }
 
 function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
@@ -83,9 +83,9 @@ function byMessage(facts: SuspectFacts, components: Components, own: Own, compon
     components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)
   if (other === null) return null
   if (textsOf(facts, own.id).some((text) => names(text, other)))
-    return known('named_in_message', `a message of ${own.name} names it`)
+    return known('named_in_message', `a message from ${own.name} mentions it`)
   const back = textsOf(facts, component).some((text) => names(text, own.name))
-  return back ? known('named_in_message', `one of its messages names ${own.name}`) : null
+  return back ? known('named_in_message', `one of its messages mentions ${own.name}`) : null
 }
 
 function textsOf({ alerts, events }: SuspectFacts, service: string): string[] {
@@ -113,11 +113,11 @@ function byImage({ images }: SuspectFacts, { id, name }: Own, component: string)
 /** A namespace problem, such as an exhausted quota, is connected to the workloads that it affects. */
 function byNamespace({ component: own, name }: Own, symptoms: readonly Symptom[], component: string) {
   const shows = symptoms.some((one) => one.component === component && one.witnesses.includes(own))
-  return shows && component.startsWith(NAMESPACE) ? known('own_namespace', `pods of ${name} show it`) : null
+  return shows && component.startsWith(NAMESPACE) ? known('own_namespace', `pods of ${name} have this problem`) : null
 }
 
 function byTime({ name, service: own }: Own, other: SuspectService | undefined, component: string): Connection {
-  const only = `the only connection with ${name} is the time`
+  const only = `the only connection to ${name} is the time`
   const namespace = other?.namespace ?? (component.startsWith(NAMESPACE) ? component.slice(NAMESPACE.length) : null)
   if (other && areApart(other.cluster, own.cluster))
     return { code: 'only_time', value: FOREIGN, text: `${only}; it is in another cluster`, kind: 'time' }

@@ -67,7 +67,7 @@ function combined(own: readonly SymptomEvent[], namespace: string, fault: (typeo
   const isOver = persistence && ['recovered', 'silent'].includes(persistence.code)
   const factors: Factor[] = [{ code: 'failure', value, text }]
   if (isOver && lastAt - first.startsAt < INSTALLATION)
-    factors.push({ code: 'installation', value: ROUTINE, text: 'over within a minute, as in an installation' })
+    factors.push({ code: 'installation', value: ROUTINE, text: 'resolved within a minute, as during an installation' })
   return {
     ...first,
     component: `namespace/${namespace}`,

@@ -19,7 +19,7 @@ const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   crash: [0.85, 'the container crashes'],
   volume: [0.85, 'the volume cannot be mounted'],
   node: [0.85, 'the node has a problem'],
-  scheduling: [0.8, 'no node accepts the pod'],
+  scheduling: [0.8, 'no node can run the pod'],
   rollout: [0.7, 'pods cannot be created'],
   job: [0.7, 'the job failed'],
   network: [0.5, 'the pod network cannot be set up'],
@@ -149,7 +149,7 @@ function seenBefore(events: readonly SuspectEvent[], end: number): number {
 function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
   const repeated = 1 - DOUBT ** seen
   const times = `seen ${formatTimes(seen)}`
-  if (isTerminal(condition)) return { code: 'final', value: 1, text: 'Kubernetes does not try again' }
+  if (isTerminal(condition)) return { code: 'final', value: 1, text: 'Kubernetes does not retry' }
   const hasEnded = alert?.endsAt !== null && alert?.endsAt !== undefined && alert.endsAt >= lastAt
   if (hasEnded && alert?.resolution === 'reported') return { code: 'recovered', value: RECOVERED, text: 'it recovered' }
   if (hasEnded && alert?.resolution === 'expired')

@@ -93,11 +93,11 @@ function weigh(sighting: SymptomEvent, alike: Alike, end: number, endedAt: numbe
 function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
   const isTogether = (one: SymptomEvent) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER
   const components = alike.length === 1 ? 1 : alike.filter((of) => of.some(isTogether)).length
-  if (components <= 1) return { code: 'only_here', value: 1, text: 'no other service shows it' }
+  if (components <= 1) return { code: 'only_here', value: 1, text: 'no other service has this problem' }
   return {
     code: 'shared',
     value: components ** -SHARED,
-    text: `${components} services show the same problem at the same time`,
+    text: `${components} services have the same problem at the same time`,
   }
 }
 
@@ -114,18 +114,18 @@ function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: numb
     return { code: 'past', value, text }
   }
   const hasEnded = factors.some(({ code }) => code === 'ended')
-  const now = hasEnded ? 'seen until a moment ago' : 'still present'
+  const now = hasEnded ? 'last seen a moment ago' : 'still present'
   return { code: 'ongoing', value, text: endedAt === null ? now : 'seen until the end of the incident' }
 }
 
 /** A condition that also occurs at other times does not explain the incident. */
 function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
-  if (seenBefore === 0) return { code: 'new', value: 1, text: 'not seen before the incident' }
+  if (seenBefore === 0) return { code: 'new', value: 1, text: 'first seen in this incident' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
   const isAlert = evidence.some(({ alertId }) => alertId !== undefined)
   const text = isAlert
-    ? 'it began well before the incident'
-    : `${seenBefore} of ${seen} occurrences were well before the incident`
+    ? 'it began long before the incident'
+    : `${seenBefore} of ${seen} occurrences were long before the incident`
   return { code: 'habitual', value, text }
 }
 
@@ -161,7 +161,7 @@ function alertSighting(alert: SuspectAlert, facts: SuspectFacts, components: Com
 
 function gravity({ name, severity, labels }: SuspectAlert): Factor {
   if (labels.alertname === 'DatasourceNoData' || labels.alertname === 'DatasourceError')
-    return { code: 'severity', value: BLIND, text: 'a problem of the monitoring system' }
+    return { code: 'severity', value: BLIND, text: 'a problem with the monitoring system' }
   const words = name.replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ').toLowerCase()
   const signal = SIGNALS.find(([pattern]) => pattern.test(words))
   const value = SEVERITY[severity] * (signal?.[1] ?? 1)

@@ -49,26 +49,22 @@ export const alertShape = v.object({
   source: described(v.picklist(SOURCES), 'The sender that reported it first'),
   name: described(v.string(), 'The name from the sender, or the Kubernetes reason', 'CrashLoopBackOff'),
   severity: severityShape,
-  status: described(v.picklist(STATUSES), 'Whether the alert still fires'),
+  status: described(v.picklist(STATUSES), 'Whether the alert is still firing'),
   resolution: described(
     v.nullable(v.picklist(['reported', 'inferred', 'expired', 'manual'])),
-    'How the end is known: reported by the sender, inferred from missing repeats or a success, expired without further events, or manual; null while it fires',
+    'How the alert ended: reported by the sender, inferred from missing notifications or a success, expired without further events, or resolved manually; null while the alert is firing',
     null,
   ),
   summary: described(v.string(), 'One line of text', 'Back-off restarting failed container checkout'),
-  labels: described(textsShape, 'As the sender sent them', { namespace: 'shop', severity: 'critical' }),
-  annotations: described(textsShape, 'As the sender sent them', {}),
-  fingerprint: described(
-    v.string(),
-    'From the sender; computed from the labels if the sender sends none',
-    '7c1e0f5a9b3d2468',
-  ),
+  labels: described(textsShape, 'As received from the sender', { namespace: 'shop', severity: 'critical' }),
+  annotations: described(textsShape, 'As received from the sender', {}),
+  fingerprint: described(v.string(), 'From the sender, or computed from the labels', '7c1e0f5a9b3d2468'),
   startsAt: described(instantShape, 'When the alert began'),
-  endsAt: described(v.nullable(instantShape), 'When the alert ended; null while it fires', null),
+  endsAt: described(v.nullable(instantShape), 'When the alert ended; null while it is firing', null),
   lastSeenAt: described(instantShape, 'When the alert was last reported'),
   occurrences: described(countShape, 'How often the alert was reported', 6),
-  incidentId: described(v.nullable(uuidShape), 'The incident of this alert'),
-  links: described(textsShape, 'URLs at the sender, by their purpose', {}),
+  incidentId: described(v.nullable(uuidShape), 'The incident that the alert belongs to'),
+  links: described(textsShape, 'Links to the sender, by purpose', {}),
   silencedBy: described(v.array(uuidShape), 'The silences that apply to the alert, or applied when it ended', []),
 })
 
@@ -89,7 +85,7 @@ const alertWithEventsShape = v.object({
     v.nullable(
       v.object({
         kind: described(v.literal('node'), 'The kind of the cause'),
-        ref: described(v.string(), 'Which one', 'node/worker-2'),
+        ref: described(v.string(), 'A reference to the cause', 'node/worker-2'),
         serviceId: described(v.nullable(uuidShape), 'The service of the node, or null'),
       }),
     ),
@@ -106,11 +102,11 @@ const filterParameters = {
   status: v.optional(described(wordParameter(STATUSES), 'Only firing alerts, or only resolved alerts')),
   severity: severityParameter,
   source: sourceParameter,
-  silenced: described(flagParameter, '1: only silenced alerts; 0: only other alerts'),
+  silenced: described(flagParameter, '1: only silenced alerts; 0: only alerts that are not silenced'),
   q: v.optional(
     described(
       v.pipe(v.string(), v.maxLength(200, 'too long; at most 200 characters')),
-      'Words that all occur in the name or the summary',
+      'Words that must all occur in the name or summary',
       'restarting container',
     ),
   ),
@@ -120,7 +116,7 @@ export const alertRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/alerts',
-    summary: 'List alerts, latest start first',
+    summary: 'List alerts, most recently started first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...filterParameters }),
     answers: {

@@ -48,7 +48,7 @@ export const correlationShape = v.object({
   ),
   score: described(
     v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-    'How likely the change caused the condition',
+    'How likely it is that the change caused the condition',
     0.76,
   ),
   band: described(
@@ -96,7 +96,7 @@ export const correlationRoutes: readonly Route[] = [
       alias: v.optional(
         described(
           v.boolean('expected true or false'),
-          'true also assigns the project of the pipeline to the service from now on',
+          'true also adds the project of the pipeline to the aliases of the service',
           false,
         ),
       ),

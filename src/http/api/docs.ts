@@ -47,7 +47,10 @@ export function docsRoute(document: () => OpenApiDocument): Route {
 function serverUrl(c: Context): string {
   const { protocol, host } = new URL(c.req.url)
   if (PLAIN_HOST.test(host)) return `${protocol}//${host}`
-  throw new IncmonError('invalid', 'the header Host is not a host and port; send the name under which you reach incmon')
+  throw new IncmonError(
+    'invalid',
+    'the Host header is not a host and port; send the host name that you use to reach incmon',
+  )
 }
 
 /** Returns a Content-Security-Policy that allows only the page's inline style. */

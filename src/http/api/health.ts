@@ -26,7 +26,7 @@ export const healthRoutes: readonly Route[] = [
     ...forEveryone,
     path: '/healthz',
     summary: 'Check that the process is running',
-    answers: success(okShape, 'It does'),
+    answers: success(okShape, 'The process is running'),
     handle: () => json({ status: 'ok' }),
   },
   {

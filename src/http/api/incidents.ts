@@ -46,18 +46,18 @@ export const incidentShape = v.object({
   status: described(v.picklist(INCIDENT_STATUSES), 'The progress of the work on the incident'),
   origin: described(v.picklist(['manual', 'automatic']), 'Whether a person or incmon opened the incident'),
   createdAt: described(instantShape, 'When the incident was opened'),
-  startedAt: described(instantShape, 'The time of the first evidence, otherwise createdAt'),
+  startedAt: described(instantShape, 'The time of the first evidence, or createdAt if there is none'),
   acknowledgedAt: described(v.nullable(instantShape), 'When the status first changed from open', null),
-  resolvedAt: described(v.nullable(instantShape), 'Null while the incident is not resolved', null),
+  resolvedAt: described(v.nullable(instantShape), 'When the incident was resolved; null if it is not resolved', null),
   alertCount: described(countShape, 'The number of alerts', 2),
   firingAlerts: described(
     countShape,
-    'The number of alerts that still fire. If a resolved incident has any, a person resolved it too early',
+    'The number of alerts that are still firing. If a resolved incident has any, it was resolved too early',
     0,
   ),
   recoveredAt: described(
     v.nullable(instantShape),
-    'When the last alert of the incident ended; null while an alert fires, or if there are no alerts',
+    'When the last alert of the incident ended; null while an alert is firing, or if there are no alerts',
     null,
   ),
   hasPostmortem: described(v.boolean(), 'Whether a postmortem exists', false),
@@ -72,7 +72,7 @@ const timelineShape = described(
       at: described(instantShape, 'When it happened'),
       until: described(
         instantShape,
-        'When an alert was last seen, the end of a pipeline, or the time of the last repeat',
+        'When the alert was last seen, the pipeline ended, or the entry was last repeated',
       ),
       count: described(countShape, 'The number of similar alerts, links or repeats in the entry', 1),
       seen: described(countShape, 'The number of events that reported the alerts or repeats', 1),
@@ -159,7 +159,7 @@ export const incidentRoutes: readonly Route[] = [
     description:
       '{"status":"resolved"} resolves the incident and generates its postmortem on the plans Team and Pro. Any status ' +
       'can change to any other status, and a resolved incident can be reopened. The first change from open sets ' +
-      'acknowledgedAt. In the response, firingAlerts is the number of alerts that still fire. If alerts still fire after ' +
+      'acknowledgedAt. In the response, firingAlerts is the number of alerts that are still firing. If alerts are still firing after ' +
       'an incident is resolved, its channels are notified after 30 minutes. Omitted fields stay unchanged.',
     scope: 'write',
     body: described(
@@ -198,7 +198,7 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents/:id/merge',
     summary: 'Merge an incident into another one',
     description:
-      'Its alerts, their links and its timeline move to the other incident. It is resolved, and the timeline of each names the other.',
+      'Moves the alerts, their links and the timeline to the other incident, then resolves this incident. Each timeline refers to the other incident.',
     scope: 'write',
     body: v.object({
       into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining incident', EXAMPLE_ID),
@@ -214,7 +214,7 @@ export const incidentRoutes: readonly Route[] = [
 
 /** Returns the list that contains the record's id. If the caller passed a number, adds that the path requires an id. */
 function listFor(id: string): string {
-  return `${/^\d+$/.test(id) ? `${id} is a number, and the path needs the id; ` : ''}GET /api/incidents`
+  return `${/^\d+$/.test(id) ? `${id} is an incident number, but the path requires the id; ` : ''}GET /api/incidents`
 }
 
 /** Returns the incident in the path. @throws IncmonError `not-found` */

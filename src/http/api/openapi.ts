@@ -54,14 +54,14 @@ const NAMED = {
 
 /** The groups of operations, in the order in which the documentation shows them. */
 const TAGS = {
-  webhooks: 'Senders push events here. A 200 means that the events are on disk.',
+  webhooks: 'Senders push events to these endpoints. A 200 response means that the events are on disk.',
   services: 'The monitored workloads, each with its status and score.',
   alerts: 'Problems of services. Many events can belong to one alert.',
   events: 'The items that senders sent. An event is never changed.',
   incidents: 'Problems that people work on, from the first evidence to the postmortem.',
   correlations: 'Suspected links between a change and a condition of the same service.',
-  reports: 'Figures over a period, each with its definition.',
-  silences: 'Silenced alerts open no incident and notify nobody.',
+  reports: 'Reliability figures for a period, with their definitions.',
+  silences: 'Silences mute alerts. A silenced alert opens no incident and sends no notifications.',
   channels: 'The receivers of messages about incidents.',
   deliveries: 'The messages that were sent, and why some failed.',
   sources: 'The senders, and when each last sent something.',
@@ -72,7 +72,7 @@ const TAGS = {
 } as const
 
 const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'The header Authorization: Bearer <API_TOKEN>' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The Authorization: Bearer <API_TOKEN> header' },
   ci: {
     type: 'apiKey',
     in: 'header',

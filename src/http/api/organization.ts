@@ -21,7 +21,7 @@ const NAMED = 'A unique name'
 const PLANNED = 'The plan. Team and Pro have postmortems.'
 const SETTINGS = {
   'auto-incidents': 'Whether incidents open automatically for critical services',
-  'auto-resolve': 'Whether a recovered incident is resolved after 24 hours without a change by a person',
+  'auto-resolve': 'Whether a recovered incident is resolved automatically if nobody changes it for 24 hours',
   heartbeats: 'Whether a missing heartbeat opens an incident',
   'deploy-silence-minutes': 'The maximum number of minutes for which a running deploy silences its service; 0: never',
   'time-zone': 'The time zone in which pages show times; each browser can choose another one',
@@ -64,12 +64,12 @@ const organizationShape = v.object({
   pruningWaits: described(
     v.nullable(
       v.object({
-        since: described(instantShape, 'When pruning began to wait for confirmation'),
+        since: described(instantShape, 'When pruning was paused for confirmation'),
         events: described(shareShape, 'The number of expired events, and of all events'),
         alerts: described(shareShape, 'The number of expired alerts, and of all alerts'),
       }),
     ),
-    'Set if more than half of the records are expired, so that pruning waits for incmon prune --yes; otherwise null',
+    'Set while pruning is paused, because more than half of the records have expired; confirm with incmon prune --yes. Otherwise null',
   ),
   createdAt: described(instantShape, 'When the organization was created'),
 })

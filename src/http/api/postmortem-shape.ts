@@ -35,9 +35,9 @@ const metric = (name: string) =>
 
 const contribution = v.object({
   kind: described(v.picklist(['pipeline', 'rollout']), 'The kind of change'),
-  ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
+  ref: described(v.string(), 'A reference to the change', 'shop/checkout#4711'),
   outcome: described(words, 'The outcome of the change', 'failed'),
-  score: described(v.number(), 'How likely the change caused the problem', 0.76),
+  score: described(v.number(), 'How likely it is that the change caused the problem', 0.76),
   band: described(v.picklist(['strong', 'probable', 'possible']), 'The range of the score'),
   verdict: described(v.nullable(v.literal('confirmed')), 'The verdict of a person', null),
   reasons: reasonsShape,
@@ -49,14 +49,14 @@ const action = v.object({
   id: described(v.string(), 'A key within this document', 'raise-memory-limit'),
   text: described(v.string(), 'What to do', 'Raise the memory limit of the container checkout.'),
   because: described(v.nullable(sentence), 'The reason for a generated proposal; null if a person added the action'),
-  owner: described(words, 'The person who does it', null),
+  owner: described(words, 'The person responsible', null),
   due: described(words, 'The due date', '2026-11-27'),
   state: described(v.picklist(ACTION_STATES), 'The state of the action'),
 })
 
 const row = v.object({
   at: described(instantShape, 'When it happened'),
-  until: described(instantShape, 'When an alert was last seen, the end of a pipeline, or the time of the last repeat'),
+  until: described(instantShape, 'When the alert was last seen, the pipeline ended, or the entry was last repeated'),
   kind: described(v.string(), 'The kind of entry', 'alert'),
   text: described(v.string(), 'One line of text', 'critical CrashLoopBackOff'),
   actor: described(
@@ -73,14 +73,14 @@ const row = v.object({
 const evidence = v.object({
   ref: described(v.string(), 'The record', `alert/${EXAMPLE_ID}`),
   text: described(words, 'A description, or null', 'CrashLoopBackOff on shop/checkout'),
-  labels: described(textsShape, 'As the sender sent them', { namespace: 'shop' }),
-  links: described(textsShape, 'URLs at the sender, by their purpose', {}),
+  labels: described(textsShape, 'As received from the sender', { namespace: 'shop' }),
+  links: described(textsShape, 'Links to the sender, by purpose', {}),
 })
 
 const header = v.object({
   title: described(v.string(), 'The title of the incident', 'checkout: CrashLoopBackOff'),
   severity: severityShape,
-  state: described(v.picklist(['draft', 'final']), 'final when people have finished the postmortem'),
+  state: described(v.picklist(['draft', 'final']), 'final after people have completed the postmortem'),
   revision: described(countShape, 'Increases each time the incident is resolved', 1),
   services: described(v.array(v.string()), 'The affected services', ['shop/checkout']),
   incident: described(v.string(), 'The incident', `incident/${EXAMPLE_ID}`),

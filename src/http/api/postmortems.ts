@@ -25,7 +25,7 @@ const TYPES: Parameters<typeof accepts>[1] = {
 const textField = v.nullable(v.pipe(v.string(), v.maxLength(MAX_TEXT, `too long; at most ${MAX_TEXT} characters`)))
 const words = (description: string) => v.optional(described(textField, description))
 const editsShape = v.object({
-  state: v.optional(described(wordParameter(['draft', 'final']), 'final when people have finished the postmortem')),
+  state: v.optional(described(wordParameter(['draft', 'final']), 'final after people have completed the postmortem')),
   summary: words('An addition to the generated summary'),
   impact: v.optional(
     described(v.object({ customers: words('Who was affected and how') }), 'An addition to the generated impact'),
@@ -48,7 +48,7 @@ const editsShape = v.object({
           v.object({
             id: described(v.pipe(v.string(), v.maxLength(100)), 'The key of an existing action, or a new key'),
             text: words('What to do'),
-            owner: words('The person who does it'),
+            owner: words('The person responsible'),
             due: words('The due date, for example 2026-11-27'),
             state: v.optional(described(wordParameter(ACTION_STATES), 'The state of the action')),
           }),
@@ -70,11 +70,11 @@ export const postmortemRoutes: readonly Route[] = [
     method: 'GET',
     path: PATH,
     summary: 'Show the postmortem of a resolved incident',
-    description: 'JSON, or Markdown with the header Accept: text/markdown.',
+    description: 'JSON, or Markdown with Accept: text/markdown.',
     scope: 'read',
     answers: {
       200: {
-        description: 'The newest revision, including the texts of people',
+        description: 'The latest revision, including the text that people wrote',
         body: postmortemShape,
         text: 'text/markdown',
       },

@@ -41,11 +41,11 @@ const reliabilityShape = v.object({
   to: described(instantShape, 'Incidents opened before this time'),
   definitions: described(
     v.object({
-      incidents: described(v.string(), 'Which incidents count', 'incidents opened in this period'),
+      incidents: described(v.string(), 'Which incidents are counted', 'incidents opened in this period'),
       recurrences: described(v.string(), 'The definition of a recurrence'),
-      mttd: described(v.string(), 'The start and the end of the measured time'),
-      mtta: described(v.string(), 'The start and the end of the measured time'),
-      mttr: described(v.string(), 'The start and the end of the measured time'),
+      mttd: described(v.string(), 'Where the measured time starts and ends'),
+      mtta: described(v.string(), 'Where the measured time starts and ends'),
+      mttr: described(v.string(), 'Where the measured time starts and ends'),
     }),
     'The definition of each figure',
   ),
@@ -80,7 +80,7 @@ export const reportRoutes: readonly Route[] = [
     handle: async ({ deps, store, identity, query }) => {
       const { from, to } = spanOf(query, deps.now())
       const report = await store.read(findReliability, identity.organizationId, { from, to }, MAX_INCIDENTS)
-      if (!report) throw refused(`over ${MAX_INCIDENTS} incidents in this period; send a later from`)
+      if (!report) throw refused(`more than ${MAX_INCIDENTS} incidents in this period; send a later from`)
       const services = report.services.map(({ service: { uuid, namespace, name }, ...figures }) => ({
         ...{ serviceId: uuid, namespace, name },
         ...showFigures(figures),

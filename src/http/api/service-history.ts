@@ -12,12 +12,12 @@ import { described, instantShape, instantText, success } from './shapes.ts'
 const DAY = 86_400_000
 
 const historyShape = v.object({
-  from: described(instantShape, 'The start of the period; by default a day before its end'),
-  to: described(instantShape, 'The end of the period; by default now'),
+  from: described(instantShape, 'The start of the period; defaults to one day before its end'),
+  to: described(instantShape, 'The end of the period; defaults to now'),
   states: described(
     v.array(
       v.object({
-        at: described(instantShape, 'When the state began; it lasts until the next state'),
+        at: described(instantShape, 'When the state started; it lasts until the next state starts'),
         status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The status', 'degraded'),
         score: described(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 'The score', 60),
       }),
@@ -43,7 +43,7 @@ const pipelineShape = v.object({
     'The page of the pipeline in GitLab; null if the sender did not report it',
     PAGE,
   ),
-  startedAt: described(instantShape, 'When its deploy began, or the pipeline if it deployed nothing'),
+  startedAt: described(instantShape, 'When its deploy started, or the pipeline if nothing was deployed'),
   endedAt: described(instantShape, 'When the pipeline ended; while it runs, the latest known time'),
 })
 const rolloutShape = v.object({
@@ -66,16 +66,16 @@ const EXAMPLES = [
   },
 ]
 const changesShape = v.object({
-  from: described(instantShape, 'The start of the period; by default a day before its end'),
-  to: described(instantShape, 'The end of the period; by default now'),
+  from: described(instantShape, 'The start of the period; defaults to one day before its end'),
+  to: described(instantShape, 'The end of the period; defaults to now'),
   changes: described(
     v.array(v.variant('kind', [pipelineShape, rolloutShape])),
-    'The changes that began in the period, latest first; at most 50 pipelines',
+    'The changes that started in the period, latest first; at most 50 pipelines',
     EXAMPLES,
   ),
   lastGoodDeploy: described(
     v.nullable(pipelineShape),
-    'The last deploy up to the end of the period to which no alert is linked; null if there was none within 30 days',
+    'The last deploy before the end of the period that is not linked to any alert; null if there was none within 30 days',
   ),
 })
 

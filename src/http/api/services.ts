@@ -33,7 +33,7 @@ export const serviceShape = v.object({
   id: idShape,
   name: described(v.string(), 'The name of the workload', 'checkout'),
   namespace: described(v.string(), 'Empty if there is no namespace', 'shop'),
-  cluster: described(v.string(), 'From the token or the label cluster; otherwise empty', ''),
+  cluster: described(v.string(), 'From the token or the cluster label; empty if neither is set', ''),
   status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The health of the service', 'degraded'),
   score: described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
@@ -46,7 +46,11 @@ export const serviceShape = v.object({
     'CrashLoopBackOff: critical',
   ),
   lastAlertAt: described(v.nullable(instantShape), 'The start of the newest alert; null before the first alert'),
-  archived: described(v.boolean(), 'Healthy and without events for 14 days; the next event restores it', false),
+  archived: described(
+    v.boolean(),
+    'Whether the service is archived: healthy and without events for 14 days. The next event restores it',
+    false,
+  ),
 })
 
 const showService = shower(serviceShape)
@@ -107,7 +111,7 @@ export const serviceRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/services',
     summary: 'Create a service',
-    description: 'incmon also creates services automatically, with the first event that names them.',
+    description: 'incmon also creates a service automatically when the first event for it arrives.',
     scope: 'write',
     takesKey: true,
     body: described(
@@ -158,13 +162,13 @@ export const serviceRoutes: readonly Route[] = [
     path: '/api/services/:id/merge',
     summary: 'Merge a service into another service',
     description:
-      'All its records move to the other service. Later events with its name belong to the other service. This cannot be undone.',
+      'Moves all records to the other service. Later events with the name of this service will belong to the other service. This cannot be undone.',
     scope: 'write',
     takesKey: true,
     body: v.object({
-      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The service that remains', EXAMPLE_ID),
+      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining service', EXAMPLE_ID),
     }),
-    answers: { ...success(wholeServiceShape, 'The service that remains'), ...refusals(409, 422) },
+    answers: { ...success(wholeServiceShape, 'The remaining service'), ...refusals(409, 422) },
     handle: async (call) => {
       const { id } = (await requireService(call)).service
       const { into } = call.body

@@ -35,13 +35,17 @@ const NAMES = 'A label name, or service, namespace, cluster, source, severity, a
 const matcherShape = v.object({
   name: described(v.string(), NAMES, 'service'),
   op: described(v.picklist(OPERATORS), 'Equal, not equal, matches, does not match', '='),
-  value: described(v.string(), 'A text, or for =~ and !~ a regular expression for the whole value', 'checkout'),
+  value: described(
+    v.string(),
+    'A string; for =~ and !~, a regular expression that must match the whole value',
+    'checkout',
+  ),
 })
 const SCHEDULE = {
-  weekday: 'The day on which the time span begins',
-  from: 'The clock time at which the time span begins',
-  to: 'The clock time at which the time span ends; on the next day if it is not later than from',
-  timeZone: 'The time zone of the clock, with its daylight saving time',
+  weekday: 'The day on which the time span starts',
+  from: 'The time of day at which the time span starts',
+  to: 'The time of day at which the time span ends; on the next day if it is not later than from',
+  timeZone: 'The time zone of from and to, including daylight saving time',
 } as const
 const scheduleShape = v.object({
   weekday: described(v.picklist(WEEKDAYS), SCHEDULE.weekday, 'saturday'),
@@ -53,14 +57,14 @@ const WEEKLY = 'A weekly time span within the period; null to silence without in
 
 const silenceShape = v.object({
   id: idShape,
-  matchers: described(v.array(matcherShape), 'All of them must match'),
-  startsAt: described(instantShape, 'When the silence begins'),
+  matchers: described(v.array(matcherShape), 'All matchers must match'),
+  startsAt: described(instantShape, 'When the silence starts'),
   endsAt: described(instantShape, 'When the silence ends'),
   schedule: described(v.nullable(scheduleShape), WEEKLY, null),
   comment: described(v.string(), 'Why the alerts are silenced', 'Upgrade of the payment database'),
   createdBy: described(v.string(), 'The name of the token that created the silence', 'on call'),
   createdAt: described(instantShape, 'When the silence was created'),
-  revision: described(countShape, 'The number of changes; send it with a change to detect changes by others', 1),
+  revision: described(countShape, 'The number of changes so far. Send it with a change to detect changes by others', 1),
   status: described(v.picklist(SILENCE_STATUSES), 'A weekly silence is pending between its spans'),
   matching: described(countShape, 'The number of firing alerts that it silences now', 12),
 })
@@ -74,7 +78,7 @@ const previewShape = v.object({
     v.nullable(v.string()),
     'A probable mistake in the matchers; null if none was found',
     null,
-    'these matchers match no alert of the last 30 days; check the names and values',
+    'these matchers match no alert from the last 30 days; check the names and values',
   ),
 })
 
@@ -83,8 +87,8 @@ const matcherField = v.object(
     name: described(textField(MAX_NAME), NAMES, 'service'),
     op: described(wordParameter(OPERATORS), 'Equal, not equal, matches, does not match', '='),
     value: described(
-      v.pipe(v.string('expected a text'), v.maxLength(MAX_VALUE, `too long; at most ${MAX_VALUE} characters`)),
-      'A text, or for =~ and !~ a regular expression (RE2) for the whole value',
+      v.pipe(v.string('expected a string'), v.maxLength(MAX_VALUE, `too long; at most ${MAX_VALUE} characters`)),
+      'A string; for =~ and !~, a regular expression (RE2) that must match the whole value',
       'checkout',
     ),
   },
@@ -100,8 +104,8 @@ const scheduleField = v.object(
   'expected an object with weekday, from, to and timeZone',
 )
 const fields = {
-  matchers: described(v.array(matcherField, 'expected a list of matchers'), 'All of them must match'),
-  startsAt: v.optional(described(instantField, 'When the silence begins; now if omitted', '2036-11-20T22:00:00Z')),
+  matchers: described(v.array(matcherField, 'expected a list of matchers'), 'All matchers must match'),
+  startsAt: v.optional(described(instantField, 'When the silence starts; now if omitted', '2036-11-20T22:00:00Z')),
   endsAt: described(instantField, 'When the silence ends; every silence has an end', '2036-11-21T02:00:00Z'),
   schedule: v.optional(described(v.nullable(scheduleField), WEEKLY, null)),
   comment: described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
@@ -113,7 +117,7 @@ export const silenceChangeBody = v.object({
   revision: v.optional(
     described(
       v.pipe(v.number('expected a number'), v.integer('expected a whole number')),
-      'The revision that you read: if somebody else has changed the silence since, the response is 409',
+      'The revision that your change is based on. If the silence has changed since then, the response is 409',
       1,
     ),
   ),
@@ -142,13 +146,13 @@ export const silenceRoutes: readonly Route[] = [
     path: PATH,
     summary: 'Silence alerts, or with ?dryRun=1 count the alerts that match',
     description:
-      'A silenced alert is stored and counted, but it opens no incident, lowers no score and notifies nobody. If the alert still fires when the silence ends, incmon opens its incident.',
+      'A silenced alert is stored and counted, but it does not open an incident, lower a score or send notifications. If the alert is still firing when the silence ends, incmon opens its incident.',
     scope: 'write',
     takesKey: true,
     query: v.object({ dryRun: described(flagParameter, '1: create nothing, and count the alerts that match') }),
     body: newSilenceBody,
     answers: {
-      ...success(silenceShape, 'The silence, which applies at once', 201),
+      ...success(silenceShape, 'The silence, which takes effect immediately', 201),
       ...success(previewShape, 'With dryRun=1: what the silence would match'),
       ...refusals(503),
     },
@@ -209,7 +213,7 @@ export async function previewSilence(
   }
   const since = deps.now() - PREVIEW_SPAN
   const { firing, total } = await store.read(findSilencePreview, organizationId, matchers, since)
-  const warning = `${formatMatchers(matchers)} matches no alert of the last 30 days; check the names and values`
+  const warning = `${formatMatchers(matchers)} matches no alert from the last 30 days; check the names and values`
   return { matching: firing, matchingLast30Days: total, warning: firing + total === 0 ? warning : null }
 }
 

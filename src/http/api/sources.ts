@@ -22,7 +22,7 @@ import {
 
 const senderShape = v.object({
   source: sourceShape,
-  cluster: described(v.string(), 'From the token or the label cluster; otherwise empty', 'production'),
+  cluster: described(v.string(), 'From the token or the cluster label; empty if neither is set', 'production'),
   receiver: described(v.string(), 'The receiver of Alertmanager or Grafana; otherwise empty', 'incmon'),
   events: described(countShape, 'The number of stored items', 1207),
   rejections: described(countShape, 'The number of rejected items', 0),

@@ -10,7 +10,7 @@ const ONLY_PAGE = { page: 1, limit: 20 }
 
 const suspectShape = v.object({
   kind: described(v.picklist(['pipeline', 'rollout', 'node', 'object']), 'The kind of cause'),
-  ref: described(v.string(), 'Which one', 'shop/checkout#4711'),
+  ref: described(v.string(), 'A reference to the cause', 'shop/checkout#4711'),
   serviceId: described(v.nullable(uuidShape), 'Null if the cause belongs to no service'),
   score: described(
     v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
@@ -33,7 +33,7 @@ export const suspectRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/incidents/:id/suspects',
-    summary: 'List probable causes of an incident in all services, most probable first',
+    summary: 'List the probable causes of an incident across all services, most probable first',
     scope: 'read',
     answers: {
       ...success(listShape(suspectShape), 'At most 20 probable causes'),

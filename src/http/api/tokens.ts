@@ -37,8 +37,8 @@ const createdShape = v.object({
 
 const scopesField = v.pipe(
   v.array(wordParameter(SCOPES), `expected a list of ${SCOPES.join(', ')}`),
-  v.minLength(1, `empty; name at least one of ${SCOPES.join(', ')}`),
-  v.maxLength(SCOPES.length, 'too many; name each scope once'),
+  v.minLength(1, `empty; send at least one of ${SCOPES.join(', ')}`),
+  v.maxLength(SCOPES.length, 'contains duplicates; send each scope once'),
 )
 
 /** The fields of a new token, used by the API and the settings pages. */

@@ -20,8 +20,8 @@ const BARE = /^[\w.~+/-]+=*$/
 
 const UNAUTHORIZED: Readonly<Record<TokenHeader, string>> = {
   bearer:
-    'missing or invalid token; send the header Authorization: Bearer <API_TOKEN> (incmon token create prints a token)',
-  ci: 'missing or invalid token; send the token alone, without Bearer, in the header X-Ci-Token or X-Gitlab-Token',
+    'missing or invalid token; send an Authorization: Bearer <API_TOKEN> header (create a token with incmon token create)',
+  ci: 'missing or invalid token; send only the token, without Bearer, in the X-Ci-Token or X-Gitlab-Token header',
 }
 
 /** `access` says how the request arrived. Headers cannot change it. */
@@ -43,7 +43,7 @@ export async function requireScope(
   const identity = secret === null ? null : await store.run(authenticate, secret)
   if (!identity) throw new IncmonError('unauthorized', (await whyNot(store, secret)) ?? UNAUTHORIZED[carrier])
   if (!identity.scopes.includes(scope)) {
-    throw new IncmonError('forbidden', `this token lacks the scope ${scope}; use one that has it`)
+    throw new IncmonError('forbidden', `this token does not have the ${scope} scope; use a token that has it`)
   }
   return identity
 }
@@ -79,5 +79,5 @@ async function whyNot(store: Store, secret: string | null): Promise<string | nul
   const end = secret === null ? null : await store.run(endOfToken, secret)
   if (end === null) return null
   const what = end.why === 'expired' ? 'this token expired on' : 'this token was revoked on'
-  return `${what} ${formatInstant(end.at)}; create a new one with incmon token create and send that`
+  return `${what} ${formatInstant(end.at)}; create a new token with incmon token create`
 }

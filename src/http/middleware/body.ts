@@ -21,12 +21,12 @@ export const WEBHOOK_LIMIT = 10 * MEBIBYTE
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
 const NOT_JSON =
-  'the Content-Type is not JSON in UTF-8; send the header Content-Type: application/json (curl -d declares a form unless you add -H "Content-Type: application/json")'
+  'the Content-Type is not JSON in UTF-8; send a Content-Type: application/json header (curl -d sends a form unless you add -H "Content-Type: application/json")'
 
 /** User-supplied text: trimmed, 1 to `max` characters. */
 export function textField(max: number) {
   return v.pipe(
-    v.string('expected a text'),
+    v.string('expected a string'),
     v.metadata({ minLength: 1, maxLength: max }),
     v.transform(cleanText),
     v.trim(),
@@ -38,7 +38,7 @@ export function textField(max: number) {
 /** Like `textField`, but can be empty. */
 export function optionalTextField(max: number) {
   return v.pipe(
-    v.string('expected a text'),
+    v.string('expected a string'),
     v.metadata({ maxLength: max }),
     v.transform(cleanText),
     v.trim(),
@@ -48,7 +48,7 @@ export function optionalTextField(max: number) {
 
 /** An ISO 8601 time with any offset, converted to milliseconds UTC. */
 export const instantField = v.pipe(
-  v.string('expected a text in ISO 8601'),
+  v.string('expected an ISO 8601 string'),
   v.metadata({ examples: ['2026-03-14T02:11:09Z'] }),
   v.transform((text) => parseBound(text, 'from') ?? Number.NaN),
   v.check((ms) => !Number.isNaN(ms), 'expected ISO 8601, such as 2026-03-14T02:11:09Z'),
@@ -68,7 +68,11 @@ export async function readBody<Output>(
   if (type !== undefined && !JSON_TYPE.test(type.trim())) {
     throw new IncmonError('unsupported', NOT_JSON)
   }
-  if (isCompressed(c)) throw new IncmonError('unsupported', 'the body is compressed; send it without Content-Encoding')
+  if (isCompressed(c))
+    throw new IncmonError(
+      'unsupported',
+      'the body is compressed, which is not supported; send it without Content-Encoding',
+    )
   const body = parseBody(await readBytes(c, limit, pending))
   if (Array.isArray(body)) throw new IncmonError('invalid', 'body: expected an object, found a list')
   refuseMisspelledBody(schema, body)
@@ -142,10 +146,10 @@ function cutShort(): IncmonError {
 function tooMuchPending(): IncmonError {
   return new IncmonError(
     'unavailable',
-    'too many large requests wait: nothing of this request was stored, send it again',
+    'too many large requests are pending: nothing was stored, so send the request again',
   )
 }
 
 function tooLarge(limit: number): IncmonError {
-  return new IncmonError('too-large', `the body is larger than ${limit / MEBIBYTE} MiB; send it in smaller parts`)
+  return new IncmonError('too-large', `the body is larger than ${limit / MEBIBYTE} MiB; split it into smaller requests`)
 }

@@ -10,11 +10,11 @@ import { watchRequests } from './watch.ts'
 /** The host used if a request has no Host header, which HTTP/1.0 allows. */
 const UNNAMED = 'localhost'
 const NO_URL =
-  'the header Host or the path is malformed; send one Host, a name or address, and a path such as /healthz without \\'
-const NO_HOST = 'the header Host is missing, and HTTP/1.1 requires it; send one, for example Host: localhost'
+  'the Host header or the path is malformed; send one Host header with a name or address, and a path such as /healthz without \\'
+const NO_HOST = 'the Host header is missing, which HTTP/1.1 requires; send one, for example Host: localhost'
 
 const DOTS =
-  'the path has a segment . or .., also written %2e; send the path that you mean, because a proxy may have checked another'
+  'the path contains a . or .. segment (or %2e); send the normalized path, because a proxy may have checked a different one'
 
 /**
  * Returns whether a path has a `.` or `..` segment in any encoding. The URL parser would resolve it, so `/docs/../api`

@@ -35,7 +35,7 @@ export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<
   if (schema && namesOf(schema).includes(DRY_RUN)) return
   const name = Object.keys(query).find((one) => one === DRY_RUN || misspelled(one, [DRY_RUN]) !== null)
   if (name === undefined) return
-  const message = 'this path has no dry run; nothing was changed'
+  const message = 'this path does not support dryRun; nothing was changed'
   throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
 }
 
@@ -52,7 +52,7 @@ export function refuseEmptyPatch(schema: Schema, body: unknown): void {
   const known = namesOf(schema)
   if (known.length === 0 || typeof body !== 'object' || body === null) return
   if (known.some((name) => Object.hasOwn(body, name))) return
-  throw new IncmonError('invalid', `body: no known field; send at least one of ${known.join(', ')}`)
+  throw new IncmonError('invalid', `body: contains no known field; send at least one of ${known.join(', ')}`)
 }
 
 function refuse(where: string, what: string, found: readonly { path: string; meant: string }[]): void {

@@ -23,7 +23,7 @@ const MAX_CLUSTER = 253
 /** Headers that indicate a proxy or a browser. A proxy in front of the socket would make every client an operator. */
 const OF_PROXIES = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via', 'origin']
 const PROXIED =
-  'the Unix socket is for the commands of this machine, and this request came through a proxy or a browser; point them to the port'
+  'the Unix socket accepts only commands on this machine, but this request came through a proxy or a browser; send it to the port of the server'
 
 /** Throws IncmonError `forbidden` if the request has a header that only proxies or browsers add. */
 export function refuseProxied(c: Context): void {
@@ -56,12 +56,12 @@ async function organizationOf(store: Store, named: string | undefined): Promise<
   const all = await store.read(listOrganizations)
   const names = all.map(({ name }) => name).join(', ')
   const [only, second] = all
-  if (!only) throw new IncmonError('invalid', 'there is no organization: "incmon org create NAME" makes one')
+  if (!only) throw new IncmonError('invalid', 'there are no organizations: create one with "incmon org create NAME"')
   if (named === undefined && second) {
-    throw new IncmonError('invalid', `name the organization in the header X-Incmon-Organization: there are ${names}`)
+    throw new IncmonError('invalid', `set the X-Incmon-Organization header to one of ${names}`)
   }
   const found = named === undefined ? only : all.find(({ name, id }) => name === named || id === named)
-  if (!found) throw new IncmonError('invalid', `no organization ${named}: there are ${names}`)
+  if (!found) throw new IncmonError('invalid', `there is no organization named ${named}: choose one of ${names}`)
   return found
 }
 

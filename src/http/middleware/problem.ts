@@ -37,19 +37,19 @@ export const TITLES: Readonly<Record<Status, string>> = {
 
 /** The meaning of each status. The documentation shows these texts. */
 export const MEANINGS: Readonly<Record<Status, string>> = {
-  400: 'The request is not JSON, has the wrong shape, or a parameter is out of range; errors names each field',
-  401: 'The token is missing, unknown, expired or revoked; at a webhook also if it lacks the scope ingest',
-  403: 'The token lacks the scope of this operation',
-  404: 'No such path, or no such record in the organization of the token',
-  405: 'The path does not support this method; the header Allow lists the supported methods',
-  408: 'The request was not complete within 20 seconds, or its headers within 10 seconds',
-  409: 'The change contradicts the state of the record',
-  413: 'The body is larger than 1 MiB, at a webhook larger than 10 MiB',
+  400: 'The request is not JSON or does not match the schema, or a parameter is out of range; errors lists each invalid field',
+  401: 'The token is missing, unknown, expired or revoked. A webhook also returns this if the token does not have the ingest scope',
+  403: 'The token does not have the scope that this operation requires',
+  404: 'The path does not exist, or the record does not exist in the organization of the token',
+  405: 'The path does not support this method; the Allow header lists the supported methods',
+  408: 'The request did not arrive within 20 seconds, or its headers within 10 seconds',
+  409: 'The change conflicts with the current state of the record',
+  413: 'The body is larger than 1 MiB (10 MiB for webhooks)',
   415: 'The Content-Type is not JSON in UTF-8, or the body is compressed',
   422: 'The request names a service that does not exist',
   431: 'The headers of the request are larger than 16 KiB',
-  500: 'A bug in incmon; its log contains the cause',
-  503: 'The database cannot be written now, or too many slow reads are waiting. Send the request again after the seconds in Retry-After. Nothing was changed; of a very large webhook, a part may be stored, and sending it again is safe',
+  500: 'A bug in incmon; see its log for the cause',
+  503: 'The database is currently not writable, or too many slow reads are pending. Retry after the number of seconds in the Retry-After header. Nothing was changed, except that part of a very large webhook request may be stored; retrying is safe',
 }
 
 /** Additional headers for certain statuses. */
@@ -64,12 +64,12 @@ const DISK_FULL = /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE)/
 const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
 
 const UNAVAILABLE =
-  'the database cannot be written now and nothing was changed; send the request again in a few seconds'
+  'the database is currently not writable and nothing was changed; send the request again in a few seconds'
 const FULL =
-  'the disk of the database is full and nothing was changed; free some space, "incmon doctor" shows how much is free, then send the request again'
-const DAMAGED = 'the database is damaged; GET /readyz says what to do'
+  'the database disk is full and nothing was changed; free some disk space ("incmon doctor" shows how much is free), then send the request again'
+const DAMAGED = 'the database is damaged; see GET /readyz for what to do'
 const OUR_FAULT =
-  'this is a bug in incmon, and its log contains the cause; check GET /readyz, then send the request again'
+  'internal error (a bug in incmon); see the server log for the cause, check GET /readyz, then send the request again'
 
 /** The maximum length of `detail`. Senders log error bodies, so they should stay below about 1 kB. */
 const MAX_DETAIL = 300
@@ -82,7 +82,7 @@ export type Problem = Reply & { readonly body: string; readonly detail: string }
 
 /** Returns the error for a missing record. The text is the same if the record belongs to another organization. */
 export function notFound(noun: string, list: string): IncmonError {
-  return new IncmonError('not-found', `no such ${noun} in this organization; ${list} lists all of them`)
+  return new IncmonError('not-found', `this organization has no such ${noun}; ${list} lists all of them`)
 }
 
 /** Returns the record that a query finds. @throws IncmonError `not-found` that names the path listing all records */

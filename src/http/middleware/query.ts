@@ -72,7 +72,7 @@ export function readQuery<Output>(c: Context, schema: v.GenericSchema<unknown, O
 /** Returns one field error per issue. The messages never contain the value that was sent. */
 export function faults(issues: readonly v.BaseIssue<unknown>[], where: 'query' | 'body'): IncmonError {
   const fields = issues.map((issue) => ({ path: pathOf(issue), message: told(issue) }))
-  const first = fields[0] ?? { path: '', message: 'not as expected' }
+  const first = fields[0] ?? { path: '', message: 'not valid' }
   return new IncmonError('invalid', `${where}: ${first.path === '' ? '' : `${first.path}: `}${first.message}`, fields)
 }
 
@@ -101,7 +101,7 @@ function timeParameter(side: 'from' | 'to') {
 function refuseReversed(query: unknown): void {
   const { from, to } = query as { from?: number; to?: number }
   if (from === undefined || to === undefined || from <= to) return
-  const fields: FieldError[] = [{ path: 'from', message: 'later than to; swap the two values' }]
+  const fields: FieldError[] = [{ path: 'from', message: 'must not be later than to; swap the two values' }]
   throw new IncmonError('invalid', 'query: from is later than to; swap the two values', fields)
 }
 

@@ -16,13 +16,15 @@ const HEAD = `${maxHeaderSize / KIBIBYTE} KiB`
 
 const invalid = (message: string) => new IncmonError('invalid', message)
 
-const TLS_MISSING = invalid('this port does not speak TLS; use http://, or serve with --tls-cert and --tls-key')
+const TLS_MISSING = invalid(
+  'this port does not support TLS; use http://, or start the server with --tls-cert and --tls-key',
+)
 
 /** Errors by Node's error code. Any other code that is not from the parser means that the connection was closed. */
 const FAULTS: Readonly<Record<string, IncmonError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new IncmonError(
     'too-slow',
-    `the request was not complete within ${requestTimeout / SECOND} seconds, or its headers within ${headersTimeout / SECOND}; send it again`,
+    `the request did not arrive within ${requestTimeout / SECOND} seconds, or its headers within ${headersTimeout / SECOND}; send it again`,
   ),
   HPE_HEADER_OVERFLOW: new IncmonError(
     'head-too-large',
@@ -30,11 +32,11 @@ const FAULTS: Readonly<Record<string, IncmonError>> = {
   ),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: new IncmonError(
     'too-large',
-    `the extensions of a chunk are larger than ${HEAD}; send none`,
+    `the chunk extensions are larger than ${HEAD}; omit them`,
   ),
   HPE_INVALID_EOF_STATE: invalid('the connection ended before the request was complete; send it again'),
-  HPE_PAUSED_H2_UPGRADE: invalid('this port does not speak HTTP/2; use HTTP/1.1'),
-  ERR_SSL_HTTP_REQUEST: invalid('this port speaks TLS; use https://'),
+  HPE_PAUSED_H2_UPGRADE: invalid('this port does not support HTTP/2; use HTTP/1.1'),
+  ERR_SSL_HTTP_REQUEST: invalid('this port requires TLS; use https://'),
   CONNECT: invalid('incmon is not a proxy; request a path, for example GET /healthz'),
 }
 

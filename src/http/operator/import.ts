@@ -30,7 +30,7 @@ const entryField = v.object({
   where: v.string(),
   source: wordParameter(SOURCES),
   receivedAt: v.nullable(v.number('expected milliseconds since 1970')),
-  payload: v.string('expected a text'),
+  payload: v.string('expected a string'),
 })
 type Entry = v.InferOutput<typeof entryField>
 type Fault = { readonly where: string; readonly error: string }

@@ -40,7 +40,7 @@ export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
       </p>
       {status === 'open' ? <Ask view={view} /> : <p role="status">{STATES[status]}</p>}
       <p>
-        <a href={`/incidents/${number}`}>Show the incident</a> (asks you to sign in)
+        <a href={`/incidents/${number}`}>Show the incident</a> (requires signing in)
       </p>
     </Card>
   )
@@ -48,7 +48,7 @@ export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
 
 const Ask: FC<{ view: AcknowledgeView }> = ({ view: { person, channel, fields } }) => (
   <form class="stack" method="post" action="/acknowledge">
-    <p>Tell the others that you are working on it. Reminders stop.</p>
+    <p>Let others know that you are working on this incident. Reminders will stop.</p>
     <Hidden fields={fields} />
     <button type="submit" class="button primary wide">
       {person === null ? 'Acknowledge' : `Acknowledge as ${person}`}
@@ -65,9 +65,9 @@ const STATES: Readonly<Record<Exclude<IncidentStatus, 'open'>, string>> = {
 }
 
 const REASONS = {
-  expired: 'A link in a message works for three days.',
-  reopened: 'The incident was resolved and opened again after this message. Use the link of a newer message.',
-  invalid: 'It was cut or changed, its channel was disabled or deleted, or the incident was deleted.',
+  expired: 'Links in messages expire after three days.',
+  reopened: 'The incident was resolved and reopened after this message. Use the link in a newer message.',
+  invalid: 'The link is incomplete or was changed, its channel was disabled or deleted, or the incident was deleted.',
 } as const
 
 /** The page for a link that has expired or was modified. */

@@ -32,7 +32,7 @@ export const ErrorPage: FC<Props> = (props) => (
 const Typed: FC<{ fields: readonly (readonly [string, string])[] }> = ({ fields }) =>
   fields.length === 0 ? null : (
     <section class="stack" aria-labelledby="typed">
-      <h2 id="typed">This was not stored. Copy what you need.</h2>
+      <h2 id="typed">Your changes were not saved. Copy anything that you need.</h2>
       <dl class="card pairs body">
         {fields.map(([name, value]) => (
           <>

@@ -22,7 +22,7 @@ export const KeyboardPage: FC = () => (
   <div class="narrow">
     <h1>Keyboard</h1>
     <p class="second lead">
-      Keys are off while you type in a field. No key resolves an incident. Turn the keys off in the{' '}
+      Shortcuts are off while you type in a field. No shortcut resolves an incident. Turn shortcuts off in the{' '}
       <a href="/settings">settings</a>.
     </p>
     <div class="card">

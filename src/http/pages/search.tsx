@@ -42,7 +42,7 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) 
       <>
         <div class="head">
           <h2>Services</h2>
-          {more > 0 ? <span class="second">{more} more match; write more of the name</span> : null}
+          {more > 0 ? <span class="second">{more} more match; enter more of the name</span> : null}
         </div>
         <ul class="card rows">
           {services.map(({ id, namespace, name, status }) => (

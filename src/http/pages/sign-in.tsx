@@ -32,7 +32,7 @@ const Person: FC<{ value: string }> = ({ value }) => (
   <Field
     id="person"
     label="Your name"
-    hint="Timelines, postmortems and messages show it beside what you do, such as: Ada resolved the incident."
+    hint="Timelines, postmortems and messages show it next to your actions, for example: Ada resolved the incident."
   >
     <input type="text" {...control('person')} value={value} maxlength={100} autocomplete="name" />
   </Field>
@@ -46,7 +46,7 @@ export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiti
         <Faults faults={faults} />
         {waiting === '' ? null : <p>You were signed out. Nothing that you typed is lost.</p>}
         <Hidden fields={{ to, waiting }} />
-        <Field id="token" label="Token" hint="Any token that may read." faults={faults}>
+        <Field id="token" label="Token" hint="Any token with the read scope." faults={faults}>
           <input
             type="password"
             {...control('token', faults)}
@@ -100,8 +100,8 @@ export const SpentLinkPage: FC<{ program: string }> = ({ program }) => (
       <div class="body stack">
         <h1>This link no longer works</h1>
         <p>
-          It was already used, or it is older than 30 minutes. Run <code>{program} setup-link</code> on the server to
-          make another.
+          It has already been used or has expired. Run <code>{program} setup-link</code> on the server to create
+          another.
         </p>
         <p>
           <a href="/sign-in">Sign in with a token</a>
@@ -115,7 +115,7 @@ export const SpentLinkPage: FC<{ program: string }> = ({ program }) => (
 export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, csrf }) => (
   <div class="narrow">
     <h1>Send this again?</h1>
-    <p class="second lead">You were signed out in between. Nothing that you typed is lost.</p>
+    <p class="second lead">You were signed out in the meantime. Nothing that you typed is lost.</p>
     <div class="card">
       <form class="body stack" method="post" action={form.action}>
         <Hidden fields={{ csrf }} />

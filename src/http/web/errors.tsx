@@ -11,13 +11,13 @@ import { addressOf, redirect, show } from './visit/reply.ts'
 type AnyVisit = Visit<Visit['visitor'] | null>
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: 'This request cannot be read.',
+  400: 'This request is not valid.',
   403: 'You do not have permission for this.',
   404: 'There is nothing at this address.',
   405: 'This address does not support this method.',
   409: 'This has changed in the meantime.',
-  413: 'This is too large.',
-  503: 'The database cannot store this now.',
+  413: 'This request is too large.',
+  503: 'The database is currently not writable.',
 }
 
 /** Returns the error as a page, or as JSON if the client prefers it. Internal errors are logged. */
@@ -26,7 +26,7 @@ export async function answerError(visit: AnyVisit, error: unknown): Promise<Repl
   const fault = error instanceof IncmonError ? {} : { error }
   if (prefersJson(headerOf(visit.c, 'accept'))) return { ...refusal, ...fault }
   const number = refusal.status === 401 ? 403 : refusal.status
-  const title = TITLES[number] ?? 'incmon made a mistake.'
+  const title = TITLES[number] ?? 'Something went wrong in incmon.'
   const detail = refusal.detail ?? ''
   const typed = visit.visitor ? visit.form.fields.filter(isTyped) : []
   const content = <ErrorPage {...{ title, number, typed }} detail={sentence(detail)} />

@@ -27,7 +27,7 @@ export function refuseLongPath(database: string): void {
   if (bytes <= MAX_BYTES) return
   const room = MAX_BYTES - ENDING.length
   throw new CommandError(
-    `${path} is ${bytes} bytes long, and the path of a Unix socket has at most ${MAX_BYTES}: move the database to a path of at most ${room} bytes`,
+    `${path} is ${bytes} bytes long, but the path of a Unix socket can have at most ${MAX_BYTES} bytes: move the database to a path of at most ${room} bytes`,
   )
 }
 
@@ -71,14 +71,16 @@ async function removeStale(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return
   if (!found.isSocket()) {
-    throw new CommandError(`${path} is not a socket: move it away, because incmon listens there for commands`)
+    throw new CommandError(`${path} is not a socket, but incmon needs this path for its socket: move the file away`)
   }
   const code = await answerAt(path)
   if (code === null) {
-    throw new CommandError(`another program listens on ${path}: stop it, or name another --database`)
+    throw new CommandError(`another program is listening on ${path}: stop it, or choose another --database`)
   }
   if (code !== 'ECONNREFUSED' && code !== 'ENOENT') {
-    throw new CommandError(`${path} exists and cannot be connected to (${code}): remove it if no program uses it`)
+    throw new CommandError(
+      `cannot connect to the existing socket ${path} (${code}): remove it if no program is using it`,
+    )
   }
   rmSync(path, { force: true })
 }

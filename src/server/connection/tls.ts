@@ -28,7 +28,9 @@ export function readTls(files: { readonly cert: string; readonly key: string }, 
     const key = textOf(files.key, 'tls-key')
     const parsed = certificateIn(cert, files.cert)
     if (!parsed.checkPrivateKey(keyIn(key, files.key))) {
-      throw new Fault(`${files.key} is not the key of ${files.cert}: use a certificate and a key that belong together`)
+      throw new Fault(
+        `${files.key} does not match the certificate ${files.cert}: use a certificate and a key that belong together`,
+      )
     }
     const tls = { cert, key, minVersion: 'TLSv1.2' } as const
     refuseUnusable(tls, files.cert)
@@ -64,7 +66,7 @@ function certificateIn(text: string, file: string): X509Certificate {
   } catch {
     throw new Fault(
       text.includes('-----BEGIN CERTIFICATE-----')
-        ? `${file} is damaged or truncated: write the certificate and its chain again`
+        ? `${file} is damaged or truncated: replace it with a complete certificate and its chain`
         : `${file} contains no certificate: it must begin with -----BEGIN CERTIFICATE-----`,
     )
   }
@@ -77,7 +79,7 @@ function keyIn(text: string, file: string): KeyObject {
     const isLocked = /ENCRYPTED/.test(text) || /PASSPHRASE/.test(String((error as { code?: unknown }).code))
     throw new Fault(
       isLocked
-        ? `${file} is protected by a passphrase: remove the passphrase and make the file readable only for incmon`
+        ? `${file} is protected by a passphrase: remove the passphrase and make the file readable only by incmon`
         : `${file} contains no private key: it must be a PEM file that begins with -----BEGIN PRIVATE KEY-----`,
     )
   }
@@ -89,6 +91,6 @@ function refuseUnusable(tls: Tls, file: string): void {
     createSecureContext(tls)
   } catch (error) {
     const [why] = String((error as Error).message).split('\n')
-    throw new Fault(`${file} cannot be used (${why}): create the certificate and its chain again`)
+    throw new Fault(`${file} cannot be used (${why}): create a new certificate and its chain`)
   }
 }

@@ -6,7 +6,7 @@ const FULL = 'the disk is full: free some space and try again; "incmon doctor" s
 
 /** Remedies by error code prefix. The first match wins. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  SQLITE_BUSY: 'another process writes to the database: try again, or stop that process',
+  SQLITE_BUSY: 'another process is writing to the database: try again, or stop that process',
   SQLITE_CORRUPT: DAMAGED,
   SQLITE_NOTADB: DAMAGED,
   SQLITE_FULL: FULL,
@@ -15,7 +15,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_READONLY: 'the database cannot be written: check the owner and mode of the file and its directory',
   // SQLite reports this if the WAL index cannot grow.
   SQLITE_IOERR_SHMSIZE: FULL,
-  SQLITE_IOERR: 'the disk has errors: check the system log, and restore a backup on another disk',
+  SQLITE_IOERR: 'the disk has errors: check the system log, and restore a backup to another disk',
   ENOSPC: FULL,
 }
 

@@ -11,8 +11,7 @@ import { entryAt } from './path.ts'
 export const APPLICATION_ID = 0x696e636d
 
 const FULL = 'the disk is full: free some space and try again'
-const READ_ONLY =
-  'it is on a read-only file system; mount it writable, or work on a copy, which "incmon backup FILE" makes'
+const READ_ONLY = 'it is on a read-only file system; remount it writable, or use a copy made with "incmon backup FILE"'
 
 /** The size of SQLite's header in bytes. */
 export const HEADER = 100
@@ -66,7 +65,7 @@ export function guardIdentity(file: string): () => void {
 /** Reads the header before SQLite does, so that another program's file is left unchanged. */
 function refuseForeignFile(file: string): void {
   if (!existsSync(file)) return
-  if (statSync(file).isDirectory()) throw new StoreError(`${file} is a directory: name a file with --database`)
+  if (statSync(file).isDirectory()) throw new StoreError(`${file} is a directory: choose a file with --database`)
   const application = applicationOf(file)
   if (application === 'empty' || application === APPLICATION_ID) return
   throw new StoreError(
@@ -201,7 +200,7 @@ function remedyFor(code: string, file: string): string {
 
 function remedyForNew(file: string, error: unknown): string {
   const code = errorCode(error)
-  if (code === 'EROFS') return `${dirname(file)} is on a read-only file system; mount it writable`
+  if (code === 'EROFS') return `${dirname(file)} is on a read-only file system; remount it writable`
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) return FULL
   return `check that ${dirname(file)} exists and is writable, or choose another --database`
 }

@@ -16,7 +16,7 @@ export function resolveDatabase(file: string): string {
   const links = entryAt(path)
   if (links?.isFile() && links.nlink > 1) {
     throw new StoreError(
-      `${file} has ${links.nlink} names (hard links), and SQLite would use a separate log for each name: find the other names with "find DIRECTORY -samefile ${file}" and delete them; to copy a database, use "incmon backup"`,
+      `${file} has ${links.nlink} hard links, and SQLite would use a separate log for each of them: find the other links with "find DIRECTORY -samefile ${file}" and delete them; to copy a database, use "incmon backup"`,
     )
   }
   if (isMountPoint(path)) {
@@ -49,7 +49,7 @@ function withoutLinks(file: string): string {
   const target = targetOf(file)
   if (target !== null && target !== resolve(file)) {
     throw new StoreError(
-      `${file} is a symbolic link to ${target}, which does not exist: mount its disk, or name ${target} with --database to create the database there`,
+      `${file} is a symbolic link to ${target}, which does not exist: mount its disk, or use --database ${target} to create the database there`,
     )
   }
   return file

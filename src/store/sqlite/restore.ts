@@ -23,12 +23,12 @@ const BUSY_TIMEOUT_MS = 2_000
 export function requireRestorable(copy: string, name: string): void {
   refuseForeignBackup(applicationOf(copy), name)
   const fault = faultIn(copy)
-  if (fault) throw new StoreError(`${name} is damaged or cut off (${fault}): choose another backup`)
+  if (fault) throw new StoreError(`${name} is damaged or truncated (${fault}): choose another backup`)
   const { model, schema, references } = contentOf(copy)
   if (model === 0) throw new StoreError(`${name} is empty: choose another backup`)
   if (model > MIGRATIONS.length) {
     throw new StoreError(
-      `${name} has data model ${model} and this incmon knows ${MIGRATIONS.length}: use the newer incmon, or choose an older backup`,
+      `${name} has data model ${model}, but this incmon supports only ${MIGRATIONS.length}: use a newer version of incmon, or choose an older backup`,
     )
   }
   const [difference] = findSchemaFaults(schema, model)

@@ -19,7 +19,7 @@ const MAX_RULES = 50
 const MAX_NAMES = 200
 
 const URL_TEXT =
-  'The address: an incoming webhook of Slack, Mattermost, Rocket.Chat, Discord or Teams, https://ntfy.sh/TOPIC, or https://api.telegram.org/botTOKEN/sendMessage?chat_id=CHAT. The address is not shown again'
+  'The URL: an incoming webhook of Slack, Mattermost, Rocket.Chat, Discord or Teams, https://ntfy.sh/TOPIC, or https://api.telegram.org/botTOKEN/sendMessage?chat_id=CHAT. The URL is not shown again'
 
 const names = (what: string, example: string) =>
   v.optional(
@@ -27,15 +27,15 @@ const names = (what: string, example: string) =>
   )
 const quietHours = v.object(
   {
-    from: described(textField(5), 'The clock time at which the quiet hours begin', '22:00'),
+    from: described(textField(5), 'The time of day at which quiet hours start', '22:00'),
     to: described(
       textField(5),
-      'The clock time at which the hours end; on the next day if not later than from',
+      'The time of day at which quiet hours end; on the next day if not later than from',
       '07:00',
     ),
-    timeZone: described(textField(100), 'The time zone of the clock', 'Europe/Berlin'),
+    timeZone: described(textField(100), 'The time zone of from and to', 'Europe/Berlin'),
     weekdays: v.optional(
-      described(v.array(wordParameter(WEEKDAYS)), 'The days on which the hours begin; every day if omitted', [
+      described(v.array(wordParameter(WEEKDAYS)), 'The days on which quiet hours start; every day if omitted', [
         'saturday',
       ]),
     ),
@@ -45,13 +45,19 @@ const quietHours = v.object(
 const rule = v.object(
   {
     events: v.optional(
-      described(v.array(wordParameter(NOTIFICATION_KINDS)), 'The changes to report; all if omitted', ['opened']),
+      described(v.array(wordParameter(NOTIFICATION_KINDS)), 'The incident events to report; all if omitted', [
+        'opened',
+      ]),
     ),
     minSeverity: v.optional(described(wordParameter(SEVERITIES), 'Only incidents of this severity or worse', 'error')),
     services: names('Names or IDs of services; all if omitted', 'checkout'),
     namespaces: names('Namespaces; all if omitted', 'shop'),
     quietHours: v.optional(
-      described(v.nullable(quietHours), 'Messages wait for the end of these hours and are sent as one', null),
+      described(
+        v.nullable(quietHours),
+        'During quiet hours, messages are held back. They are sent as one message when quiet hours end',
+        null,
+      ),
     ),
   },
   'expected an object',
@@ -64,25 +70,33 @@ const minutes = (what: string, example: number) => {
 }
 const settings = {
   rules: v.optional(
-    described(rulesField, 'A channel gets a notification if any of its rules matches; without rules it gets all', []),
+    described(
+      rulesField,
+      'A channel receives a notification if any of its rules matches. A channel without rules receives all notifications',
+      [],
+    ),
   ),
-  timeZone: v.optional(described(textField(100), 'The time zone of the times in messages', 'Europe/Berlin')),
-  remindAfter: minutes('Minutes until the first reminder of an unacknowledged incident; 0: never', 10),
+  timeZone: v.optional(described(textField(100), 'The time zone for times in messages', 'Europe/Berlin')),
+  remindAfter: minutes('Minutes until the first reminder about an unacknowledged incident; 0: never', 10),
   remindEvery: minutes('Minutes between further reminders; 0: never', 30),
   escalateAfter: minutes(
-    'Send only incidents that are still unacknowledged after this many minutes; 0: all at once',
+    'Send only incidents that are still unacknowledged after this many minutes; 0: send all incidents immediately',
     0,
   ),
 }
-const nameField = (example: string) => described(textField(MAX_NAME), 'A name that no other channel has', example)
+const nameField = (example: string) => described(textField(MAX_NAME), 'A unique name', example)
 const urlField = v.optional(described(textField(MAX_TARGET), URL_TEXT, 'https://hooks.slack.com/services/T0/B0/x'))
 const toField = v.optional(
-  described(textField(MAX_TARGET), 'For mail: up to 20 addresses, separated by commas', 'team@example.com'),
+  described(
+    textField(MAX_TARGET),
+    'For mail channels: up to 20 email addresses, separated by commas',
+    'team@example.com',
+  ),
 )
 
 export const newChannelBody = v.object({
   name: nameField('on-call'),
-  kind: described(wordParameter(CHANNEL_KINDS), 'The kind of the receiver', 'slack'),
+  kind: described(wordParameter(CHANNEL_KINDS), 'The kind of receiver', 'slack'),
   url: urlField,
   to: toField,
   ...settings,
@@ -107,7 +121,10 @@ export async function addChannel(
   const target = wanted.kind === 'mail' ? to : url
   if (target === undefined) throw missing(wanted.kind === 'mail' ? 'to' : 'url')
   if (wanted.kind === 'mail' && !server.notifier.hasMailServer()) {
-    throw new IncmonError('conflict', 'the server sends no mail yet: set smtp-url and mail-from, then restart it')
+    throw new IncmonError(
+      'conflict',
+      'this server is not configured to send email: set smtp-url and mail-from, then restart it',
+    )
   }
   const warnings = await checkTarget(server, wanted.kind, target)
   return { ...(await store.run(createChannel, organizationId, { ...wanted, target })), warnings }
@@ -137,7 +154,7 @@ async function checkTarget({ notifier }: HandlerParts['server'], kind: ChannelKi
 }
 
 function missing(field: string): IncmonError {
-  const message = 'missing; this kind of channel needs it'
+  const message = 'missing; this kind of channel requires it'
   return new IncmonError('invalid', `body: ${field}: ${message}`, [{ path: field, message }])
 }
 
@@ -148,15 +165,15 @@ export async function listChannelWarnings(
   { rules }: ChannelRecord['settings'],
 ): Promise<string[]> {
   const empty = rules.flatMap(({ events }, index) =>
-    events?.length === 0 ? [`rule ${index + 1} names no changes, so it sends nothing`] : [],
+    events?.length === 0 ? [`rule ${index + 1} has an empty list of events, so it never sends anything`] : [],
   )
   if (rules.every(({ services, namespaces }) => !services && !namespaces)) return empty
   const known = await store.read(listServices, organizationId, deps.now(), true)
   const isService = (text: string) => known.some(({ id, name }) => id === text || name === text)
   const isNamespace = (text: string) => known.some(({ namespace }) => namespace === text)
   const unknown = rules.flatMap(({ services, namespaces }, index) => [
-    ...(services && !services.some(isService) ? [`rule ${index + 1} names no service that exists`] : []),
-    ...(namespaces && !namespaces.some(isNamespace) ? [`rule ${index + 1} names no namespace that exists`] : []),
+    ...(services && !services.some(isService) ? [`none of the services in rule ${index + 1} exist`] : []),
+    ...(namespaces && !namespaces.some(isNamespace) ? [`none of the namespaces in rule ${index + 1} exist`] : []),
   ])
   return [...empty, ...unknown]
 }

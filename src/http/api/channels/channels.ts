@@ -29,31 +29,43 @@ const PATH = '/api/channels'
 const channelShape = v.object({
   id: idShape,
   name: described(v.string(), 'Its name', 'on-call'),
-  kind: described(v.picklist(CHANNEL_KINDS), 'The kind of the receiver', 'slack'),
-  target: described(v.string(), 'The address, with secret parts replaced', 'https://hooks.slack.com/services/***'),
-  enabled: described(v.boolean(), 'Whether the channel sends messages; a receiver that answers 410 disables it', true),
+  kind: described(v.picklist(CHANNEL_KINDS), 'The kind of receiver', 'slack'),
+  target: described(
+    v.string(),
+    'The URL or email addresses, with secret parts replaced',
+    'https://hooks.slack.com/services/***',
+  ),
+  enabled: described(
+    v.boolean(),
+    'Whether the channel sends messages; a 410 response from the receiver disables it',
+    true,
+  ),
   rules: described(v.array(v.record(v.string(), v.unknown())), 'The rules as they were sent', []),
-  timeZone: described(v.string(), 'The time zone of the times in messages', 'UTC'),
+  timeZone: described(v.string(), 'The time zone for times in messages', 'UTC'),
   remindAfter: described(countShape, 'Minutes until the first reminder; 0: never', 10),
   remindEvery: described(countShape, 'Minutes between reminders; 0: never', 30),
-  escalateAfter: described(countShape, 'Minutes without acknowledgement until the first message; 0: at once', 0),
+  escalateAfter: described(countShape, 'Minutes without acknowledgement until the first message; 0: immediately', 0),
   lastDelivery: described(v.nullable(instantShape), 'When a message was last delivered', null),
   failing: described(v.nullable(v.string()), 'Why the last attempt failed; null if it succeeded', null),
-  failingSince: described(v.nullable(instantShape), 'The time since which all attempts have failed', null),
+  failingSince: described(v.nullable(instantShape), 'The time of the first failure since the last success', null),
   createdAt: described(instantShape, 'When the channel was created'),
-  warnings: described(v.array(v.string()), 'Probable mistakes in the rules or the address', []),
+  warnings: described(v.array(v.string()), 'Probable mistakes in the rules or the URL', []),
 })
 const showFields = shower(channelShape)
 const secretShape = described(
   v.nullable(v.string()),
-  'For a webhook: the secret that signs messages (Standard Webhooks), shown this once; otherwise null',
+  'The secret that signs webhook messages (Standard Webhooks), which is shown only once; null for other kinds',
   `whsec_${'x'.repeat(43)}=`,
 )
 const outcomeShape = v.object({
   delivered: described(v.boolean(), 'Whether the receiver accepted the message', true),
   status: described(v.nullable(countShape), 'The HTTP status of the response; null if there was none', 200),
   detail: described(v.nullable(v.string()), 'The response of the receiver, or why it could not be reached', 'ok'),
-  warning: described(v.nullable(v.string()), 'What is missing in the messages of this server; null if nothing', null),
+  warning: described(
+    v.nullable(v.string()),
+    'What is missing from the messages of this server; null if nothing is missing',
+    null,
+  ),
 })
 
 export const channelRoutes: readonly Route[] = [
@@ -100,7 +112,7 @@ export const channelRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     summary: 'Change a channel',
     description:
-      'Omitted fields stay unchanged. After a new address, or after the channel is enabled again, pending messages are sent at once.',
+      'Omitted fields stay unchanged. Changing the URL or enabling the channel sends its pending messages immediately.',
     scope: 'admin',
     body: channelChangeBody,
     answers: { ...success(channelShape, 'The channel'), ...refusals(409) },
@@ -140,7 +152,10 @@ export const channelRoutes: readonly Route[] = [
     summary: 'Create a new signing secret for a webhook',
     scope: 'admin',
     answers: {
-      ...success(v.object({ secret: secretShape }), 'The new secret; for 24 hours messages are signed with both'),
+      ...success(
+        v.object({ secret: secretShape }),
+        'The new secret. For 24 hours, messages are signed with both the old and the new secret',
+      ),
       ...refusals(409),
     },
     handle: async (call) => {

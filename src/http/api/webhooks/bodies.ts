@@ -22,7 +22,7 @@ const clusterBody = v.looseObject({
   message: v.optional(
     described(text, 'The Kubernetes message', 'Back-off restarting failed container checkout in pod checkout'),
   ),
-  count: v.optional(described(v.number(), 'How often Kubernetes has counted the event', 6)),
+  count: v.optional(described(v.number(), 'How often the event has occurred, as counted by Kubernetes', 6)),
   nodeName: v.optional(described(text, 'The node of the object', 'worker-2')),
   firstTime: v.optional(described(text, 'The first occurrence', '2026-11-20T09:31:10Z')),
   lastTime: v.optional(described(text, 'The last occurrence; the default is now', '2026-11-20T09:35:40Z')),

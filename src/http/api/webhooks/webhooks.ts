@@ -34,7 +34,7 @@ const received = described(v.literal(true), 'The request is on disk')
 const idempotencyKey = v.optional(
   described(
     v.literal('reused'),
-    'The Idempotency-Key came with another body in the last 24 hours. The request was stored as new',
+    'This Idempotency-Key was used with a different body in the last 24 hours. The request was stored as a new one',
   ),
 )
 const warnings = v.optional(
@@ -42,10 +42,10 @@ const warnings = v.optional(
     v.array(
       v.object({
         index: described(countShape, 'The index in the request, starting at 0', 0),
-        warning: described(v.string(), 'The warning', 'status: "fireing" is unknown; the alert counts as firing'),
+        warning: described(v.string(), 'The warning', 'status: "fireing" is unknown; the alert is treated as firing'),
       }),
     ),
-    'Ignored errors in stored items, if any; at most 100 warnings',
+    'Problems in stored items that were ignored, if any; at most 100',
   ),
 )
 const oneShape = {
@@ -58,7 +58,7 @@ const manyShape = {
   received,
   eventIds: described(
     v.array(uuidShape),
-    'One event for each stored item, in order. An unchanged repeat returns the ID of the existing event.',
+    'One event for each stored item, in order. A repeated item without changes returns the ID of the existing event.',
   ),
   rejected: v.optional(rejectedShape),
   idempotencyKey,
@@ -70,7 +70,7 @@ const dryRunShape = described(
     dryRun: v.literal(true),
     decisions: described(
       v.array(v.unknown()),
-      'For each item: event, service, alert, health and links, each with the rule that decided',
+      'For each item: event, service, alert, health and links, with the rule behind each decision',
       [],
     ),
     rejected: v.optional(rejectedShape),
@@ -135,7 +135,8 @@ async function receive(c: Context, parts: HandlerParts, source: Source, carrier:
   const { deps, server } = parts
   const sender = await requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)
-  if (isCompressed(c)) throw new IncmonError('invalid', 'the body is compressed; send it without Content-Encoding')
+  if (isCompressed(c))
+    throw new IncmonError('invalid', 'the body is compressed, which is not supported; send it without Content-Encoding')
   const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
   deps.engine.admit(source)
   const receivedAt = deps.now()
@@ -199,7 +200,7 @@ function refuseNearMiss(c: Context): void {
 
 function refuseMany(items: number): void {
   if (items <= MAX_TRIED) return
-  const message = `a dry run accepts at most ${MAX_TRIED} items, this request has ${items}`
+  const message = `a dry run accepts at most ${MAX_TRIED} items, but this request has ${items}`
   throw new IncmonError('invalid', `${message}; nothing was stored; send fewer items, or omit dryRun`)
 }
 

@@ -45,7 +45,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
               what={`alerts like ${alert.name}`}
             />
             <Action action={`/alerts/${alert.id}/end`} csrf={csrf}>
-              End by hand
+              Resolve manually
             </Action>
           </div>
         ) : null}
@@ -75,7 +75,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
             </Card>
           </Section>
           {links.length === 0 ? null : (
-            <Section id="links" title="Links of the sender">
+            <Section id="links" title="Links from the sender">
               <ul class="card rows">
                 {links.map(({ name, address }) => (
                   <li class="break">

@@ -191,9 +191,9 @@ function partOf(silenced: AlertRowView['silenced'], count: number): string {
 
 const ENDINGS: Readonly<Record<string, string>> = {
   reported: 'reported as resolved',
-  inferred: 'taken as ended',
-  expired: 'ended by expiry',
-  manual: 'ended by hand',
+  inferred: 'inferred to have ended',
+  expired: 'expired',
+  manual: 'resolved manually',
 }
 
 /** Renders `firing 8 min`, or `12 min, reported as resolved`. */

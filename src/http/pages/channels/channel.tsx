@@ -27,7 +27,8 @@ export const NewChannel: FC<{ kind: ChannelKind; sendsMail: boolean; children?: 
     </nav>
     {props.kind === 'mail' && !props.sendsMail ? (
       <p class="second after-card">
-        This server sends no mail yet. Set <code>smtp-url</code> and <code>mail-from</code>, then restart it.
+        This server is not configured to send email. Set <code>smtp-url</code> and <code>mail-from</code>, then restart
+        it.
       </p>
     ) : null}
     <div class="after-card">{props.children}</div>
@@ -95,7 +96,7 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
       </div>
       <Deliveries deliveries={deliveries} reader={reader} />
       <div class="head">
-        <h2>Settings of the channel</h2>
+        <h2>Channel settings</h2>
       </div>
       {children}
     </>
@@ -112,7 +113,9 @@ const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, acti
     <summary class="button">Remove…</summary>
     <form method="post" action={action}>
       <Hidden fields={{ csrf, do: 'remove' }} />
-      <p class="break">Remove {name}? What waits for it is not sent, and its list of messages is deleted.</p>
+      <p class="break">
+        Remove {name}? Its pending messages will not be sent, and its message history will be deleted.
+      </p>
       <button type="submit" class="button small">
         Remove channel
       </button>
@@ -121,8 +124,8 @@ const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, acti
 )
 
 const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = ({ deliveries, reader }) => (
-  <Section id="messages" title="Last messages" second="of the last 30 days, without tests">
-    <Card empty={deliveries.length === 0 ? 'No message was sent to this channel yet.' : null}>
+  <Section id="messages" title="Recent messages" second="from the last 30 days, without tests">
+    <Card empty={deliveries.length === 0 ? 'No message has been sent to this channel yet.' : null}>
       <table class="cards">
         <Columns names={['Notification', 'Written', 'Outcome']} />
         <tbody>
@@ -153,7 +156,7 @@ const Outcome: FC<{ delivery: DeliveryView; reader: Reader }> = ({ delivery, rea
     <span class="with-icon">
       <Mark level={status === 'delivered' ? 'done' : status === 'failed' ? 'error' : 'unknown'} />
       <span class="break">
-        {status === 'pending' ? 'waits, next attempt ' : `${status}${tries} `}
+        {status === 'pending' ? 'pending, next attempt ' : `${status}${tries} `}
         {dueAt === null && endedAt === null ? null : <Time at={endedAt ?? dueAt ?? 0} reader={reader} style="moment" />}
         {detail === null ? null : <span class="second">{detail}</span>}
       </span>

@@ -35,7 +35,7 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
     <Faults faults={faults} />
     <div class="card">
       <div class="body fields">
-        <Field id="name" label="Name" hint="A name that no other channel has." faults={faults}>
+        <Field id="name" label="Name" hint="A unique name." faults={faults}>
           <input
             type="text"
             {...control('name', faults)}
@@ -46,7 +46,7 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
           />
         </Field>
         <Address {...{ kind, form, faults, stored }} />
-        <ZoneField id="zone" label="Time zone of the times in messages" value={form.zone} faults={faults} />
+        <ZoneField id="zone" label="Time zone for times in messages" value={form.zone} faults={faults} />
       </div>
     </div>
     {form.rules.map((rule, index) => (
@@ -116,14 +116,14 @@ const RuleFields: FC<{ rule: RuleForm; index: number; count: number; faults: rea
         <label class="check whole quiet-hours">
           <input type="checkbox" id={id('quiet')} name={id('quiet')} value="1" checked={rule.isQuiet} />
           <span>
-            <b>Quiet hours</b> <span class="quiet">messages wait, and are sent as one when the hours end</span>
+            <b>Quiet hours</b> <span class="quiet">messages are held back and sent as one when quiet hours end</span>
           </span>
         </label>
         <div class="whole fields if-quiet">
           <Clock id={id('from')} label="From" value={rule.from} faults={faults} />
           <Clock id={id('to')} label="To" value={rule.to} faults={faults} />
           <ZoneField id={id('zone')} label="Time zone" value={rule.zone} faults={faults} />
-          <Checks id={id('weekdays')} label="Begin on" options={DAYS} values={rule.weekdays} />
+          <Checks id={id('weekdays')} label="Start on" options={DAYS} values={rule.weekdays} />
         </div>
         {count === 1 ? null : (
           <p class="whole">

@@ -26,7 +26,7 @@ export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
     <Card
       empty={
         channels.length === 0
-          ? 'Nobody is notified of incidents yet. Add the first channel: it gets all incidents.'
+          ? 'Nobody is notified about incidents yet. Add a channel, which receives all incidents by default.'
           : null
       }
     >

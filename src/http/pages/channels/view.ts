@@ -79,18 +79,18 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
   },
   teams: {
     ...{ name: 'Teams', icon: 'message', label: 'Workflow URL', example: 'https://….logic.azure.com/workflows/…' },
-    hint: 'The address of a workflow “When a Teams webhook request is received”.',
+    hint: 'The URL of a workflow “When a Teams webhook request is received”.',
   },
   telegram: {
-    ...{ name: 'Telegram', icon: 'message', label: 'Token of the bot', example: '123456789:AAE…' },
+    ...{ name: 'Telegram', icon: 'message', label: 'Bot token', example: '123456789:AAE…' },
     hint: 'BotFather shows it after /newbot.',
   },
   ntfy: {
-    ...{ name: 'ntfy', icon: 'bell', label: 'URL of the topic', example: 'https://ntfy.sh/my-secret-topic' },
-    hint: 'Everybody who knows the topic can read it. A token is written as https://:tk_…@ntfy.sh/my-topic.',
+    ...{ name: 'ntfy', icon: 'bell', label: 'Topic URL', example: 'https://ntfy.sh/my-secret-topic' },
+    hint: 'Anyone who knows the topic can read it. To use a token, write https://:tk_…@ntfy.sh/my-topic.',
   },
   mail: {
-    ...{ name: 'Mail', icon: 'file', label: 'Mail addresses', example: 'team@example.com, ops@example.com' },
+    ...{ name: 'Mail', icon: 'file', label: 'Email addresses', example: 'team@example.com, ops@example.com' },
     hint: 'Up to 20 addresses, separated by commas.',
   },
   webhook: {

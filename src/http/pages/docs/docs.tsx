@@ -104,7 +104,7 @@ const Contents: FC<{ groups: readonly Group[]; document: OpenApiDocument }> = ({
 const Shapes: FC<{ document: OpenApiDocument }> = ({ document }) => (
   <section id="shapes" aria-labelledby="shapes-title">
     <h2 id="shapes-title">Shapes</h2>
-    <p>Objects that several responses share. IDs are UUIDs. Times are in UTC, in ISO 8601 format.</p>
+    <p>Objects that are shared by several responses. IDs are UUIDs. Times are in UTC, in ISO 8601 format.</p>
     {Object.entries(document.components.schemas).map(([name, schema]) => (
       <article id={`shape-${name}`} aria-labelledby={`shape-${name}-title`}>
         <h3 id={`shape-${name}-title`}>{name}</h3>

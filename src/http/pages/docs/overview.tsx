@@ -22,8 +22,8 @@ export const Overview: FC<Props> = ({ url, meanings, version }) => (
     </p>
     <p>
       IDs are UUIDs. Responses contain times in UTC, in ISO 8601 format. Requests may use any UTC offset; a date without
-      a time means the whole day. A misspelled field or parameter is refused with <code>400</code>. Other unknown fields
-      and parameters are ignored. <code>HEAD</code> returns the headers of <code>GET</code>.
+      a time means the whole day. A misspelled field or parameter is rejected with <code>400</code>. Other unknown
+      fields and parameters are ignored. <code>HEAD</code> returns the headers of <code>GET</code>.
     </p>
     <Authentication url={url} />
     <Lists url={url} />
@@ -36,7 +36,7 @@ const Authentication: FC<{ url: string }> = ({ url }) => (
   <section id="authentication" aria-labelledby="authentication-title">
     <h2 id="authentication-title">Authentication</h2>
     <p>
-      Every operation requires a token in the header <code>Authorization: Bearer</code>, except operations of the server
+      Every operation requires a token in the <code>Authorization: Bearer</code> header, except operations of the server
       itself. The GitLab webhook requires the token in <code>X-Ci-Token</code> or <code>X-Gitlab-Token</code>. Create a
       token on the machine of the server:
     </p>
@@ -101,15 +101,15 @@ const Sending: FC<{ url: string }> = ({ url }) => (
   <section id="sending" aria-labelledby="sending-title">
     <h2 id="sending-title">Sending events</h2>
     <p>
-      Four <a href="#webhooks">webhooks</a> accept requests of Kubernetes event exporters, Alertmanager, Grafana and
+      Four <a href="#webhooks">webhooks</a> accept requests from Kubernetes event exporters, Alertmanager, Grafana and
       GitLab. <code>200</code> means that the request is on disk. A request may contain valid and invalid items. Invalid
-      items are stored separately and listed under <code>rejected</code>. The answer is <code>400</code> only if all
+      items are stored separately and listed under <code>rejected</code>. The response is <code>400</code> only if all
       items are invalid. A webhook needs no Content-Type and never redirects. The tables list the fields that incmon
       uses. All other fields are stored with the event.
     </p>
     <p>
-      With <code>?dryRun=1</code> nothing is stored. The answer says what would happen and which rule decided. A request
-      with an <code>Idempotency-Key</code> can be repeated safely for 24 hours.
+      With <code>?dryRun=1</code> nothing is stored. The response says what would happen and which rule decided. A
+      request with an <code>Idempotency-Key</code> can be repeated safely for 24 hours.
     </p>
     <Code
       text={`curl -X POST "${url}/api/webhooks/cluster?dryRun=1" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -d '{ "namespace": "shop", "podName": "cart-1", "reason": "BackOff" }'`}

@@ -63,7 +63,7 @@ function fieldsOf(schema: JsonSchema, prefix: string, isRequest: boolean): Field
   return Object.entries(inner.properties ?? {}).flatMap(([key, field]) => {
     const name = path === '' ? key : `${path}.${key}`
     const isRequired = inner.required?.includes(key) ?? false
-    const note = isRequest ? (isRequired ? 'required' : '') : isRequired ? '' : 'may be absent'
+    const note = isRequest ? (isRequired ? 'required' : '') : isRequired ? '' : 'optional'
     const row = { name, schema: field, description: field.description ?? '', note }
     return [row, ...fieldsOf(withoutNull(field), name, isRequest)]
   })

@@ -108,7 +108,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   const warning =
     firingAlerts === 0
       ? 'All its alerts have ended.'
-      : `${firingText(firingAlerts)}. A new incident opens only after the problem has ended once.${view.hasChannel ? ' Your channels are reminded after 30 minutes.' : ''}`
+      : `${firingText(firingAlerts)}. A new incident opens only after this problem has ended.${view.hasChannel ? ' Your channels are reminded after 30 minutes.' : ''}`
   return (
     <div class="actions">
       {status === 'open' ? (

@@ -20,9 +20,9 @@ export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
     <SuspectRow suspect={suspect} rank={index + 1} csrf={csrf} action={canWrite ? `${incident.href}/verdict` : null} />
   )
   return (
-    <Section id="suspects" title="Suspects" second="over all services, the most probable first">
+    <Section id="suspects" title="Suspects" second="across all services, most probable first">
       {suspects.length === 0 ? (
-        <p class="card empty">No suspects. Nothing changed near the start of this incident.</p>
+        <p class="card empty">No suspects. Nothing changed around the start of this incident.</p>
       ) : (
         <div class="card">
           <ol class="rows suspects">{shown.map(row)}</ol>

@@ -110,7 +110,7 @@ const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader }
           {calm.postmortem === null ? null : (
             <>
               {' '}
-              Its <a href={calm.postmortem}>postmortem</a> is written.
+              Its <a href={calm.postmortem}>postmortem</a> is ready.
             </>
           )}
         </p>

@@ -32,7 +32,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
             <span class="hidden-text">Last 24 hours</span>
           )}
         </th>
-        <th scope="col">What costs points</th>
+        <th scope="col">Penalties</th>
         <th scope="col">Last deploy</th>
       </tr>
     </thead>

@@ -24,7 +24,11 @@ export const NoPostmortemPage: FC<Props> = ({ incident, hasPlan }) => (
       <h1>{NO_POSTMORTEM}.</h1>
     </div>
     <div class="card body">
-      <p>{hasPlan ? whyNone(incident) : 'The plan of this organization has no postmortems. Team and Pro have them.'}</p>
+      <p>
+        {hasPlan
+          ? whyNone(incident)
+          : 'The plan of this organization does not include postmortems. The Team and Pro plans do.'}
+      </p>
       <p class="row">
         <a class="button primary" href={incident.href}>
           {incident.resolved || !hasPlan ? `Open incident ${incident.number}` : `Resolve incident ${incident.number}…`}
@@ -36,6 +40,6 @@ export const NoPostmortemPage: FC<Props> = ({ incident, hasPlan }) => (
 
 function whyNone({ resolved }: Props['incident']): string {
   return resolved
-    ? 'None was written when this incident was resolved. Reopen the incident and resolve it again to create one.'
-    : 'It is written when the incident is resolved. Choose “Resolve…” on the page of the incident when the problem is over.'
+    ? 'No postmortem was created when this incident was resolved. Reopen the incident and resolve it again to create one.'
+    : 'The postmortem is created when the incident is resolved. When the problem is over, choose “Resolve…” on the incident page.'
 }

@@ -62,7 +62,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
           <textarea id={`text-${name}`} name={name} rows={6} maxlength={MAX_LENGTH} autofocus>
             {refused?.text ?? text ?? ''}
           </textarea>
-          <span class="hint">{question} An empty text takes the part back.</span>
+          <span class="hint">{question} Save an empty text to clear this part.</span>
         </div>
         <p class="row">
           <button type="submit" class="button primary">
@@ -102,6 +102,6 @@ const Refused: FC<{ why: string; text: string | null }> = ({ why, text }) => (
     <p>
       <b>Not saved.</b> {why}
     </p>
-    {text === null ? <p class="quiet">The part is empty now.</p> : <p class="written-text break">{text}</p>}
+    {text === null ? <p class="quiet">This part is now empty.</p> : <p class="written-text break">{text}</p>}
   </div>
 )

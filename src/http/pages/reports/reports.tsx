@@ -58,7 +58,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
         </span>
       </div>
       {report === null ? (
-        <p class="card empty">There are too many incidents in this span. Choose a shorter one.</p>
+        <p class="card empty">There are too many incidents in this period. Choose a shorter period.</p>
       ) : (
         <>
           <Figures view={view} report={report} />
@@ -82,7 +82,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
             <section class="card body" aria-labelledby="resolve">
               <h2 id="resolve">Time to resolve</h2>
               {durations.length === 0 ? (
-                <p class="quiet">No incident of this span is resolved.</p>
+                <p class="quiet">No incident in this period has been resolved.</p>
               ) : (
                 <ResolutionChart
                   marks={resolutions}

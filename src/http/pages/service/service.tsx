@@ -85,7 +85,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
       <div class="card bill-card">
         <Bill score={score} lines={penalties} />
         {penalties.length === 0 ? (
-          <p class="bill-sum">Nothing costs points.</p>
+          <p class="bill-sum">There are no penalties.</p>
         ) : (
           <ul class="bill-lines">
             {penalties.map(({ name, rule, penalty, href, since, severity }) => (
@@ -106,7 +106,8 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
         )}
         {view.silenced === null ? null : (
           <p class="bill-sum">
-            {countOf(view.silenced.count, 'silenced alert')} {view.silenced.count === 1 ? 'costs' : 'cost'} no points.
+            {countOf(view.silenced.count, 'silenced alert')} {view.silenced.count === 1 ? 'does' : 'do'} not lower the
+            score.
           </p>
         )}
         <p class="bill-sum bill-result">
@@ -127,7 +128,7 @@ const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader,
       second={count === 0 ? '' : `${countOf(count, 'alert')} in ${countOf(groups.length, 'group')}`}
       end={[alertsHref, 'All alerts']}
     >
-      <Card empty={groups.length === 0 ? 'Nothing fires.' : null}>
+      <Card empty={groups.length === 0 ? 'Nothing is firing.' : null}>
         <Groups groups={groups} reader={reader} service={canWrite ? { name, namespace } : null} />
       </Card>
     </Section>

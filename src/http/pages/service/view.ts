@@ -67,5 +67,5 @@ export function statusText({ status, penalties, groups, silenced }: ServiceView)
     `${status === 'critical' ? 'Critical' : 'Degraded'} because ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'fires' : 'fire'}` : otherwise}`
   return status === 'critical'
     ? because(critical, 'critical condition', 'little of the score is left')
-    : because(firing, 'alert', 'alerts that ended still lower the score, for 30 minutes after their end')
+    : because(firing, 'alert', 'ended alerts still lower the score for 30 minutes')
 }

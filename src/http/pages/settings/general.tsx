@@ -43,7 +43,7 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
           {hasSession ? (
             <form class="fields" method="post" action="/settings/name">
               <Hidden fields={{ csrf }} />
-              <Field id="person" label="Your name" hint="Timelines show it beside what you do.">
+              <Field id="person" label="Your name" hint="Timelines show it next to your actions.">
                 <input type="text" {...control('person')} value={person} maxlength={100} autocomplete="name" />
               </Field>
               <p class="row whole">
@@ -63,7 +63,7 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
               id="own-zone"
               label="Your time zone"
               value={zones.ownZone}
-              hint={`For this browser. Empty: ${zones.commonZone}, as everybody in the organization.`}
+              hint={`For this browser. Empty: ${zones.commonZone}, like everybody in the organization.`}
               faults={faults}
             />
             <p class="row whole">
@@ -113,7 +113,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
             <Field id="name" label="Name" faults={faults}>
               <input type="text" {...control('name', faults, false)} value={form.name} required maxlength={100} />
             </Field>
-            <Field id="plan" label="Plan" hint="Team and Pro write postmortems.">
+            <Field id="plan" label="Plan" hint="The Team and Pro plans include postmortems.">
               <select {...control('plan')}>
                 {PLANS.map((plan) => (
                   <option value={plan} selected={plan === form.plan}>
@@ -126,7 +126,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
               id="time-zone"
               label="Time zone"
               value={form.zone}
-              hint="Pages show times in it, unless a browser has chosen another one."
+              hint="Pages show times in this time zone, unless a browser has chosen another one."
               faults={faults}
             />
             <Field id="auto-incidents" label="Open incidents automatically">
@@ -156,7 +156,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
           </div>
           <label class="check">
             <input type="checkbox" name="auto-resolve" value="1" checked={form.autoResolve} />
-            Resolve an incident automatically after 24 healthy hours in which nobody changed it
+            Resolve an incident automatically after it has been healthy and unchanged for 24 hours
           </label>
           <label class="check">
             <input type="checkbox" name="heartbeats" value="1" checked={form.heartbeats} />

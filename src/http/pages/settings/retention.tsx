@@ -24,7 +24,8 @@ export const RetentionSettings: FC<Props> = ({ csrf, events, alerts, faults }) =
           <Days id="alerts" label="Keep alerts and incidents for (days)" value={alerts} faults={faults} />
         </div>
         <p class="hint">
-          Records that a firing alert, an unresolved incident or a postmortem refers to are kept, however old they are.
+          Records that a firing alert, an unresolved incident or a postmortem refers to are kept regardless of their
+          age.
         </p>
         <p>
           <button type="submit" class="button primary">

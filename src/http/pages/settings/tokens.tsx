@@ -40,7 +40,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
   <>
     <div class="head">
       <h2>Tokens</h2>
-      <span class="second">who may send, read and change</span>
+      <span class="second">who can send, read and change data</span>
     </div>
     {created ? (
       <Secret id="secret" text={created.secret}>
@@ -72,7 +72,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         <Faults faults={faults} />
         <Hidden fields={{ csrf }} />
         <div class="fields">
-          <Field id="name" label="Name" hint="Timelines show it beside what the token does." faults={faults}>
+          <Field id="name" label="Name" hint="Timelines show it next to the actions of the token." faults={faults}>
             <input
               type="text"
               {...control('name', faults)}
@@ -82,7 +82,11 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
               maxlength={100}
             />
           </Field>
-          <Field id="cluster" label="Cluster" hint="What it sends belongs to this cluster. Empty: the labels decide.">
+          <Field
+            id="cluster"
+            label="Cluster"
+            hint="Everything sent with this token belongs to this cluster. Empty: the labels decide."
+          >
             <input type="text" {...control('cluster')} value={form.cluster} placeholder="production" maxlength={253} />
           </Field>
         </div>

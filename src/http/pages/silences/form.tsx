@@ -32,7 +32,7 @@ export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, 
     <When form={form} faults={faults} />
     <div class="card">
       <div class="body fields">
-        <Field id="comment" label="Why" hint="One line for whoever looks at it next." faults={faults}>
+        <Field id="comment" label="Why" hint="One line for the next person who sees this silence." faults={faults}>
           <input
             type="text"
             {...control('comment', faults)}
@@ -48,7 +48,9 @@ export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, 
       <button type="submit" class="button primary" name="do" value="save">
         {isNew ? 'Create silence' : 'Save silence'}
       </button>
-      <span class="hint">A silenced alert is stored and counted. It opens no incident and sends nothing.</span>
+      <span class="hint">
+        Silenced alerts are still stored and counted, but open no incidents and send no notifications.
+      </span>
     </p>
   </form>
 )
@@ -163,7 +165,12 @@ const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, fault
         <Field id="from" label="From" faults={faults}>
           <input type="text" {...control('from', faults, false)} value={form.from} placeholder="22:00" />
         </Field>
-        <Field id="to" label="To" hint="If this is not later, it ends on the next day." faults={faults}>
+        <Field
+          id="to"
+          label="To"
+          hint="If this is not later than the start, the silence ends on the next day."
+          faults={faults}
+        >
           <input type="text" {...control('to', faults)} value={form.to} placeholder="06:00" />
         </Field>
       </div>

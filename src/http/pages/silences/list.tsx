@@ -31,7 +31,7 @@ export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended,
     <>
       <div class="head">
         <h2>Silences and maintenance windows</h2>
-        <span class="second">alerts are stored, but open no incident and send nothing</span>
+        <span class="second">alerts are stored, but open no incidents and send no notifications</span>
         {canWrite ? (
           <a class="button end primary" href="/settings/silences/new">
             <Icon name="plus" />
@@ -167,7 +167,7 @@ const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) 
           <Hidden fields={{ csrf, do: 'end' }} />
           <p>
             {silence.matching > 0
-              ? `End it now? ${silence.matching === 1 ? '1 alert that it silences still fires and counts' : `${formatCount(silence.matching)} alerts that it silences still fire and count`} again.`
+              ? `End it now? ${silence.matching === 1 ? '1 silenced alert is still firing and will count' : `${formatCount(silence.matching)} silenced alerts are still firing and will count`} again.`
               : 'End it now? It stays in this list as ended.'}
           </p>
           <button type="submit" class="button small">

@@ -25,11 +25,11 @@ export const EditSilence: FC<Props> = ({ silence, reader, conflict, children }) 
     {conflict ? (
       <section class="card" aria-labelledby="stored">
         <div class="body stack">
-          <h3 id="stored">The version that somebody else has stored</h3>
+          <h3 id="stored">The version that somebody else saved</h3>
           <Matchers matchers={silence.matchers} />
           <p class="break">{silence.comment}</p>
           <When silence={silence} reader={reader} />
-          <p class="second">Below is what you typed. Save it again to replace what is stored.</p>
+          <p class="second">Your version is below. Save it again to replace the stored version.</p>
         </div>
       </section>
     ) : null}

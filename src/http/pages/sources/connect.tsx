@@ -33,7 +33,7 @@ export const ConnectSteps: FC<Props> = (props) => {
         <h3>Create a token for {senderName(connection)}</h3>
         {secret === null ? (
           <>
-            <p class="second">It may only send events. It is shown once and stored as a hash.</p>
+            <p class="second">The token can only send events. It is shown once and stored as a hash.</p>
             {canAdminister ? (
               <form method="post" action={`${path}?connect=${current}`}>
                 <Hidden fields={{ csrf, connect: current }} />
@@ -42,7 +42,7 @@ export const ConnectSteps: FC<Props> = (props) => {
                 </button>
               </form>
             ) : (
-              <p class="second">Only an administrator can create it.</p>
+              <p class="second">Only an administrator can create a token.</p>
             )}
           </>
         ) : (

@@ -69,16 +69,16 @@ const OTHER = `curl -H 'Authorization: Bearer {token}' {url} \\
 
 export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
   metrics: {
-    ...{ id: 'metrics', name: 'Alertmanager', icon: 'pulse', what: 'Alerts of Prometheus' },
+    ...{ id: 'metrics', name: 'Alertmanager', icon: 'pulse', what: 'Alerts from Prometheus' },
     ...{ webhook: '/api/webhooks/metrics', before: 'Paste this into', file: 'alertmanager.yml', after: ' and reload' },
-    tokenHint: 'Write it into the file incmon-token next to alertmanager.yml.',
+    tokenHint: 'Save it as incmon-token next to alertmanager.yml.',
     text: ALERTMANAGER,
   },
   cluster: {
     ...{ id: 'cluster', name: 'Kubernetes events', icon: 'box', what: 'Crash loops, failed mounts, nodes' },
     ...{ webhook: '/api/webhooks/cluster', before: 'Paste this into', file: 'config.yaml' },
     after: ' of kubernetes-event-exporter',
-    tokenHint: 'The configuration below contains it.',
+    tokenHint: 'The configuration below contains the token.',
     text: EXPORTER,
   },
   ci: {
@@ -89,16 +89,16 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
     text: GITLAB,
   },
   dashboard: {
-    ...{ id: 'dashboard', name: 'Grafana', icon: 'bars', what: 'Alert rules of dashboards' },
+    ...{ id: 'dashboard', name: 'Grafana', icon: 'bars', what: 'Alert rules from dashboards' },
     ...{ webhook: '/api/webhooks/dashboard', before: 'Save this as', file: 'provisioning/alerting/incmon.yaml' },
     after: ' and restart Grafana',
-    tokenHint: 'The configuration below contains it.',
+    tokenHint: 'The configuration below contains the token.',
     text: GRAFANA,
   },
   other: {
-    ...{ id: 'other', name: 'Anything else', icon: 'right', what: 'Every program that can send JSON' },
+    ...{ id: 'other', name: 'Anything else', icon: 'right', what: 'Any program that can send JSON' },
     ...{ webhook: '/api/webhooks/metrics', before: 'Send JSON with', file: 'curl', after: ' or a library' },
-    tokenHint: 'The command below contains it.',
+    tokenHint: 'The command below contains the token.',
     text: OTHER,
   },
 }

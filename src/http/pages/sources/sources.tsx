@@ -133,8 +133,8 @@ export const SourcesPage: FC<Props> = (props) => {
 const FailingChannels: FC<{ channels: readonly ChannelView[]; reader: Reader }> = ({ channels, reader }) => (
   <>
     <div class="head">
-      <h2>Channels that fail</h2>
-      <span class="second">Messages about incidents do not arrive there.</span>
+      <h2>Failing channels</h2>
+      <span class="second">Messages about incidents are not delivered to these channels.</span>
     </div>
     <div class="card">
       <ul class="rows">
@@ -209,7 +209,9 @@ function warningsOf({ clockOffset, lacksCluster }: SenderView): string[] {
     off < 1000
       ? ''
       : `Its clock is ${formatDuration(off)} ${clockOffset > 0 ? 'ahead' : 'behind'}. incmon corrects the times; set the clock.`,
-    lacksCluster ? 'It names no cluster, but another sender does. Give its token a cluster.' : '',
+    lacksCluster
+      ? 'Its events do not specify a cluster, but events from another sender do. Give its token a cluster.'
+      : '',
   ].filter((text) => text !== '')
 }
 

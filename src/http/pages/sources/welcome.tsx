@@ -16,14 +16,18 @@ type Props = {
 export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasServices, hasEvents, children }) => (
   <div class="narrow">
     <h1>
-      {hasServices ? 'Connect another sender.' : hasEvents ? 'No service is known yet.' : 'Nothing has been sent yet.'}
+      {hasServices
+        ? 'Connect another sender.'
+        : hasEvents
+          ? 'There are no services yet.'
+          : 'Nothing has been sent yet.'}
     </h1>
     <p class="second lead">
       {!hasServices ? (
-        `${hasEvents ? 'The first alert or deploy creates a service' : 'Connect one sender'}, and this page fills by itself. Two minutes, three steps.`
+        `${hasEvents ? 'The first alert or deploy creates a service' : 'Connect one sender'}, and this page updates automatically. It takes two minutes and three steps.`
       ) : (
         <>
-          Events have arrived, and your <a href="/">services</a> are listed. Each further sender takes three steps.
+          Events have arrived, and your <a href="/">services</a> are listed. Connect another sender in three steps.
         </>
       )}
     </p>
@@ -40,7 +44,7 @@ export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasServic
     <div class="card">{children}</div>
     {canAdminister && !hasServices ? (
       <div class="row after-card">
-        <span class="second">Only looking? The example shows a bad deploy, its crash loop and the incident.</span>
+        <span class="second">Just looking? The example shows a bad deploy, its crash loop and the incident.</span>
         <Action action="/welcome/example" csrf={csrf} look="small">
           Load the example
         </Action>

@@ -24,7 +24,7 @@ export function channelFields(kind: ChannelKind): readonly FieldName[] {
     fieldName('name', 'name', 'Name'),
     fieldName('url', 'address', label),
     fieldName('to', 'address', label),
-    fieldName('timeZone', 'zone', 'Time zone of the times in messages'),
+    fieldName('timeZone', 'zone', 'Time zone for times in messages'),
     fieldName('remindAfter', 'remindAfter', 'Remind after'),
     fieldName('remindEvery', 'remindEvery', 'Then every'),
     fieldName('escalateAfter', 'escalateAfter', 'Escalate after'),

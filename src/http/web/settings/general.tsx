@@ -83,7 +83,7 @@ async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Show
 function saveZone(visit: Visit): Reply | Promise<Reply> {
   const zone = visit.form.zone('own-zone')
   if (zone === '' || isShownZone(zone)) return keep(visit, ZONE_COOKIE, zone)
-  const message = 'No such time zone. Choose one of the list, such as Europe/Berlin.'
+  const message = 'This time zone does not exist. Choose one from the list, such as Europe/Berlin.'
   return showGeneral(visit, { typedZone: zone, faults: [{ path: 'own-zone', label: 'Your time zone', message }] })
 }
 

@@ -18,7 +18,7 @@ const SENTENCES = {
   acknowledged: 'Acknowledged.',
   'status-changed': 'The status is changed.',
   resolved: 'The incident is resolved.',
-  'resolved-early': 'The incident is resolved, but some of its alerts still fire.',
+  'resolved-early': 'The incident is resolved, but some of its alerts are still firing.',
   reopened: 'The incident is open again.',
   noted: 'The note is added.',
   judged: 'Your verdict is stored.',

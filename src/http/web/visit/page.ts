@@ -91,6 +91,6 @@ function queryOf(c: Context): (name: string) => string {
 }
 
 function refusalOf(scope: Scope): string {
-  if (scope === 'admin') return 'Only administrators see this page. Sign in with a token that has the scope admin.'
-  return `You are signed in with a token that lacks the scope ${scope}. Sign in with one that has it.`
+  if (scope === 'admin') return 'Only administrators can see this page. Sign in with a token that has the admin scope.'
+  return `Your token does not have the ${scope} scope. Sign in with a token that has it.`
 }

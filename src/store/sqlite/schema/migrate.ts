@@ -72,7 +72,7 @@ export function refuseNewerFile(db: Db, { names } = OURS): void {
   const version = Number(db.pragma('user_version'))
   if (version > names.length) {
     throw new StoreError(
-      `${db.file} has data model ${version} and this incmon knows ${names.length}: use the newer incmon, or restore an older backup`,
+      `${db.file} has data model ${version}, but this incmon supports only ${names.length}: use a newer version of incmon, or restore an older backup`,
     )
   }
 }
