@@ -127,7 +127,7 @@ for (const target of ['incmon.db', 'link', 'folder', 'other.db']) {
     migrate(other, 0)
     t.after(() => other.close())
     const { text } = await refusal(['backup', join(cwd, target), '--force', '--database', join(cwd, 'incmon.db')])
-    assert.match(text, /is the database itself|is not a regular file|is a database in use: name another file$/)
+    assert.match(text, /is the database itself|is not a regular file|is a database in use: choose another file$/)
   })
 }
 

@@ -68,7 +68,7 @@ suite('doctor', { concurrency: 4 }, () => {
     const flags = ['--host', hostname, '--port', port, '--min-free-disk', '1000000000']
     const { of } = await examine(cwd, { INCMON_PORT: '0' }, null, ...flags)
     assert.deepEqual(of('port'), [`ok incmon is listening on ${url} and is ready`])
-    assert.match(of('disk')[0] ?? '', /^fail .+ free, under min-free-disk = 1000000000 MiB/)
+    assert.match(of('disk')[0] ?? '', /^fail .+ free, less than min-free-disk = 1000000000 MiB/)
   })
 
   test('a server with another file causes a warning, and the server with this file is found on any port', async (t) => {
@@ -88,7 +88,7 @@ suite('doctor', { concurrency: 4 }, () => {
     await incmon(cwd, ['org', 'create', 'Basil'])
     await stop('SIGKILL')
     const { of, ok } = await examine(cwd, { INCMON_PORT: '0' })
-    assert.match(of('log')[0] ?? '', /^ok the write-ahead log has .+ left by a process that was killed/)
+    assert.match(of('log')[0] ?? '', /^ok the write-ahead log contains .+ left by a process that was killed/)
     assert.deepEqual([of('integrity'), ok], [['ok the file is intact (quick_check)'], true])
   })
 
@@ -111,7 +111,7 @@ suite('doctor', { concurrency: 4 }, () => {
     chmodSync(cwd, 0o555)
     const { of, ok } = await examine(cwd, { INCMON_PORT: '0' }, uid)
     chmodSync(cwd, 0o755)
-    assert.match(of('permissions')[0] ?? '', /^fail .+ cannot be written by uid \d+: SQLite writes its log there/)
+    assert.match(of('permissions')[0] ?? '', /^fail .+ cannot be written by uid \d+: SQLite creates its log there/)
     assert.deepEqual([of('integrity'), ok], [['ok the file is intact (quick_check)'], false])
   })
 

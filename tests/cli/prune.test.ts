@@ -68,7 +68,10 @@ suite('prune', { concurrency: 4 }, () => {
   test('an unknown organization is rejected', async (t) => {
     const { cwd } = history(t, 0, 0)
     const { code, err } = await incmon(cwd, ['prune', '--org', 'Charlie'])
-    assert.deepEqual([code, /^incmon: there is no organization Charlie: name one of Acme, Basil/.test(err)], [1, true])
+    assert.deepEqual(
+      [code, /^incmon: there is no organization named Charlie: choose one of Acme, Basil/.test(err)],
+      [1, true],
+    )
   })
 
   test('a server keeps running during a prune and knows that nothing is waiting for confirmation', async (t) => {

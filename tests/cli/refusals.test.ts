@@ -103,7 +103,7 @@ const BY_OPTION: readonly [args: readonly string[], line: RegExp][] = [
   [[...SLACK, '--url', HOOK, '--time-zone', 'Mars'], /^--time-zone: expected a time zone such as Europe/],
   [[...SLACK, '--url', HOOK, '--remind-every', '99999'], /^--remind-every: expected a whole number of minutes/],
   [[...SLACK, '--url', HOOK, '--to', 'a@b.example'], /^--to: a slack channel has no email addresses; use --url$/],
-  [['silence', 'add', 'a="b"', '--for', '1h', '--comment', ' '], /^--comment: empty; use at least one character$/],
+  [['silence', 'add', 'a="b"', '--for', '1h', '--comment', ' '], /^--comment: empty; write at least one character$/],
   [['silence', 'add', 'a="b"', '--for', '1h', '--comment', 'x', '--start', '2020-01-01'], /^--for: is in the past/],
   [['token', 'list', '--org', ''], /^--org is empty: choose one of Acme$/],
   [['setup-link', '--org', ' '], /^--org is empty: choose one of Acme$/],

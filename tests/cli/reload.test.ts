@@ -62,7 +62,7 @@ suite('a certificate', { concurrency: 4 }, () => {
   test('of the server itself is trusted by send-test, even if nobody else signed it', async (t) => {
     const { url, cwd } = await serving(t)
     const { err } = await incmon(cwd, ['send-test', 'ci', '--token', 'x'])
-    assert.match(err, /^incmon: https:\S+ answered 401: /)
+    assert.match(err, /^incmon: https:\S+ responded with 401: /)
     assert.ok(err.includes(url))
   })
 
@@ -98,7 +98,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const { cert, key } = makeCertificate(t)
     const env = { INCMON_PORT: new URL(url).port, INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
     const { out, code } = await asking(cwd, ['doctor'], { env })
-    assert.ok(out.includes(`incmon listens on ${url}, and ${url.replace('http:', 'https:')} is configured`), out)
+    assert.ok(out.includes(`incmon is listening on ${url}, but ${url.replace('http:', 'https:')} is configured`), out)
     assert.match(out, /^warn +port .+\n +→ restart the server, because SIGHUP cannot change the address$/m)
     assert.equal(code, 0)
   })
@@ -111,7 +111,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     assert.deepEqual([health.err, health.code], ['', 0])
     const doctor = await asking(cwd, ['doctor'], { env })
     assert.match(doctor.out, /^ok +port +incmon is listening on https:.* and is ready$/m)
-    assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ replace it/m)
+    assert.match(doctor.out, /^fail +certificate +cert\.pem expired on .+\n +→ renew the certificate/m)
   })
 
   test('that has expired is rejected if the server was named, and if a token would be sent', async (t) => {
@@ -119,7 +119,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const env = { INCMON_PORT: new URL(url).port }
     const named = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
     const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x'], { env })
-    assert.match(named.err, /no answer \(its certificate has expired, CERT_HAS_EXPIRED\): renew it, .+ SIGHUP\n$/)
+    assert.match(named.err, /no response \(its certificate has expired, CERT_HAS_EXPIRED\): renew it, .+ SIGHUP\n$/)
     assert.match(sent.err, /\(its certificate has expired, CERT_HAS_EXPIRED\): run "incmon doctor"/)
     assert.deepEqual([named.code, sent.code], [1, 1])
   })
@@ -129,9 +129,9 @@ suite('a certificate', { concurrency: 4 }, () => {
     const remedy = 'set NODE_EXTRA_CA_CERTS to the PEM file of the CA that signed it'
     const why = `(its certificate is not trusted by this machine, DEPTH_ZERO_SELF_SIGNED_CERT): ${remedy}\n`
     const health = await asking(cwd, ['health', '--url', url])
-    assert.equal(health.err, `incmon: ${url} is not ready: no answer ${why}`)
+    assert.equal(health.err, `incmon: ${url} is not ready: no response ${why}`)
     const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x', '--url', url])
-    assert.equal(sent.err, `incmon: no answer from ${url} ${why}`)
+    assert.equal(sent.err, `incmon: no response from ${url} ${why}`)
     const trusted = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
     assert.deepEqual([trusted.out, trusted.code], [`${url} is ready\n`, 0])
   })
@@ -139,7 +139,7 @@ suite('a certificate', { concurrency: 4 }, () => {
   test('of a server that is contacted with HTTP leads to the https URL', async (t) => {
     const { url, cwd } = await serving(t)
     const { err, code } = await asking(cwd, ['health', '--url', url.replace('https', 'http')])
-    assert.match(err, /: no answer \(it closed the connection, \w+\): try https:\/\/127\.0\.0\.1:\d+ with --url/)
+    assert.match(err, /: no response \(it closed the connection, \w+\): try https:\/\/127\.0\.0\.1:\d+ with --url/)
     assert.equal(code, 1)
   })
 

@@ -17,7 +17,7 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   ],
   ['empty', (file) => writeFileSync(file, ''), /is empty: choose another backup$/],
   ['cut off', (file) => truncateSync(file, 100_000), /is damaged or truncated \(.+\): choose another backup$/],
-  ['damaged', damage, /is damaged or cut off/],
+  ['damaged', damage, /is damaged or truncated/],
   ['of another program', otherProgram, /is a database of another program: choose a file that "incmon backup" wrote$/],
   [
     'of a newer incmon',

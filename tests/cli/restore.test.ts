@@ -74,7 +74,7 @@ suite('restore', { concurrency: 4 }, () => {
     const zero = await shell(cwd, 'incmon restore - --database other.db </dev/zero')
     assert.match(
       zero.err,
-      /^incmon: the standard input is not a database: choose a file that "incmon backup --database other\.db" wrote\n$/,
+      /^incmon: standard input is not a database: choose a file that "incmon backup --database other\.db" wrote\n$/,
     )
     const long = await shell(cwd, '{ incmon backup -; cat /dev/zero; } | incmon restore - --database other.db')
     assert.match(long.err, /^incmon: the standard input has extra data after the \d+ bytes of its database/m)

@@ -104,7 +104,7 @@ suite('serve', { concurrency: 4 }, () => {
     const { url } = await incmonServe(t, cwd)
     const { code, text } = await refusal(['send-test', 'ci', '--url', `${url}/`, '--token', 'wrong'])
     assert.equal(code, 1)
-    assert.match(text, /^http\S+\/api\/webhooks\/ci answered 401: missing or invalid token; [^\n]+$/)
+    assert.match(text, /^http\S+\/api\/webhooks\/ci responded with 401: missing or invalid token; [^\n]+$/)
   })
 
   test('a second server on the same file is rejected on any port, and the first keeps running', async (t) => {
@@ -185,7 +185,7 @@ suite('serve', { concurrency: 4 }, () => {
     const { url, said, child } = await incmonServe(t, cwd)
     const closed = once(child, 'close')
     const sent = await incmon(cwd, ['send-test', 'metrics', '--url', url, '--token', token])
-    assert.match(sent.err, /answered 503: the disk failed/)
+    assert.match(sent.err, /responded with 503: the disk failed/)
     assert.deepEqual((await closed)[0], 1)
     const { level, message } = JSON.parse(said.err.trim().split('\n').at(-1) ?? '')
     assert.equal(level, 'fatal')

@@ -218,7 +218,7 @@ for (const [what, server] of [
     const { code, err } = await incmon(cwd, ['org', 'list'])
     assert.equal(code, 1)
     assert.ok(err.startsWith(`incmon: another program is listening on ${socket}`), err)
-    assert.match(err, /: stop it, and restart "incmon serve"\n$/)
+    assert.match(err, /: stop that program, then restart "incmon serve"\n$/)
   })
 }
 
@@ -253,8 +253,16 @@ test('a command continues when another one releases the database', async (t) => 
 })
 
 for (const [what, make, says] of [
-  ['a file', (path: string) => writeFileSync(path, 'mine'), /is not a socket: move it away/],
-  ['a directory', (path: string) => mkdirSync(path), /is not a socket: move it away/],
+  [
+    'a file',
+    (path: string) => writeFileSync(path, 'mine'),
+    /is not a socket, but incmon needs this path for its socket: move the file away/,
+  ],
+  [
+    'a directory',
+    (path: string) => mkdirSync(path),
+    /is not a socket, but incmon needs this path for its socket: move the file away/,
+  ],
   ['a link to nowhere', (path: string) => symlinkSync('/nowhere', path), /is not a socket/],
 ] as const) {
   test(`serve does not remove ${what} at the socket's path`, async (t) => {
@@ -349,7 +357,7 @@ for (const args of [['org', 'list'], ['serve', '--port', '0'], ['migrate']]) {
     assert.equal(code, 1)
     assert.match(
       err,
-      /^incmon: incmon\.db[^\n]*read-only file system; remount it writable, or work on a copy, which "incmon backup FILE" makes\n$/,
+      /^incmon: incmon\.db[^\n]*read-only file system; remount it writable, or use a copy made with "incmon backup FILE"\n$/,
     )
   })
 }
