@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the Node that npm installs for this project: sh node.sh ARGUMENTS. npm before version 11 does not link it into
-# node_modules/.bin, because the packages of the other platforms have a program of the same name.
+# Runs the Node that npm installed for this project: sh node.sh ARGUMENTS. npm before version 11 does not link it into
+# node_modules/.bin, because the packages for other platforms contain a program of the same name.
 own=node_modules/.bin/node
 if [ ! -e "$own" ]; then
   for node in node_modules/node-*/bin/node; do

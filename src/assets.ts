@@ -1,4 +1,4 @@
-/** Files that belong to the program. Only this module knows whether it runs from a checkout or as an executable. */
+/** The program's own files. Only this module knows whether the program runs from a checkout or as an executable. */
 import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,10 +7,10 @@ import { getAsset, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { getEnvironmentData, isMainThread, setEnvironmentData, Worker } from 'node:worker_threads'
 
-/** The files that `build.mjs` stores in the executable. */
+/** The data that `build.mjs` stores in the executable. */
 type Build = { readonly version: string; readonly commit: string; readonly sqlite: string }
 
-/** A third-party part of the program. `license` is an SPDX identifier, `text` the licence text of its authors. */
+/** A third-party component. `license` is an SPDX identifier, `text` the authors' license text. */
 export type License = {
   readonly name: string
   readonly version: string
@@ -18,10 +18,10 @@ export type License = {
   readonly text: string
 }
 
-/** Other threads find the loaded addon under this name. */
+/** The name under which other threads find the loaded addon. */
 const LOADED = 'incmon.addon'
 
-/** The maximum output of `build.mjs`, in bytes. Node's own licence text alone has 160 kB. */
+/** The maximum output of `build.mjs` in bytes. Node's license text alone is 160 kB. */
 const MAX_LICENSES = 16_777_216
 
 /** The addon that this thread loaded. */
@@ -37,34 +37,34 @@ export function programVersion(): string {
   return build()?.version ?? (JSON.parse(textOf('package.json')) as { version: string }).version
 }
 
-/** Returns the commit of this build, shortened, or `unknown` without a Git repository. */
+/** Returns the abbreviated commit of this build, or `unknown` if there is no Git repository. */
 export function programCommit(): string {
   return build()?.commit ?? commitOfCheckout()
 }
 
-/** Returns the version of SQLite in the executable without unpacking it. Returns null in a checkout. */
+/** Returns the SQLite version in the executable without unpacking SQLite, or null in a checkout. */
 export function builtSqliteVersion(): string | null {
   return build()?.sqlite ?? null
 }
 
-/** Returns the style sheet and the script of the pages. In a checkout, they are built on demand. */
+/** Returns the style sheet and the script of the web pages. In a checkout, they are built on demand. */
 export function webTexts(): { readonly style: string; readonly script: string } {
   if (isSea()) return { style: textOf('style.css'), script: textOf('script.js') }
   const built = JSON.parse(builtByCheckout('--web'))
   return { style: built['style.css'], script: built['script.js'] }
 }
 
-/** Returns the licences of all third-party parts, by name. In a checkout, they are collected on demand. */
+/** Returns the licenses of all third-party components, sorted by name. In a checkout, they are collected on demand. */
 export function listLicenses(): License[] {
   return JSON.parse(isSea() ? textOf('licenses.json') : builtByCheckout('--licenses')) as License[]
 }
 
 /**
- * Returns the addon of better-sqlite3 for its option `nativeBinding`, or null in a checkout.
- * The system loads code only from files. So the addon is unpacked into a temporary file, which is deleted at once. A
- * process loads the addon once, in its main thread: a second copy of SQLite would lose the locks of the first.
- * @param directory the first directory to try: a program with a database there can write there
- * @throws Error that names every directory that was tried; also if a thread asks before the main thread
+ * Returns better-sqlite3's addon for its `nativeBinding` option, or null in a checkout. The operating system can load
+ * code only from files, so the addon is unpacked into a temporary file, which is deleted after loading. The addon is
+ * loaded once per process, in its main thread: a second copy of SQLite would lose the first one's locks.
+ * @param directory the first directory to try; it contains the database, so it is probably writable
+ * @throws Error that lists every directory that was tried, or if another thread calls this before the main thread
  */
 export function sqliteAddon(directory: string): object | null {
   if (isSea()) addon ??= loadedAddon() ?? unpackedAddon(directory)
@@ -97,7 +97,7 @@ function builtByCheckout(option: '--licenses' | '--web'): string {
   return execFileSync(process.execPath, ['build.mjs', option], options).toString()
 }
 
-/** Returns the loaded addon. The system recognizes it by its path and does not load a second copy. */
+/** Returns the loaded addon. The operating system recognizes its path and does not load a second copy. */
 function loadedAddon(): object | null {
   const path = getEnvironmentData(LOADED)
   return typeof path === 'string' ? load(path) : null
@@ -125,7 +125,7 @@ function loadThrough(parent: string): object {
     const handle = openSync(file, 'wx', 0o600)
     try {
       writeFileSync(handle, new Uint8Array(getRawAsset('sqlite.node')))
-      // Loads by file handle, so that nobody can replace the file in the meantime.
+      // Loaded through the file descriptor, so that nobody can replace the file in the meantime.
       const own = `/proc/self/fd/${handle}`
       const path = existsSync(own) ? own : file
       const loaded = load(path)
@@ -151,11 +151,11 @@ function reasonOf(error: unknown): string {
   return code === 'ERR_DLOPEN_FAILED' ? message : `cannot be written: ${code}`
 }
 
-/** Starts `src/workers/<name>` in a worker thread, which gets a copy of the data. */
+/** Starts `src/workers/<name>` in a worker thread with a copy of the data. */
 export function startWorker(name: string, data: unknown): Worker {
   const options = { workerData: data, execArgv: [] }
   if (isSea()) return new Worker(textOf(`workers/${name}.cjs`), { ...options, eval: true })
-  // Node runs TypeScript directly. A bundle has another file extension.
+  // Node runs TypeScript directly. In a bundle, the file extension differs.
   const file = new URL(`./workers/${name}${extname(import.meta.url)}`, import.meta.url)
   return new Worker(file, options)
 }

@@ -1,4 +1,4 @@
-/** The configuration from flags, environment variables and a file. Only this file reads the environment. */
+/** Reads the configuration from flags, environment variables and a file. No other file reads the environment. */
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { suggestion } from './domain/suggestion.ts'
@@ -9,12 +9,12 @@ export { KEYS } from './settings.ts'
 type Name = keyof typeof KEYS
 export type Config = { readonly [Key in Name]: (typeof KEYS)[Key]['fallback'] }
 
-/** The default of every setting. */
+/** The default values of all settings. */
 export const DEFAULTS = Object.fromEntries(
   Object.entries(KEYS).map(([name, { fallback }]) => [name, fallback]),
 ) as Config
 
-/** The values of flags as the user typed them, under Commander's names. `config` is the path of the file. */
+/** The values of flags as typed by the user, under Commander's names. `config` is the path of the file. */
 export type Flags = { readonly [Key in Camel<Name> | 'config']?: string | undefined }
 type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -22,19 +22,18 @@ type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * A value from one layer. `where` describes the origin of the value to a person. `isText` is true if all values of the
- * layer are text.
+ * A value from one source. `where` describes the source in messages. `isText` is true if the source contains only text.
  */
 type RawValue = { readonly where: string; readonly value: unknown; readonly isText: boolean }
 type Layer = { readonly values: ReadonlyMap<string, RawValue>; readonly faults: readonly string[] }
 
 const DEFAULT_FILE = 'incmon.toml'
 const NAMES = Object.keys(KEYS) as Name[]
-/** Variables for commands that talk to a server. They are not settings, because a file must not contain a token. */
+/** Variables for commands that connect to a server. They are not settings, because a file must not contain a token. */
 const CLIENT_VARIABLES = { url: 'INCMON_URL', token: 'INCMON_TOKEN' } as const
 const VARIABLES = [...NAMES.map(variableOf), 'INCMON_CONFIG', ...Object.values(CLIENT_VARIABLES)]
 
-/** A setting with its effective value. `from` names the origin of the value, or is null for a default. */
+/** A setting with its effective value. `from` is the source of the value, or null for a default. */
 export type Setting = {
   readonly name: Name
   readonly value: Value
@@ -53,9 +52,9 @@ type ConfigInput = {
 }
 
 /**
- * Returns the configuration, or all errors, one line each. Flags override variables, variables override the file
- * (`--config`, otherwise INCMON_CONFIG, otherwise `incmon.toml` if it exists), and the file overrides defaults. An
- * empty variable is ignored.
+ * Returns the configuration, or all errors, one per line. Flags override variables, variables override the file
+ * (`--config`, else INCMON_CONFIG, else `incmon.toml` if it exists), and the file overrides defaults. Empty variables
+ * are ignored.
  */
 export function readConfig(input: ConfigInput): { readonly config: Config } | { readonly faults: string[] } {
   const { settings, faults } = readSettings(input)
@@ -63,7 +62,7 @@ export function readConfig(input: ConfigInput): { readonly config: Config } | { 
   return { config: Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config }
 }
 
-/** Returns every setting in order, and all errors. A setting with an invalid value gets its default. */
+/** Returns every setting in order, and all errors. An invalid setting is replaced by its default. */
 export function readSettings(input: ConfigInput): { readonly settings: Setting[]; readonly faults: string[] } {
   const { flags, env = process.env, readFile = (path) => readFileSync(path, 'utf8') } = input
   const layers = [
@@ -75,7 +74,7 @@ export function readSettings(input: ConfigInput): { readonly settings: Setting[]
   const settings = NAMES.map((name): Setting => {
     const { doc, allowed, fallback } = KEYS[name]
     const key = { name, variable: variableOf(name), doc, allowed, fallback }
-    // An invalid value is an error even if another layer overrides it. Otherwise the error would appear only later.
+    // An invalid value is an error even if it is overridden. Otherwise, the error would show up only later.
     const raw = layers.flatMap((layer) => layer.values.get(name) ?? [])
     const values = raw.map((one) => ({ ...read(name, one), where: one.where }))
     faults.push(...values.flatMap((value) => ('fault' in value ? value.fault : [])))
@@ -86,7 +85,7 @@ export function readSettings(input: ConfigInput): { readonly settings: Setting[]
   return { settings, faults }
 }
 
-/** Returns the server address and the token that the environment names, or null. */
+/** Returns the server URL and the token in the environment, or null. */
 export function clientVariables(env: Environment = process.env): { url: string | null; token: string | null } {
   return { url: env[CLIENT_VARIABLES.url] || null, token: env[CLIENT_VARIABLES.token] || null }
 }
@@ -102,12 +101,12 @@ function flagLayer(flags: Flags): Layer {
   }
 }
 
-/** Returns whether Kubernetes set this variable for a Service named incmon. Such variables are not settings. */
+/** Returns whether Kubernetes sets this variable for a Service called incmon. Such variables are not settings. */
 function isServiceLink(variable: string, env: Environment): boolean {
   return /^INCMON_(SERVICE_|PORT_\d)/.test(variable) || (env[variable] ?? '').startsWith('tcp://')
 }
 
-/** Returns the command with which the user started the program, for messages that contain commands. */
+/** Returns the command that started the program, for messages that contain commands. */
 export function programName(env: Environment = process.env): string {
   return env.npm_lifecycle_event ? 'npm run -s incmon --' : 'incmon'
 }
@@ -151,7 +150,7 @@ function fileFault(path: string, code: string | null, error: unknown): string {
   return `${path}: cannot be read (${code}); set --config or INCMON_CONFIG to a readable TOML file`
 }
 
-/** Parses flags and variables, which are text, into numbers and lists. Values of the file already have types. */
+/** Parses the text of flags and variables into numbers and lists. Values from the file are already typed. */
 function read(name: Name, { where, value, isText }: RawValue): { value: Value } | { fault: string } {
   const key = KEYS[name]
   const found = isText ? fromText(String(value), key.fallback) : value
@@ -159,13 +158,13 @@ function read(name: Name, { where, value, isText }: RawValue): { value: Value } 
   return { fault: `${where}: ${shown(value)} is not ${key.allowed}${wrongItems(found, key.accepts)}` }
 }
 
-/** Returns the value as text, or only its type if the text is long. */
+/** Returns the value as text, or only its type if the text is too long. */
 function shown(value: unknown): string {
   const isShort = Array.isArray(value) && JSON.stringify(value).length <= 60
   return typeof value === 'string' || typeof value === 'number' || isShort ? JSON.stringify(value) : kindOf(value)
 }
 
-/** Returns the invalid items of a list as text, for an error message. */
+/** Returns the invalid items of a list as text for an error message. */
 function wrongItems(found: unknown, accepts: (value: never) => boolean): string {
   if (!Array.isArray(found) || found.length < 2) return ''
   const wrong = found.filter((item) => !accepts([item] as never)).map((item) => JSON.stringify(item))

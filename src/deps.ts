@@ -1,4 +1,4 @@
-/** The clock and the random numbers of this machine, for the server and the command line. */
+/** The machine's clock and random numbers, for the server and the commands. */
 import { getRandomValues, randomBytes } from 'node:crypto'
 import { increasingIds, steadyClock } from './domain/clock.ts'
 import type { Notice } from './domain/notice.ts'
@@ -6,7 +6,7 @@ import { type Deps, withEngine } from './operations/deps.ts'
 import { findNewestUuid } from './store/id-matches.ts'
 import type { Db } from './store/sqlite/open.ts'
 
-/** Returns milliseconds since 1970 in UTC. */
+/** Returns the current time in milliseconds since 1970, UTC. */
 export const systemClock: () => number = Date.now
 
 export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}): Deps {
@@ -15,7 +15,7 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
   return withEngine({
     db,
     now,
-    // Reads the newest UUID on first use, because the file may have no tables before.
+    // The newest UUID is read on first use, because the tables might not exist earlier.
     newId: () => {
       newId ??= increasingIds(now, randomBits(), findNewestUuid(db))
       return newId()

@@ -5,10 +5,10 @@ import { explainFailure } from './cli/failure.ts'
 import { printError } from './cli/output.ts'
 import { systemClock } from './deps.ts'
 
-// The name in process lists. Without this, process lists show MainThread.
+// Sets the name in process lists, which would otherwise be MainThread.
 process.title = ['incmon', ...process.argv.slice(2)].join(' ')
 
-// A reader such as `head` may close the pipe early, which is not an error.
+// A reader such as `head` can close the pipe early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 const program = createProgram(systemClock)

@@ -1,4 +1,4 @@
-/** Builds the application, the HTTP server and the timers, and stops them in order. */
+/** Starts the application, the HTTP server and the timers, and stops them in the right order. */
 import { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -33,15 +33,15 @@ import { findDamage } from './store/sqlite/sound.ts'
 import { startCheckpointer } from './workers/checkpointer.ts'
 import { createReader } from './workers/reader.ts'
 
-/** Interval in milliseconds at which repeated log lines are summarized. */
+/** How often repeated log messages are summarized, in milliseconds. */
 const SUM_UP_EVERY = 60_000
-/** The maximum number of connections from commands. This is enough for one person with scripts. */
+/** The maximum number of connections from commands: enough for one person with scripts. */
 const MAX_COMMANDS = 64
 
 export type Running = {
   readonly engine: Engine
   readonly url: string
-  /** Applies new limits, proxies and certificates. It cannot switch between HTTP and HTTPS. */
+  /** Applies new limits, proxies and certificates. Cannot switch between HTTP and HTTPS. */
   readonly change: (settings: Config, tls: Tls | null) => void
   /**
    * Stops the server: `/readyz` fails, new connections are refused after the grace period, and the last response is
@@ -59,19 +59,19 @@ type Options = {
   readonly log: Log
 }
 
-/** The state that may change while the server runs. */
+/** The state that can change while the server is running. */
 type State = {
   settings: Config
   tls: Tls | null
-  /** The address of the server; null before it listens. */
+  /** The server's URL, or null before it is listening. */
   url: string | null
   isTrusted: (address: string) => boolean
   isStopping: boolean
-  /** The promise that responses wait for while the server stops accepting connections. */
+  /** The promise that responses wait for while the server stops accepting connections, or null. */
   held: Promise<void> | null
 }
 
-/** Serves requests until `close`. Rejects if the port cannot be opened. */
+/** Serves requests until `close` is called. Rejects if the port cannot be opened. */
 export async function serve({ deps: world, host, port, settings, tls, log }: Options): Promise<Running> {
   const state: State = { settings, tls, url: null, isTrusted: () => false, isStopping: false, held: null }
   const notices = createNotices(world.newSecret().slice(0, 8), elapsed)
@@ -142,7 +142,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     await Promise.all([notifier.stop(), reader.close()])
     throw error
   }
-  // Requests that arrive earlier wait until the live state is loaded.
+  // Earlier requests wait until the live state is loaded.
   void engine.load().catch(failed('the live state was not loaded'))
   const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {
@@ -152,7 +152,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     state.held = Promise.all(doors.map(({ promise }) => promise)).then(() => {})
     // An open stream would never be drained.
     notices.close()
-    // Slow reads are cancelled, because the caller can repeat them.
+    // Slow reads are canceled, because the caller can retry them.
     await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close(), notifier.stop()])
     await engine.close()
     await stopCheckpointing()
@@ -215,10 +215,7 @@ function listeningOf({ url, tls, settings }: State): Listening | null {
   return { url, publicUrl: settings['public-url'].replace(/\/+$/, '') || url, certificate: tls?.cert ?? null }
 }
 
-/**
- * Returns the number of connections that fit into the system's limit of open files. Logs a warning if it is lower than
- * configured.
- */
+/** Returns the number of connections that the open file limit allows. Logs a warning if it is lower than configured. */
 function connectionsOf({ 'max-connections': wanted }: Config, log: Log): number {
   const limit = descriptorLimit()
   const fitting = fittingConnections(wanted, limit)
@@ -235,7 +232,9 @@ function elapsed(): number {
   return performance.now()
 }
 
-/** The number of connections that the kernel queues. It drops further ones, and their senders then wait for seconds. */
+/**
+ * The maximum length of the kernel's accept queue. If it is full, connections are dropped and senders wait for seconds.
+ */
 const BACKLOG = 4_096
 
 function listen(server: Server, host: string, port: number): Promise<void> {

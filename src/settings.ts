@@ -4,8 +4,8 @@ import { isCidr, isNetworkOrHost } from './server/connection/addresses.ts'
 export type Value = string | number | readonly string[]
 
 /**
- * A setting. `fallback` is the default. `accepts` checks a value of the same type. `allowed` describes the valid values
- * to a person.
+ * A setting. `fallback` is the default. `accepts` validates a value of the same type. `allowed` describes the valid
+ * values to users.
  */
 type Key<Kind extends Value = Value> = {
   readonly doc: string
@@ -14,7 +14,7 @@ type Key<Kind extends Value = Value> = {
   readonly accepts: (value: Kind) => boolean
 }
 
-/** All settings. The flag is `--<name>`, the variable `INCMON_<NAME>`, and the key in the file `<name>`. */
+/** All settings. The flag is `--<name>`, the variable is `INCMON_<NAME>`, and the key in the file is `<name>`. */
 export const KEYS = {
   host: text(
     '127.0.0.1',

@@ -69,7 +69,7 @@ export function startProgress(what: string): Progress {
   return { show, end: line.end }
 }
 
-/** Shows a text on the terminal until the returned function is called. */
+/** Shows text on the terminal until the returned function is called. */
 export function showWaiting(what: string): () => void {
   const line = progressLine()
   line.announce(`${what} …`)

@@ -98,7 +98,7 @@ async function copyChecked(database: string, part: Part, signal: AbortSignal): P
     })
     line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
     requireSound(part.path, database)
-    // Signals that arrived during the check are delivered only now.
+    // Lets signals that arrived during the check be delivered.
     await setImmediate()
     signal.throwIfAborted()
   } finally {

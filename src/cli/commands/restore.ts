@@ -84,7 +84,7 @@ async function restore(source: string, file: string, signal: AbortSignal): Promi
       await copy(source, part, line, signal)
       line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
       requireRestorable(part.path, nameOf(source))
-      // Signals that arrived during the check are delivered only now.
+      // Lets signals that arrived during the check be delivered.
       await setImmediate()
       signal.throwIfAborted()
     } finally {

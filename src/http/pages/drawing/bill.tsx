@@ -7,7 +7,7 @@ import { rounded } from './scale.ts'
 export type BillLine = { readonly name: string; readonly penalty: number; readonly severity: Severity }
 
 const HEIGHT = 26
-/** Parts smaller than this share of the bar, in percent, do not show their number. */
+/** A part shows its number only if it covers at least this percentage of the bar. */
 const ROOM = 4
 
 /** Draws the bar. Penalties beyond 100 points are cut off. */

@@ -21,7 +21,7 @@ export type ResolutionMark = ReportMark & { readonly resolveMs: number }
 
 const HEIGHT = 190
 const BOTTOM = 162
-/** The height of a mark, including the space below it, is at most this. */
+/** The maximum height of a mark, including the space below it. */
 const STEP = 25
 /** If a week has more incidents than this, the chart shows bars instead of marks. */
 const MAX_MARKS = 8

@@ -11,7 +11,7 @@ import { type Form, NO_FORM, readForm, refuseOtherSites } from './form.ts'
 import { isRefresh, refresh } from './refresh.ts'
 import { viewerOf, visitorOf } from './visitor.ts'
 
-/** The route of a page. `path` has Hono's syntax. */
+/** The route of a page. `path` uses Hono's syntax. */
 export type PageRoute = {
   readonly method: 'GET' | 'POST'
   readonly path: string
