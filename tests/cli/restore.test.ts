@@ -77,7 +77,7 @@ suite('restore', { concurrency: 4 }, () => {
       /^incmon: standard input is not a database: choose a file that "incmon backup --database other\.db" wrote\n$/,
     )
     const long = await shell(cwd, '{ incmon backup -; cat /dev/zero; } | incmon restore - --database other.db')
-    assert.match(long.err, /^incmon: the standard input has extra data after the \d+ bytes of its database/m)
+    assert.match(long.err, /^incmon: standard input has extra data after the \d+ bytes of its database/m)
     assert.deepEqual([zero.code, long.code, left(cwd)], [1, 1, ['other.db.lock']])
   })
 

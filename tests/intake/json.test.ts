@@ -107,7 +107,7 @@ for (const text of [
 
 for (const text of [String.raw`{"alerts":[1],"\u0061lerts":[2]}`, '{"alerts":[1],"alerts":2}']) {
   test(`two fields for the alerts are refused: ${text}`, () =>
-    assert.throws(() => inSteps(text), /"alerts" is there twice; send one list/))
+    assert.throws(() => inSteps(text), /"alerts" occurs more than once; send one list/))
 }
 
 test('a comma after the last of 20,001 alerts is refused', () => {

@@ -88,10 +88,10 @@ for (const [more, message] of [
   [{ comment: '' }, 'Why: Empty; write at least one character.'],
   [
     { 'name-0': '', 'value-0': '' },
-    'Which alerts: There is no matcher; send at least one, such as service=&quot;checkout&quot;.',
+    'Which alerts: At least one matcher is required, such as service=&quot;checkout&quot;.',
   ],
   [{ 'name-0': '' }, 'Line 1, field or label: Empty; write at least one character.'],
-  [{ 'op-0': '=~', 'value-0': '(' }, 'Which alerts: The value is not a regular expression in RE2 syntax'],
+  [{ 'op-0': '=~', 'value-0': '(' }, 'Which alerts: The value is not a valid RE2 regular expression'],
   [{ length: 'until', endsAt: '' }, 'Ends: Write the date and the time as 2026-11-23 14:30.'],
   [{ length: 'until', endsAt: '2020-01-01T00:00' }, 'Ends: Is in the past; send a later time.'],
   [{ startsAt: 'tomorrow' }, 'Begins: Write the date and the time as 2026-11-23 14:30.'],

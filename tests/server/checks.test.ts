@@ -16,7 +16,7 @@ for (const [what, state, name, detail] of [
     'too little room',
     { free: 8 * 1_048_576 - 1 },
     'disk',
-    /^7 MiB of disk space are free, .+ min-free-disk = 8; free some space$/,
+    /^7 MiB of disk space is free, .+ min-free-disk = 8; free some space$/,
   ],
   ['a disk that does not answer', { free: null }, 'disk', /does not respond/],
   ['a loop that stood still', { stalled: 1_000 }, 'event-loop', /^the process was blocked for 1000 ms/],

@@ -37,7 +37,7 @@ const createdShape = v.object({
 
 const scopesField = v.pipe(
   v.array(wordParameter(SCOPES), `expected a list of ${SCOPES.join(', ')}`),
-  v.minLength(1, `empty; send at least one of ${SCOPES.join(', ')}`),
+  v.minLength(1, `empty; choose at least one of ${SCOPES.join(', ')}`),
   v.maxLength(SCOPES.length, 'contains duplicates; send each scope once'),
 )
 
