@@ -8,7 +8,7 @@ const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** Smaller numbers are counts or flags. As seconds, this is September 2001. */
 const FIRST_SECONDS = 1e9
-/** Larger numbers are milliseconds. As seconds, this is the year 5138. As milliseconds, it is 1973. */
+/** Larger numbers are milliseconds. This number means the year 5138 in seconds, and 1973 in milliseconds. */
 const FIRST_MILLISECONDS = 1e11
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/

@@ -13,8 +13,8 @@ import type { EngineStore } from './store.ts'
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
   /**
-   * Makes the decisions. The engine calls it again after it has loaded missing facts and undone the effects of the
-   * first call. `now` is the time of the first call in both cases, in milliseconds UTC.
+   * Makes the decisions for this input. The engine repeats the call if facts were missing, after loading the facts and
+   * undoing the effects. `now` is the time of the first call, in milliseconds UTC.
    */
   readonly decide: (ctx: Context, now: number) => Decided<Outcome>
 }
@@ -149,7 +149,7 @@ function needsOwnBatch(effects: readonly Effect[], from: number): boolean {
   return false
 }
 
-/** Processes one input, and loads any facts that it turns out to need. Most inputs need none. */
+/** Processes one input, and loads any missing facts. Most inputs need no facts. */
 async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unknown> | { readonly error: unknown }> {
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }

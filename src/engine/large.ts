@@ -7,8 +7,8 @@ const CHUNK_ITEMS = 250
 const CHUNK_BYTES = 1_048_576
 
 /**
- * Returns whether a delivery must be split into chunks. A dry run never is: it is a single transaction that is rolled
- * back.
+ * Returns whether a delivery must be split into chunks. A dry run is never split, because a dry run is a single
+ * transaction that is rolled back.
  */
 export function isLarge({ intake: { accepted, rejected }, bytes = 0, dryRun }: Delivery, mostItems: number): boolean {
   const items = accepted.length + rejected.length

@@ -29,8 +29,8 @@ export type EngineStore = {
   ) => Promise<ReadonlyMap<number, readonly LinkSummary[]>>
   /**
    * Classifies an error. `busy`: another process holds the database lock, so a retry can succeed. `full`: the disk is
-   * full and nothing was stored. `disk`: it is unknown what was stored. `store`: nothing was stored. null: the error
-   * did not come from the store.
+   * full and nothing was stored. `disk`: the stored state is unknown. `store`: nothing was stored. null: the error did
+   * not come from the store.
    */
   readonly faultOf: (error: unknown) => 'busy' | 'full' | 'disk' | 'store' | null
   /** Resolves once all saved effects are on disk. Rejects if the disk fails. */

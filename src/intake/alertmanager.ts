@@ -123,7 +123,7 @@ function readAlert(
   source: Source,
 ): AlertDraft {
   const { receivedAt, warn } = receipt
-  // The labels are validated before the search for secrets, which is slow when there are very many.
+  // Searching very many labels for secrets is slow, so the labels are validated first.
   const sent = rawLabels(item.labels, 'labels', warn)
   const clean = redact(item)
   // If the item as a whole contains no secrets, there is no need to search its parts again.

@@ -105,8 +105,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * The contents of a list: where it is split into parts, how many values each part has, and how many are outside the
- * list.
+ * The contents of a list: the positions at which it is split, the number of values in each part, and the number of
+ * values outside the list.
  */
 type List = {
   from: number

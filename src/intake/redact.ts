@@ -134,8 +134,8 @@ function replaceSecrets(text: string): string {
 }
 
 /**
- * Returns whether a text has a word of at least 16 characters, as every token in the gitleaks rules does. Checks every
- * 16th character, and looks around it only if it is part of a word.
+ * Returns whether a text has a word of at least 16 characters, like every token in the gitleaks rules. Checks every
+ * 16th character. Neighbors are checked only if that character is part of a word.
  */
 function hasLongWord(text: string): boolean {
   for (let i = WORD - 1; i < text.length; i += WORD) {

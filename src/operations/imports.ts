@@ -7,7 +7,7 @@ import type { Source } from '../domain/event/event.ts'
 import { isStored } from '../store/events.ts'
 import { type Deps, withEngine } from './deps.ts'
 
-/** `isRecorded`: whether the time of receipt was recorded. If not, it is the time of the import. */
+/** `isRecorded`: whether the time of receipt was recorded. Otherwise, the time of the import is used. */
 export type Imported = Delivery & { readonly idempotencyKey: string; readonly isRecorded: boolean }
 
 /** Returns the Idempotency-Key of an entry, which is the same for entries with the same source, time and text. */

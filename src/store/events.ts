@@ -148,7 +148,7 @@ type StoredItem = {
 
 /**
  * Returns whether an event with this payload, time and time of receipt is stored. An unchanged repeat is not stored
- * again, so an alert that was last seen at or after the time of receipt is accepted as well.
+ * again. Therefore, also returns true if the alert was last seen at or after the time of receipt.
  */
 export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
   const same = db.sql

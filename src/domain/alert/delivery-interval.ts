@@ -14,8 +14,8 @@ const GAPS_WANTED = 2
 export const MISSED_REPEATS = 3
 /**
  * When an interval is shorter than the longest one, the longest one drops by this fraction of the difference. After a
- * day-long outage, it is back to normal within a few dozen repeats. If every ninth interval is long, the result stays
- * above a third of that interval. Below a third, alerts would end between two repeats.
+ * day-long outage, the longest interval is back to normal within a few dozen repeats. If every ninth interval is long,
+ * the longest interval stays above a third of that interval. Below a third, alerts would end between two repeats.
  */
 const FADING = 1 / 8
 
@@ -27,7 +27,7 @@ export type DeliveryInterval = { readonly longestGap: number; readonly gaps: num
 
 export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
 
-/** A group after another delivery. `gap`: the new interval; null if it must be ignored. */
+/** The state of a group after another delivery. `gap`: the new interval; null if it must be ignored. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
 
 /** Returns a group after another delivery. A changed group is sent immediately, so that interval is ignored. */

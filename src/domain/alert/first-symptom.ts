@@ -2,8 +2,8 @@
 import type { Source } from '../event/event.ts'
 
 /**
- * Returns the alert that started first, or the first such alert in the list. A CI alert means that a change failed and
- * not that a service has a problem, so it is returned only if there are no other alerts.
+ * Returns the alert that started first, or the first such alert in the list. CI alerts are returned only if there are
+ * no other alerts, because a CI alert means that a change failed and not that a service has a problem.
  */
 export function firstSymptom<A extends { readonly source: Source; readonly startsAt: number }>(
   alerts: readonly A[],

@@ -29,9 +29,9 @@ const TWO_MINUTES = 2 * MINUTE
 const PLANNED = 15 * MINUTE
 
 /**
- * An event received later than this is late. A newly connected exporter first sends its old events, oldest first,
- * within seconds. The recovery may be only a few requests behind, so a late event opens an incident only after
- * `BACKLOG`.
+ * An event is late if it is received more than this long after it happened. A newly connected exporter first sends its
+ * old events, oldest first, within seconds. The recovery may be only a few requests behind, so a late event opens an
+ * incident only after `BACKLOG`.
  */
 const LATE = 30_000
 const BACKLOG = 2_000
@@ -54,7 +54,9 @@ export type Unavailable = {
 
 type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeenAt' | 'receivedAt'>
 
-/** Returns when and by which rule a firing condition makes a pod unavailable, or null if it does not. */
+/**
+ * Returns when a firing condition makes a pod unavailable, and by which rule. Returns null if the pod stays available.
+ */
 export function unavailable(alert: Watched, now: number, context: Circumstances): Unavailable | null {
   if (!meansUnavailable(alert.name)) return null
   return earliest(ongoingPeriods(alert, now, context).map((period) => verdictOf(period, alert, context)))

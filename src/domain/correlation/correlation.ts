@@ -17,7 +17,7 @@ import { type Change, type Outcome, outcomeOf } from './change.ts'
 /** An event that shows the condition. */
 export type ConditionEvent = RepeatedEvent & { readonly eventId: string }
 
-/** The service, and what else happened to it around that time. */
+/** The service, and other events in the service around the same time. */
 export type Nearby = {
   readonly service: Name
   /** Images pulled by the service's pods. */

@@ -29,8 +29,8 @@ const OWN_TROUBLE = new Set([
 ])
 
 /**
- * Returns whether a job deploys. Either it starts an environment (action `start` or none), or its name or stage
- * contains a deploy word. In the second case, its name must not contain a word such as `lint` or `notes`.
+ * Returns whether a job deploys. A job deploys if it starts an environment (action `start` or none). A job also deploys
+ * if its name or stage contains a deploy word, unless its name contains a word such as `lint` or `notes`.
  */
 export function isDeploy(job: Job): boolean {
   if (job.environment) return job.environment.action === null || ['', 'start'].includes(job.environment.action)

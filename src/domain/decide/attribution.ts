@@ -177,7 +177,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
   return service
 }
 
-/** Records the image that a service pulled. Returns whether it is new. */
+/** Records the image that a service pulled. Returns whether the image is new. */
 export function learnImage(ctx: Context, service: LiveService, draft: Draft, now: number): boolean {
   const image = imageOf(draft)
   if (!image) return false

@@ -14,8 +14,9 @@ const AUTHOR = 'incmon'
 const WEAK_RULES: ReadonlySet<string> = new Set(['environment', 'slug'])
 
 /**
- * Creates a silence when a deploy of the service starts, and ends it with the deploy. A duration of 0 disables this.
- * @param rule the rule that matched the pipeline to the service; if it is weak, no silence is created
+ * Creates a silence when a deploy of the service starts, and ends it with the deploy. Does nothing if the duration is
+ * 0.
+ * @param rule the rule that matched the pipeline to the service; weak rules do not lead to a silence
  */
 export function silenceDeploy(
   ctx: Context,
@@ -40,7 +41,7 @@ export function silenceDeploy(
   const matchers = Object.entries({ service: name, namespace, cluster }).map(([label, value]) => {
     return { name: label, op: '=' as const, value }
   })
-  // Only one deploy silence at a time, so that several pipelines cannot extend it.
+  // A service has one deploy silence at a time, so that several pipelines cannot extend the silence.
   if (activeSilences(ctx, now).some((silence) => formatMatchers(silence.matchers) === formatMatchers(matchers))) return
   createSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
 }

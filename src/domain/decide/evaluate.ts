@@ -32,7 +32,7 @@ const ALERTS_PER_EFFECT = 50
 /** Limits for loading labels in one step: the number of services, and the number of alerts before the last service. */
 const AT_ONCE = { services: 100, alerts: 3_000 }
 
-/** Splits services into those to evaluate in this step and the rest. */
+/** Splits services into those to evaluate in this step and those to evaluate later. */
 export function splitServices(
   { alertsOfService }: Pick<OrganizationState, 'alertsOfService'>,
   serviceIds: readonly number[],

@@ -11,7 +11,7 @@ import { evaluate } from './evaluate.ts'
 import { addEntry, moveIncident, openIncident } from './incidents.ts'
 
 /**
- * Opens an incident manually. Firing alerts of the service join it.
+ * Opens an incident manually. Firing alerts of the service join the incident.
  * @returns the UUID of the incident
  * @throws IncmonError `unprocessable` if the organization has no such service
  */

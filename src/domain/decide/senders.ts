@@ -12,8 +12,8 @@ import { clusterOf, createLiveService, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 
 /**
- * What an item needs to know about its sender. `repeatTimeout`: alerts end after this many ms without a repeat; null if
- * the sender reports when alerts end.
+ * Facts about a sender that are needed to process its items. `repeatTimeout`: alerts end after this many ms without a
+ * repeat; null if the sender reports when alerts end.
  */
 export type SenderFacts = {
   readonly groupId: number | null

@@ -106,8 +106,8 @@ export function moveAll(
 }
 
 /**
- * Returns the incidents to merge. The oldest open incident of the two services remains, and all open incidents of the
- * other service join it.
+ * Returns the incidents to merge. The oldest open incident of the two services remains. All open incidents of the other
+ * service are merged into it.
  */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
   const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))

@@ -17,7 +17,9 @@ const SECOND = 1_000
 const DAY = 86_400_000
 /** Small clock corrections are harmless. */
 const SMALL_STEP = 5 * SECOND
-/** A sender without heartbeats may simply have nothing to send. After this time, it is worth checking. */
+/**
+ * A sender without heartbeats may simply have nothing to send. After this time, an operator should check the sender.
+ */
 const LONG_SILENCE = 7 * DAY
 
 export const RESTORE = 'stop the server, keep this file, and restore a backup'

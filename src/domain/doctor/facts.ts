@@ -85,7 +85,7 @@ export type DatabaseContent =
       } | null
     }
 
-/** What is using the port. `denied`: binding to it failed with this error code. */
+/** The program that is using the port. `denied`: the port cannot be used, because of this error code. */
 export type Port =
   | { readonly state: 'any' | 'free' | 'other' }
   /** `certificate` is null for plain HTTP. */

@@ -1,4 +1,4 @@
-/** Learns how far a sender's clock is off from the times in its items, and corrects those times. */
+/** Learns the error of a sender's clock from the times in its items, and corrects those times. */
 import type { Draft, Source } from './event.ts'
 
 const MINUTE = 60_000
@@ -45,7 +45,7 @@ export function withReading(before: Clock | null, difference: number, receivedAt
     ? { ...clock, candidate: reading === 0 ? 0 : Math.max(clock.candidate, reading), count: clock.count + 1 }
     : { ...clock, candidate: reading, count: 1, since: receivedAt }
   const isLong = next.count >= READINGS && receivedAt - next.since >= SPAN
-  // A slow clock never produces items with the current time, so fewer such readings suffice to drop its offset.
+  // A slow clock never produces items with the current time, so fewer such readings are enough to drop its offset.
   const isCertain = isLong || (next.offset < 0 && next.candidate === 0 && next.count >= READINGS_TO_DROP)
   const settled = isCertain ? { ...next, offset: next.candidate } : next
   const count = Math.min(settled.count, READINGS)

@@ -43,7 +43,7 @@ export function isProbe(group: string): boolean {
 
 /**
  * Returns how long to wait for a repeat before a condition is over, in milliseconds. `repeats`: whether the sender
- * reports repeats. If it does not, missing events say nothing about the end of a lasting condition.
+ * reports repeats. From a sender that does not, missing events say nothing about the end of a lasting condition.
  */
 export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): number {
   if (isMoment(group)) return MOMENT

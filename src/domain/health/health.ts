@@ -111,7 +111,7 @@ export function hasWeightChanged(before: Weight, after: Weight): boolean {
 const WEIGHT = ['severity', 'status', 'startsAt', 'endsAt', 'evidence'] as const
 type Weight = Pick<HealthCondition, (typeof WEIGHT)[number] | 'lastSeenAt'>
 
-/** Returns what affects a condition apart from its own events. */
+/** Returns the circumstances that affect a condition apart from its own events. */
 export function circumstancesOf(
   { sender = PUNCTUAL_SENDER }: Pick<HealthCondition, 'sender'>,
   planned: boolean,

@@ -3,7 +3,7 @@
 import { rank } from '../severity.ts'
 import type { HealthCondition } from './health.ts'
 
-/** An alert and the node it is on; null if unknown. */
+/** An alert and its node; null if the node is unknown. */
 export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> & { readonly node: string | null }
 
 /** When a node's problem began and ended, in ms UTC. `endsAt`: null while it is ongoing. */
@@ -51,8 +51,8 @@ function isStarting({ source, name, failure }: ConditionOnNode): boolean {
 const STARTING = new Set(['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedScheduling', 'FailedCreate'])
 
 /**
- * Returns whether a condition began around the time of the node's problem. A condition can cover many pods, such as
- * those of a DaemonSet while nodes restart one by one, so its last observation is checked too.
+ * Returns whether a condition began around the time of the node's problem. The last observation is checked too, because
+ * a condition can cover many pods. One example is a DaemonSet while nodes restart one by one.
  */
 function isNear({ source, startsAt, lastSeenAt }: ConditionOnNode, nodeStartsAt: number): boolean {
   const times = source === 'cluster' ? [startsAt, lastSeenAt] : [startsAt]

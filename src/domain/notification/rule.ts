@@ -39,7 +39,7 @@ export function sendTimeOf(rules: readonly Rule[], notification: RuledNotificati
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Returns when the current quiet hours end; `now` if it is not a quiet hour. */
+/** Returns when the current quiet hours end, or `now` outside quiet hours. */
 export function endOfQuiet(quiet: QuietHours | null, now: number): number {
   if (quiet === null) return now
   const spans = spansAround(now, quiet, quiet.weekdays ?? WEEKDAYS, 2)

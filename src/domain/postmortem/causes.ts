@@ -54,7 +54,7 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
   }
 }
 
-/** Returns a change's rank among the suspects, starting at 0, or the number of suspects if it is not one of them. */
+/** Returns a change's rank among the suspects, starting at 0. Returns the number of suspects for any other change. */
 function placeOf(change: Parameters<typeof changeName>[0], { suspects }: GroupedFacts): number {
   const place = suspects.findIndex((one) => changeName(one) === changeName(change))
   return place === -1 ? suspects.length : place

@@ -20,7 +20,7 @@ export { markdown } from './markdown.ts'
 
 /**
  * Generates the document. Every sentence refers to its evidence, and missing facts are stated as missing. Users are
- * mentioned only for what they did. The order of lists in `facts` does not matter.
+ * mentioned only as the authors of actions. The order of lists in `facts` does not matter.
  */
 export function generate(facts: PostmortemFacts): Postmortem {
   const inOrder = orderedFacts(facts)

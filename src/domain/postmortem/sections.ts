@@ -43,8 +43,8 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
 }
 
 /**
- * Returns when the problem ended, that is, when the last alert ended. An incident without alerts ended when it was
- * resolved. Returns null if an alert was still firing.
+ * Returns when the problem ended, that is, when the last alert ended. For an incident without alerts, this is when the
+ * incident was resolved. Returns null if an alert was still firing.
  */
 function endOf({ incident, alerts }: GroupedFacts): number | null {
   return stillFiring(alerts).length > 0 ? null : (recoveryAt(alerts) ?? incident.resolvedAt)

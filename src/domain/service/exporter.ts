@@ -30,8 +30,8 @@ export type Exporter = {
 const EXPORTED = 'exported_'
 
 /**
- * Words in labels that identify an exporter. The most reliable label decides. If it contains several of the words, the
- * first one in this list is used.
+ * Words in labels that identify an exporter. The most reliable label decides. If that label contains several words, the
+ * first word in this list is used.
  */
 const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly string[] }[] = [
   { kind: 'state', words: ['kube-state-metrics', 'kube_state_metrics'] },

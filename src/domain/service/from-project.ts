@@ -160,7 +160,7 @@ function production(name: Name): boolean {
     .some((word) => PRODUCTION.has(word))
 }
 
-/** Returns the shortest of the names that pass the first test that any name passes. */
+/** Returns the shortest name that passes a test. Earlier tests take precedence. */
 function best(
   names: readonly Name[],
   subject: Subject,

@@ -116,7 +116,7 @@ export function readReplicaSetName(name: string): Reading {
 
 /**
  * Returns the CronJob of a Job, that is, the name without its timestamp. A one-off Job keeps its name and becomes a
- * service only once it has an alert.
+ * service only when it has an alert.
  */
 export function readJobName(name: string): Reading {
   const base = name.length > MAX_NAME ? undefined : CRON_JOB.exec(name)?.[1]

@@ -11,7 +11,7 @@ export type Attribution = {
   readonly name: string
   /** The rule that chose the service: `owner`, `label app`, `known workload`, `label pod: deployment pod`, … */
   readonly rule: string
-  /** `event`: any event creates the service. `alert`: only an alert does. */
+  /** `event`: any event creates the service. `alert`: only an alert creates the service. */
   readonly creates: 'event' | 'alert'
 }
 

@@ -70,7 +70,7 @@ type SilencedAlert = MatchedAlert & { readonly status: 'firing' | 'resolved'; re
 
 /**
  * Returns the row ids of the silences that apply to an alert now. A resolved alert keeps the silences that applied when
- * it ended. If it did not, old alerts would lower the service's health whenever a silence ends.
+ * it ended, so that old alerts do not lower the service's health when a silence ends.
  */
 export function silencesOf(alert: SilencedAlert, active: readonly CompiledSilence[]): readonly number[] {
   if (alert.status === 'resolved') return alert.silencedBy

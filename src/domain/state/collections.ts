@@ -16,7 +16,7 @@ export type Journal = {
 type Undo = (key: never, value: never) => void
 
 export function createJournal(): Journal {
-  // Each change takes three entries. A closure per change would produce garbage for every alert.
+  // Each change is stored as three entries. A closure per change would produce garbage for every alert.
   let entries: unknown[] = []
   let length = 0
   let isPaused = false
@@ -130,7 +130,7 @@ export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
   }
 }
 
-/** Finds records by name within a scope. There are few scopes, and a name can exist in several of them. */
+/** Finds records by name within a scope. A name can exist in several scopes. */
 export type Names = {
   /** Returns the newest record with this name. */
   readonly get: (scope: string, name: string) => number | undefined

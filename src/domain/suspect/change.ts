@@ -44,7 +44,9 @@ const SKEW = 15_000
  */
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000
-/** Weights for a problem in another service: without a known dependency, and if that service was changed itself. */
+/**
+ * The first weight is for problems in services without a known dependency, the second in services that were changed.
+ */
 const UNKNOWN_DEPENDENCY = 0.4
 const EXPLAINED_ELSEWHERE = 0.3
 /**
@@ -152,7 +154,10 @@ function mereTime({ incident }: SuspectFacts, change: Change): number {
   return incident.startedAt < change.startsAt - SKEW ? 0 : MERE_TIME * expected(incident.startedAt, change)
 }
 
-/** Returns how well a time fits. The best fit is once the change is complete and an alert has had time to fire. */
+/**
+ * Rates how well a time matches the change. The best match is once the change is complete and an alert has had time to
+ * fire.
+ */
 function expected(at: number, change: Change): number {
   return nearby(Math.abs(at - change.endsAt - DETECTION), OTHER_TOLERANCE)
 }

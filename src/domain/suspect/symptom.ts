@@ -26,7 +26,7 @@ export type Symptom = {
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
 export type Factor = { readonly code: string; readonly value: number; readonly text: string }
 
-/** A symptom before it is compared with the others. */
+/** A symptom before it is compared with other symptoms. */
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** The problem without names. Components with the same text have a common cause. */
   readonly gist: string

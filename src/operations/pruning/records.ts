@@ -91,7 +91,7 @@ export function imageStep(): Step {
   }
 }
 
-/** Deletes service states older than the alert retention period. There are few of them, so no cursor is needed. */
+/** Deletes service states older than the alert retention period. There are few states, so no cursor is needed. */
 export const stateStep: Step = ({ db, organizationId, cutoffs }) => {
   deleteStates(db, organizationId, cutoffs.alerts)
   return false

@@ -112,7 +112,7 @@ function linkChanges(linking: Linking, from: number, to: number): void {
   }
 }
 
-/** Processes a scaling event. If it starts a rollout, it is a change and also confirms the pipelines before it. */
+/** Processes a scaling event. If the event starts a rollout, it is a change and also confirms earlier pipelines. */
 function linkScaling(linking: Linking, eventId: string, at: number): void {
   const begun = rolloutsNear(linking, at).some((rollout) => rollout.eventId === eventId)
   if (begun) linkChanges(linking, at - DAY, at + AFTER)

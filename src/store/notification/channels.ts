@@ -25,7 +25,7 @@ export type ChannelRecord = {
   readonly createdAt: number
 }
 
-/** The maximum number of channels per organization. Every incident change is matched against all of them. */
+/** The maximum number of channels per organization. Every incident change is matched against all channels. */
 export const MAX_CHANNELS = 100
 
 /** A channel's secrets. Used only for sending. */

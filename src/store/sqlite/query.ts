@@ -86,7 +86,7 @@ const queries = new Map<string, Query<object, never>>()
 
 /**
  * Inserts rows with the same columns, in order. Multi-row statements are not faster, because SQLite keeps a statement
- * journal for each of them in case it has to be undone halfway.
+ * journal for each of them.
  */
 export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly NewRow<Table>[]): void {
   const [first] = rows

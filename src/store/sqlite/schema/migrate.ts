@@ -92,7 +92,7 @@ function appliedMigrations(db: Db): { version: number; applied_at: number }[] {
   return db.all(db.sql.selectFrom('schema_migrations').select(['version', 'applied_at']))
 }
 
-/** Copies the file. The copy gets its name only once it is complete. */
+/** Copies the file. The copy gets its final name once it is complete. */
 function copyBefore(db: Db, name: string): string {
   const copy = `${db.file}.before-${name}`
   try {
