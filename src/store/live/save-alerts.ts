@@ -33,12 +33,13 @@ export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
 
 function insertable({ after, texts, settledAt }: SavedAlert) {
   return {
+    // First, because V8 copies an object again and again while fields from a spread are appended.
+    ...rowOf(after, settledAt),
     id: after.rowId,
     uuid: uuidBytes(after.id),
     labels: JSON.stringify(texts?.labels ?? {}),
     annotations: JSON.stringify(texts?.annotations ?? {}),
     links: JSON.stringify(texts?.links ?? {}),
-    ...rowOf(after, settledAt),
   }
 }
 
