@@ -1,4 +1,4 @@
-/** The negative controls of the proofs keep up with the program. `npm run test:mutants` runs them. */
+/** Checks that the negative controls of the proofs match the program. `npm run test:mutants` runs them. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -4,7 +4,7 @@ import { morph } from './morph.ts'
 const KINDS = ['organization', 'service', 'alert', 'incident', 'correlation', 'reset']
 /** The minimum time between two requests for the page, in milliseconds. */
 const LEAST_WAIT = 2_000
-/** Open pages spread their requests over this time, in milliseconds. */
+/** Requests from open pages are spread over this time, in milliseconds. */
 const SPREAD = 300
 const MINUTE = 60_000
 const RETRY = 10_000
@@ -68,7 +68,7 @@ async function refresh(): Promise<void> {
   }
 }
 
-/** @param csrf the token for the forms of the page; null if they have it */
+/** @param csrf the token for the page's forms, or null if they already contain it */
 function swap(html: string, csrf: string | null): void {
   const page = new DOMParser().parseFromString(html, 'text/html')
   if (csrf !== null) for (const field of page.querySelectorAll('input[name=csrf]')) field.setAttribute('value', csrf)

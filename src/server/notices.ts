@@ -7,7 +7,7 @@ import type { Notice } from '../domain/notice.ts'
  * within a second of a single change.
  */
 const PAUSE = 500
-/** The additional time for each open stream, because each delivery takes time for each of them, in milliseconds. */
+/** The additional time per open stream in milliseconds, because a delivery takes time for each stream. */
 const PAUSE_PER_STREAM = 6
 const HEARTBEAT = 15_000
 /** The number of past deliveries kept for streams that reconnect. */
@@ -35,7 +35,7 @@ export type Notices = {
    * unsubscribes.
    */
   readonly subscribe: (subscriber: Subscriber, after: string) => () => void
-  /** Returns the number of the last delivery to an organization; 0 if there was none. */
+  /** Returns the number of the last delivery to an organization, or 0. */
   readonly lastDelivery: (organizationId: number) => number
   readonly count: () => number
   /** Ends all streams. */

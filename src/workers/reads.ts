@@ -38,7 +38,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
       findLikelyCause,
     },
   },
-  /** The engine waits for this query, so it must not wait for pages. */
+  /** The engine waits for this query, so the query must not wait for pages. */
   postmortem: { generatePostmortem },
 }
 

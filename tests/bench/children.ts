@@ -125,7 +125,7 @@ export function workedBy({ pid }: Pick<Child, 'pid'>): number {
   return schedule(pid).worked
 }
 
-/** How long all threads of a process that still run have run so far, in milliseconds. */
+/** Returns the CPU time of all running threads of a process in milliseconds. */
 export function workedByAll({ pid }: Pick<Child, 'pid'>): number {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + schedule(pid, thread).worked, 0)
 }

@@ -1,4 +1,4 @@
-/** What open pages cost the ingest: each has an event stream, and refreshes itself as the script of the pages does. */
+/** Measures the cost of open pages for ingest: each has an event stream and refreshes itself like the pages' script. */
 import { Agent, type ClientRequest, get } from 'node:http'
 import { askOf } from './asking.ts'
 import { workedByAll } from './children.ts'
@@ -14,7 +14,7 @@ const LOAD: Load = { mode: 'new', alerts: 1, severity: 'warning' }
 const LEAST_WAIT = 2_000
 const SPREAD = 300
 
-/** Measures the ingest with and without open pages in turns, so that both have the same machine. */
+/** Measures ingest with and without open pages in turn, under the same conditions. */
 export async function measureOpenPages({ program, directory, rounds, seconds, connections, tell }: Bench) {
   const limit = String(3 * PAGES)
   const settings = ['--max-connections', limit, '--max-connections-per-address', limit]
@@ -44,7 +44,7 @@ export async function measureOpenPages({ program, directory, rounds, seconds, co
   }
 }
 
-/** Returns the session cookie of a new session. */
+/** Creates a session and returns its cookie. */
 export async function signIn({ url, token }: Server): Promise<string> {
   const response = await fetch(`${url}/sign-in`, {
     method: 'POST',
@@ -57,7 +57,7 @@ export async function signIn({ url, token }: Server): Promise<string> {
   return cookie.slice(0, cookie.indexOf(';'))
 }
 
-/** `work`: the processor time of all threads of the server for one webhook request, in milliseconds. */
+/** `work` is the CPU time of all server threads per webhook request, in milliseconds. */
 async function ingest(server: Server, extent: { readonly seconds: number; readonly connections: number }) {
   const before = workedByAll(server.child)
   const began = performance.now()
@@ -84,7 +84,7 @@ async function openPage(
   const refresh = async () => {
     pending = false
     const began = performance.now()
-    // A page that is closed meanwhile gets no answer.
+    // A page that was closed in the meantime gets no response.
     const answer = await ask('/').catch(() => null)
     if (answer) counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1)
     if (answer?.status === 503) pending = true

@@ -50,7 +50,8 @@ async function run(options: Options): Promise<void> {
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
   const tell = (line: string) => void process.stderr.write(`${line}\n`)
   requireExecutable()
-  // A copy, as users install it. Linux maps a file that was just built in larger pieces: 20 MB more would be counted.
+  // A copy, like an installed one. Linux maps a freshly built file in larger pieces, which would add 20 MB to the
+  // measured memory.
   const program = join(directory, 'incmon')
   copyFileSync(EXECUTABLE, program)
   const bench: Bench = { ...options, ...(await bundle(directory)), program, directory, tell }

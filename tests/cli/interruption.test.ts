@@ -1,4 +1,4 @@
-/** Signals to commands that write files. */
+/** Signals sent to commands that write files. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { interruptible } from '../../src/cli/progress.ts'

@@ -1,4 +1,4 @@
-/** Times and durations as pages show them. */
+/** Times and durations as shown on pages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

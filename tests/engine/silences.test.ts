@@ -13,7 +13,7 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 const SERVICES = 250
 const HOUR = 60 * MINUTE
 
-/** Counts how often the labels of a service are read. */
+/** Creates a flow that counts how often a service's labels are read. */
 async function start(t: TestContext) {
   const reads = { labels: 0 }
   const counting = (db: Db): Db => {

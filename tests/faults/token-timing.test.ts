@@ -32,7 +32,10 @@ function wrongTokens(beginning: string): string[] {
   )
 }
 
-/** Welch's t of the times of wrong tokens that begin like the right one, and of those that do not, in pairs. */
+/**
+ * Returns Welch's t for the lookup times of invalid tokens that start like the valid one and of those that do not,
+ * measured in pairs.
+ */
 function compare(token: string, lookUp: (token: string) => unknown): number {
   // Uses the same characters, because a pattern takes longer for mixed case than for a repeated letter.
   const reversed = token.slice(0, 7) + [...token.slice(7, -4)].reverse().join('')
@@ -49,7 +52,10 @@ function compare(token: string, lookUp: (token: string) => unknown): number {
   return scoreOf(times)
 }
 
-/** The order of the two kinds. With a fixed order, anything that recurs every few requests would look like a difference. */
+/**
+ * The order of the two kinds varies. With a fixed order, anything that recurs every few requests would look like a
+ * difference.
+ */
 function inRandomOrder(): readonly (0 | 1)[] {
   return Math.random() < 0.5 ? [0, 1] : [1, 0]
 }

@@ -16,7 +16,9 @@ const TEMPLATES = ROUTES.map(({ path }) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}/?$`),
 }))
 
-/** Fails if the document does not contain this response. 404 and 405 of the router itself are problems as well. */
+/**
+ * Fails if the document does not contain this response. The router's own 404 and 405 must also be problem documents.
+ */
 export function assertDocumented(method: string, path: string, status: number, type: string, body: unknown): void {
   const template = TEMPLATES.find(({ pattern }) => pattern.test(path))?.template
   const operation = template ? DOCUMENT.paths[template]?.[method === 'HEAD' ? 'get' : method.toLowerCase()] : undefined
@@ -33,7 +35,7 @@ export function assertDocumented(method: string, path: string, status: number, t
   fits(pointerTo(pointer), body, template)
 }
 
-/** `#/paths/~1api~1alerts/get`, of its parts. */
+/** Joins the parts to a JSON pointer such as `#/paths/~1api~1alerts/get`. */
 export function pointerTo(parts: readonly (string | number)[]): string {
   return `#/${parts.map((part) => encodeURIComponent(String(part).replaceAll('/', '~1'))).join('/')}`
 }

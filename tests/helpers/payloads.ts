@@ -1,11 +1,11 @@
-/** The requests of senders with the expected responses: from fixtures, and generated. */
+/** Requests from senders with the expected responses: fixtures and generated ones. */
 
 import { readFileSync } from 'node:fs'
 import type { Source } from '../../src/domain/event/event.ts'
 
 /**
- * One request and the expected response. `<API_TOKEN>` in a header stands for a valid token. A 401 is answered before
- * the body is read. `events` is the number of accepted items.
+ * A request and the expected response. `<API_TOKEN>` in a header represents a valid token. A 401 is sent before the
+ * body is read. `events` is the number of accepted items.
  */
 export type Verdict = {
   readonly name: string
@@ -35,13 +35,13 @@ export function payload(file: string): string {
   return readFileSync(new URL(file, FOLDER), 'utf8')
 }
 
-/** Returns a group of Alertmanager with `count` firing alerts, each with its own labels and without a fingerprint. */
+/** Returns an Alertmanager group with `count` firing alerts, each with its own labels and without a fingerprint. */
 export function alertGroup(count: number): string {
   const alerts = Array.from({ length: count }, (_, i) => alertOf(`worker-${i}`))
   return JSON.stringify({ ...GROUP, alerts })
 }
 
-/** Returns a notification of Alertmanager of about 280 kB. Most of it is one annotation, which it contains twice. */
+/** Returns an Alertmanager notification of about 280 kB, most of which is one annotation that occurs twice. */
 export function longAnnotation(): string {
   const summary = 'worker stopped\n\tat org.example.Queue.take(Queue.java:7)\n'.repeat(2500)
   const alert = { ...alertOf('worker-long'), annotations: { summary } }

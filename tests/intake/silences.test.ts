@@ -1,4 +1,4 @@
-/** Silences as amtool prints them. */
+/** Silences in amtool's output format. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSilences } from '../../src/intake/silences.ts'

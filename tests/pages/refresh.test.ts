@@ -7,7 +7,7 @@ import { makeBrowser } from '../helpers/site.ts'
 
 const SECOND = 1_000
 
-/** Acme and Charlie each have a critical service. The pages and the age of a rendering use the same clock. */
+/** Gives Acme and Charlie a critical service each. Pages and the age of a rendering use the same clock. */
 function start(t: TestContext) {
   const spent = { ms: 0 }
   const world = makeWorld(t, undefined, undefined, { elapsed: () => spent.ms })

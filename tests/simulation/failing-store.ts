@@ -25,7 +25,7 @@ export function makeFailing(inner: EngineStore, cutPower: (() => void) | null) {
   let death: { readonly how: Death; readonly onDeath: () => void } | null = null
   const stop = (): Promise<never> => {
     death?.onDeath()
-    // Never settles. A shared promise would keep the state of every process that awaits it.
+    // Never settles. A shared promise would retain the state of every process that awaits it.
     return new Promise(() => {})
   }
   const store: EngineStore = {

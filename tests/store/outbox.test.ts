@@ -1,4 +1,4 @@
-/** Notifications in the outbox after their incident was deleted. */
+/** Notifications in the outbox whose incident was deleted. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/operations/channels.ts'

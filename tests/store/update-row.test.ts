@@ -1,4 +1,4 @@
-/** Updates of rows: only the columns that changed are written, because each indexed column costs an index entry. */
+/** Row updates write only the columns that changed, because each indexed column costs an index entry. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { updateRow } from '../../src/store/sqlite/query.ts'

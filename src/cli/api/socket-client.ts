@@ -16,8 +16,8 @@ const FIRST_TIMEOUT_MS = 5_000
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
 
 /**
- * Sends requests over the socket. `listening` is the server's network address. `refusedSenders` sent invalid tokens
- * lately.
+ * Sends requests over the socket. `listening` is the server's network address. `refusedSenders` recently sent invalid
+ * tokens.
  */
 export type ServerTransport = Transport & {
   readonly listening: Listening

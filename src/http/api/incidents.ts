@@ -33,7 +33,7 @@ import {
 
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
-/** The maximum number of alerts, and of links, in the response with a whole incident. */
+/** The maximum number of alerts, and of links, in the response for an incident. */
 const MAX_RECORDS = 500
 
 /** An incident as the API returns it, without its alerts and timeline. */

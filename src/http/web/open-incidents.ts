@@ -1,4 +1,7 @@
-/** Reads the unresolved incidents for the overview, with what else is affected and whether new alerts still arrive. */
+/**
+ * Loads the unresolved incidents for the overview, with other affected services and whether new alerts are still
+ * arriving.
+ */
 import type { StatusChange } from '../../domain/health/strip.ts'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { countOf, joinNames } from '../../domain/postmortem/words.ts'
@@ -15,12 +18,12 @@ import type { Visit } from './visit/page.ts'
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 const MAX_SHOWN = 8
 const ONE_PAGE = { page: 1, limit: 50 }
-/** The maximum number of affected services that are named. */
+/** The maximum number of affected services to list. */
 const MAX_NAMES = 2
 
 /**
- * Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. `total` also counts
- * those that are not shown. `states`: the recent statuses of the services.
+ * Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. `total` includes
+ * those that are not shown. `states` contains the services' recent statuses.
  */
 export async function openIncidents(
   visit: Visit,
@@ -48,7 +51,10 @@ export async function openIncidents(
 
 type Began = readonly (ServiceRecord & { readonly at: number })[]
 
-/** `began`: the unhealthy services with the start of their problem, for the first incident; null for the others. */
+/**
+ * `began` contains the unhealthy services and when their problems started. It is set for the first incident and null
+ * for the others.
+ */
 function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null): OpenIncidentView {
   const { incident } = facts
   const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
@@ -65,7 +71,7 @@ function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null)
   }
 }
 
-/** Returns when the newest alert started, and the services that became unhealthy after the incident began. */
+/** Returns when the newest alert started, and which services became unhealthy after the incident started. */
 function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: Reader): readonly string[] {
   const newest = groups.reduce((last, { lastStartsAt }) => Math.max(last, lastStartsAt), incident.startedAt)
   const later = began
@@ -79,7 +85,7 @@ function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: R
   ]
 }
 
-/** Returns when a service became unhealthy; null if it is healthy or its statuses are unknown. */
+/** Returns when a service became unhealthy, or null if it is healthy or its statuses are unknown. */
 function unhealthySince({ status }: ServiceRecord, states: readonly StatusChange[]): number | null {
   if (status === 'healthy') return null
   const last = states.findLastIndex((one) => one.status === 'healthy' || one.status === 'unknown')

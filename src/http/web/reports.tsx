@@ -54,7 +54,8 @@ async function showReport(visit: Visit): Promise<Reply> {
   ])
   const marked = listed.total > MAX_MARKS ? [] : listed.items
   const since = organization?.createdAt ?? 0
-  // Before the organization existed, nothing was recorded. No incidents there would look like an improvement.
+  // Nothing was recorded before the organization existed. Counting this time as free of incidents would look like an
+  // improvement.
   const isComparable = since <= earlier.from || (before?.organization.incidents ?? 0) > 0
   const view = {
     ...{ reader: visit.viewer, span: words, report, before: isComparable ? before : null },

@@ -10,16 +10,16 @@ const HOUR = 3_600_000
 /** The maximum number of networks in the list of refused senders. */
 const MAX_LISTED = 5
 
-/** A network from which webhook requests with invalid tokens came. `agoMs`: the time since the last one. */
+/** A network that sent webhook requests with invalid tokens. `agoMs` is the time since the last one. */
 export type RefusedSender = { readonly network: string; readonly times: number; readonly agoMs: number }
 
 export type WrongTokens = {
   /**
-   * Counts an invalid token. Returns how long to delay the response in milliseconds. `isSender`: whether the request was
-   * for a webhook.
+   * Counts an invalid token. Returns how long to delay the response in milliseconds. `isSender` is true for webhook
+   * requests.
    */
   readonly add: (address: string, isSender: boolean) => number
-  /** Lists the networks whose webhook requests were refused within the last hour, most recent first. */
+  /** Lists the networks whose webhook requests were rejected within the last hour, most recent first. */
   readonly senders: () => readonly RefusedSender[]
   /** Must be called after a delayed response has been sent. */
   readonly done: () => void
@@ -27,7 +27,7 @@ export type WrongTokens = {
 
 /** Creates the counter. @param now returns the time of a monotonic clock in milliseconds */
 export function createWrongTokens(now: () => number): WrongTokens {
-  /** By network: the number of free attempts and when it was computed, and the refused webhook requests. */
+  /** By network: the number of free attempts, when it was computed, and the rejected webhook requests. */
   const known = new Map<string, { free: number; at: number; times: number; refusedAt: number }>()
   let waiting = 0
   return {

@@ -175,7 +175,7 @@ async function store(request: Request): Promise<Reply> {
     dryRun,
     isFromCache: cached !== null,
     bytes: bytes.length,
-    // Last, because V8 copies an object when fields follow a spread.
+    // Spread last, because V8 copies the object if fields follow a spread.
     ...(idempotencyKey === null ? {} : { bodyHash: hashBody(bytes) }),
   }
   const receipt = await deps.engine.submit(delivery)

@@ -61,7 +61,7 @@ export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widt
   })
   const hasGutter = (lane: PlacedLane) => lane.bars.some(({ place }) => place === 'gutter')
   if (!lanesPlaced.some(({ placed }) => hasGutter(placed))) return lanesPlaced.map(({ placed }) => placed)
-  // A lane without labels in the gutter uses it for its last labels, because a phone shows only the right end.
+  // If no label is in the gutter, the lane's last labels can extend into it, because a phone shows only the right end.
   const beyond = { ...widths, beyond: GUTTER }
   return lanesPlaced.map(({ own, placed }) =>
     hasGutter(placed) ? placed : placeLane(placed.name, own, span, now, beyond),

@@ -53,7 +53,7 @@ export type Widths = {
   readonly narrow: number
   /** Whether labels can be placed to the right of the picture. Default: true. */
   readonly gutter?: boolean
-  /** The space to the right of the picture that this lane may use, in px. Default: 0. */
+  /** The space to the right of the picture that this lane can use, in px. Default: 0. */
   readonly beyond?: number
 }
 

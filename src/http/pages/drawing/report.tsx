@@ -14,7 +14,7 @@ export type ReportWeek = {
   readonly label: string
   readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
   readonly marks: readonly ReportMark[]
-  /** Whether the organization existed. */
+  /** Whether the organization already existed. */
   readonly isRecorded: boolean
 }
 export type ResolutionMark = ReportMark & { readonly resolveMs: number }

@@ -50,7 +50,7 @@ export type SuspectView = JudgedSuspect & {
   readonly sha: string | null
   /** Whether it has a link that the user can confirm or reject. */
   readonly judgeable: boolean
-  /** Whether it is the service of the incident. */
+  /** Whether it is the incident's own service. */
   readonly isOwn: boolean
 }
 

@@ -109,7 +109,7 @@ type Part = {
   readonly text: string | null
 }
 
-/** Returns the parts that no person has written, in the order of the page. */
+/** Returns the sections that nobody has written yet, in page order. */
 function unwritten({ summary, impact, rootCause, lessons }: Postmortem): readonly Part[] {
   const parts: readonly Part[] = [
     { name: 'summary', words: 'addition', section: 'Summary', text: summary.addition },

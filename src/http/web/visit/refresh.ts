@@ -5,25 +5,25 @@ import type { Reply } from '../../middleware/reply.ts'
 import type { Visit } from './page.ts'
 import { cookieOf, serverAddress } from './visitor.ts'
 
-/** A page is rendered again after this time even without a change, because it shows durations, in milliseconds. */
+/** How often a page is rendered again without a change, in milliseconds, because it shows durations. */
 const MAX_AGE = 10_000
 const MAX_PAGES = 100
-/** The maximum share of the processor's time for all refreshes. */
+/** The maximum share of CPU time used for refreshes. */
 const SHARE = 0.04
-/** The time that a request takes besides rendering, in milliseconds. */
+/** The time that a request takes in addition to rendering, in milliseconds. */
 const REQUEST_COST = 0.3
-/** The average cost covers about this number of refreshes. */
+/** The number of refreshes that the average covers, approximately. */
 const AVERAGED = 100
 /** The minimum and the maximum time between two refreshes of a page, in milliseconds. */
 const LEAST_WAIT = 2_000
 const MOST_WAIT = 300_000
 
-/** The maximum number of pages that are rendered at the same time. Each page reads several lists. */
+/** The maximum number of pages rendered at the same time. Each page reads several lists. */
 const SLOTS = 4
 
 /**
- * A page without CSRF tokens. `delivery` is the last delivery of notices before its rendering started. Until then,
- * `at` and `delivery` are infinite.
+ * A page without CSRF tokens. `delivery` is the last delivery of notices before rendering started. `at` and `delivery`
+ * are infinite until then.
  */
 type Rendering = { at: number; delivery: number; readonly reply: Promise<Reply> }
 type Refreshes = {
@@ -37,14 +37,14 @@ type Refreshes = {
 
 const refreshes = new WeakMap<Web, Refreshes>()
 
-/** Returns whether the script of an open page sent the request. */
+/** Returns whether the request was sent by an open page's script. */
 export function isRefresh({ c }: Pick<Visit, 'c'>): boolean {
   return headerOf(c, 'x-refresh') !== undefined
 }
 
 /**
- * Returns the page as rendered after the last delivery of notices. The response has no CSRF token in its forms, but in
- * the header `x-csrf`. The header `x-refresh-after` is the time until the next refresh, in milliseconds.
+ * Returns the page as rendered after the last delivery of notices. The CSRF token is in the `x-csrf` header instead of
+ * the forms. The `x-refresh-after` header contains the time until the next refresh in milliseconds.
  */
 export async function refresh(visit: Visit, render: (visit: Visit) => Promise<Reply>): Promise<Reply> {
   const { server, visitor } = visit
@@ -61,7 +61,7 @@ export async function refresh(visit: Visit, render: (visit: Visit) => Promise<Re
   return { ...reply, headers: { ...reply.headers, 'x-csrf': visitor.csrf, 'x-refresh-after': `${Math.round(wait)}` } }
 }
 
-/** Renders a page as soon as a slot is free. */
+/** Renders a page when a slot is free. */
 function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visit) => Promise<Reply>): Rendering {
   const { server, visitor, deps } = visit
   const run = async () => {
@@ -73,7 +73,7 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
     state.cost += (server.elapsed() - rendering.at) / AVERAGED
     return reply
   }
-  // The previous rendering of a page ends first, because the next one may then show more changes.
+  // Waits for the page's previous rendering, because the next one can then show more changes.
   const slot = state.started % SLOTS
   const reply = Promise.allSettled([state.pages.get(key)?.reply, state.slots[slot]]).then(run)
   const rendering: Rendering = { at: Number.POSITIVE_INFINITY, delivery: Number.POSITIVE_INFINITY, reply }
@@ -86,7 +86,7 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
   return rendering
 }
 
-/** Names everything on which a shared page depends, except the records. */
+/** Returns a key for everything that a shared page depends on, except the records. */
 function keyOf(visit: Visit): string {
   const { c, visitor, viewer } = visit
   const { pathname, search } = new URL(c.req.url)
