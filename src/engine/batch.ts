@@ -63,7 +63,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       const isAlone = needsOwnBatch(effects, before)
       if (isAlone && before > 0) {
         undoInput()
-        // The work of the undone input does not count.
+        // The work for the undone input is not counted.
         deciding.contexts.clear()
         break
       }
@@ -138,8 +138,8 @@ function savepoint({ state, environment, effects }: Deciding): () => void {
 }
 
 /**
- * Returns whether the effects since `from` are saved without those of other inputs. A merge moves rows, so later facts
- * are read after it is saved. A postmortem is generated from saved records, so earlier inputs are saved first.
+ * Returns whether an input needs a batch of its own, given the effects since `from`. Facts that a merge changes must be
+ * read after the merge is saved. A postmortem is generated from saved records, so earlier inputs must be saved first.
  */
 function needsOwnBatch(effects: readonly Effect[], from: number): boolean {
   for (let index = from; index < effects.length; index += 1) {

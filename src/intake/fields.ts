@@ -178,7 +178,7 @@ export function draftLabels(raw: Labels, textOf = draftText): Labels {
   return labels
 }
 
-/** Returns whether a draft can use the labels as they are, which is the case for most of them. */
+/** Returns whether a draft can use the labels unchanged, as with most alerts. */
 function isClean(raw: Labels, textOf: typeof draftText): boolean {
   let left = VALUES_LENGTH
   for (const name in raw) {

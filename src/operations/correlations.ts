@@ -46,7 +46,7 @@ export async function setVerdict(
 }
 
 /**
- * Stores the verdict of a person on a change as the cause of an incident; null removes it. The verdict applies to all
+ * Stores a user's verdict on a change as the cause of an incident; null removes the verdict. The verdict applies to all
  * links between the change and the alerts of the incident.
  * @throws IncmonError `conflict` if there is no such link
  */

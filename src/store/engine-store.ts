@@ -20,9 +20,9 @@ import type { Db } from './sqlite/open.ts'
 /** Thrown to roll back a transaction that only computes a result. */
 const UNDO = Symbol('undo')
 
-/** @param read reads large records in another thread if possible, so that other requests need not wait */
+/** @param read reads large records in another thread if possible, so that other requests do not have to wait */
 export function createEngineStore(db: Db, read: Read) {
-  /** Generates the postmortems that the effects need, from the records that are saved already. */
+  /** Generates the postmortems that the effects require, from the records that are already saved. */
   const generateAll = async (effects: readonly Effect[]): Promise<readonly NewPostmortem[]> => {
     const found: NewPostmortem[] = []
     for (const due of effects) {

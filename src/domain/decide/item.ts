@@ -118,7 +118,7 @@ function storeEvent(
   ctx.emit({
     kind: 'event-stored',
     event: {
-      // Written one by one, because V8 copies the fields after a spread each time their number grows.
+      // The fields are listed one by one because V8 copies them repeatedly after a spread.
       kind: judged.event.kind,
       name: judged.event.name,
       object: judged.event.object,

@@ -38,7 +38,7 @@ function remedyFor({ id, scopes, cluster }: TokenFact): string {
   return `create another with "incmon token create" (${like}), put it into the ${user}'s configuration, then "incmon token revoke ${id}"`
 }
 
-/** Returns one warning per network whose senders are refused, because nobody else notices them. */
+/** Returns one warning for each network whose senders were rejected, because nobody else would notice. */
 export function diagnoseRefusedSenders({ refusedSenders, now }: DoctorFacts): Finding[] {
   return refusedSenders.map(({ network, times, agoMs }) => {
     const text = `a sender at ${network} was refused ${countOf(times, 'time')} with 401, last ${since(now - agoMs, now)}`

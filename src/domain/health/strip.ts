@@ -17,8 +17,8 @@ const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
 export const STRIP_BINS = 72
 
 /**
- * Returns the changes with the critical state at the opening of an incident moved back to the start of the incident. The
- * problem is usually older than the first event about it, and pages show the duration since its start.
+ * Moves the critical state at the opening of each incident back to the start of the incident. Pages show the duration
+ * since the start of the problem, which is usually before the first event.
  */
 export function sinceStart(
   changes: readonly StatusChange[],

@@ -151,7 +151,7 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number; limit:
   builder
     .selectFrom('correlations')
     .select(columns)
-    // Only the strongest links are read in full: a storm has thousands.
+    // A storm has thousands of links. Only the strongest are read in full.
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('alerts')

@@ -78,7 +78,7 @@ export function listAlertsOfIncident(
   if (!incident || service === undefined) return { items: [], total: 0 }
   const all = db.sql.selectFrom('alerts').where('incident_id', '=', incident.id)
   const matching = narrowed(service === null ? all : all.where(sql<number>`+service_id`, '=', service), filter)
-  // Only the alerts of the page are read in full: a storm has thousands.
+  // A storm has thousands of alerts. Only those on the page are read in full.
   const ids = db.all(newest(matching).select('id').limit(page.limit).offset(offsetOf(page)))
   return {
     items: listAlertsByRowId(

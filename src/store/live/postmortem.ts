@@ -9,7 +9,7 @@ import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 
 /**
- * Generates the next revision from the saved records. Copies the texts of people from the previous revision.
+ * Generates the next revision from the saved records. Keeps the texts that users wrote in the previous revision.
  * @param entries the entries of the timeline that are saved together with the postmortem
  * @returns null if the plan has no postmortems
  */
