@@ -175,6 +175,15 @@ test('typed text survives the end of a session', async (t) => {
   assert.match(html, /name="csrf" value="[\w-]{43}"/)
 })
 
+test('a form that is shown again names its fields in words, and only those that a person filled', async (t) => {
+  const { browser, acme } = start(t)
+  const waiting = 'seen=before&rootCause=disk+full'
+  const { html } = await browser.post('/sign-in', { token: acme.token, to: '/', waiting })
+  assert.match(html, /<dt>root cause<\/dt><dd class="typed">disk full</)
+  assert.doesNotMatch(html, /<dt>seen</)
+  assert.match(html, /name="seen" value="before"/)
+})
+
 test('signing out ends the session', async (t) => {
   const { browser, deps, acme } = start(t)
   const { secret } = signIn(deps, acme.token, { person: 'Ada', agent: '', stay: true })

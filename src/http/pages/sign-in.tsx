@@ -120,12 +120,15 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
       <form class="body stack" method="post" action={form.action}>
         <Hidden fields={{ csrf }} />
         <dl class="pairs">
-          {form.fields.map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd class="typed">{value === '' ? 'empty' : value}</dd>
-            </>
-          ))}
+          {/* `seen` is the text before the edit. The form sends it to find a conflict, but nobody typed it. */}
+          {form.fields
+            .filter(([name]) => name !== 'seen')
+            .map(([name, value]) => (
+              <>
+                <dt>{fieldWords(name)}</dt>
+                <dd class="typed">{value === '' ? 'empty' : value}</dd>
+              </>
+            ))}
         </dl>
         {form.fields.map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
@@ -142,3 +145,8 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
     </div>
   </div>
 )
+
+/** Returns the name of a field in words: `root cause` for `rootCause`. */
+function fieldWords(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replaceAll('-', ' ')
+}

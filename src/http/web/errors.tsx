@@ -40,7 +40,9 @@ export async function answerError(visit: AnyVisit, error: unknown): Promise<Repl
 
 /** Returns whether a form field was typed by the visitor and can be shown again. */
 function isTyped([name, value]: readonly [string, string]): boolean {
-  return value.trim() !== '' && !/^(do|revision|back|matchers)$|address|password|secret|target|token|url/.test(name)
+  return (
+    value.trim() !== '' && !/^(do|revision|back|matchers|seen)$|address|password|secret|target|token|url/.test(name)
+  )
 }
 
 /** Returns the page for an unknown URL. */
