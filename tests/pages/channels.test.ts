@@ -102,7 +102,7 @@ test('a name that is taken is refused with an explanation', async (t) => {
   const { create } = await start(t)
   await create()
   const { status, html } = await create()
-  assert.deepEqual([status, html.includes('A channel on-call already exists: choose another name.')], [400, true])
+  assert.deepEqual([status, html.includes('A channel named on-call already exists: choose another name.')], [400, true])
 })
 
 test('an email channel is refused while the server cannot send email', async (t) => {

@@ -78,7 +78,7 @@ test('the organization can be renamed, but not to a name that is taken', async (
   const { browser, db, acme } = await start(t)
   const fields = { plan: 'Pro', 'auto-incidents': 'off', heartbeats: '1', 'time-zone': 'UTC' }
   const taken = await browser.send('/settings', { ...fields, name: 'Charlie' })
-  assert.deepEqual([taken.status, /An organization Charlie already exists/.test(taken.html)], [400, true])
+  assert.deepEqual([taken.status, /An organization named Charlie already exists/.test(taken.html)], [400, true])
   assert.equal((await browser.send('/settings', { ...fields, name: 'Acme shop' })).status, 303)
   const { name, settings } = findOrganization(db, acme.key) ?? assert.fail()
   assert.deepEqual(

@@ -18,7 +18,7 @@ for (const [what, state, name, detail] of [
     'disk',
     /^7 MiB of disk space is free, .+ min-free-disk = 8; free some space$/,
   ],
-  ['a disk that does not answer', { free: null }, 'disk', /does not respond/],
+  ['a disk that does not answer', { free: null }, 'disk', /is not responding/],
   ['a loop that stood still', { stalled: 1_000 }, 'event-loop', /^the process was blocked for 1000 ms/],
   ['damage', { damage: 'the database is damaged; restore' }, 'integrity', /^the database is damaged/],
   ['a stop', { isStopping: true }, 'running', /^incmon is stopping$/],
