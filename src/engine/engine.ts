@@ -33,6 +33,8 @@ export type EngineDeps = {
   readonly store: EngineStore
   /** Milliseconds since 1970, UTC. */
   readonly now: () => number
+  /** A monotonic clock, in milliseconds, that limits the duration of a batch. Default: the clock of the process. */
+  readonly elapsed?: () => number
   readonly newId: () => string
   /** Returns an integer hash of a payload. */
   readonly hashOf: (payload: string) => number
@@ -100,7 +102,7 @@ export function createEngine(
   const batchDeps = () => ({ store, state, environment, now })
 
   const queue = createQueue({
-    ...{ store, now },
+    ...{ store, now, elapsed: deps.elapsed ?? (() => performance.now()) },
     decide: (inputs, isEnough) => decideBatch(batchDeps(), inputs, isEnough),
     committed: (inputs, batch, milliseconds) => {
       for (const notice of batch.notices) deps.announce(notice)

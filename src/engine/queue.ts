@@ -30,6 +30,8 @@ export type Queue = {
 export type QueueDeps = {
   readonly store: Pick<EngineStore, 'sync' | 'faultOf'>
   readonly now: () => number
+  /** A monotonic clock, in milliseconds. */
+  readonly elapsed: () => number
   /** Processes inputs in order until `isEnough` returns true, and saves the effects. */
   readonly decide: (inputs: readonly Input[], isEnough: () => boolean) => Promise<Batch>
   /** Called once a batch is on disk and answered. `milliseconds` counts from the start of the batch. */
@@ -58,7 +60,7 @@ const GATHER_TURNS = 50
 /** The upper bound for the estimated ratio of a batch's total duration to the duration of its decisions. */
 const MAX_SAVING = 8
 
-export function createQueue({ store, now, decide, committed }: QueueDeps): Queue {
+export function createQueue({ store, now, elapsed, decide, committed }: QueueDeps): Queue {
   let inputs: Queued[] = []
   const works: (() => Promise<void>)[] = []
   let running: Promise<void> | null = null
@@ -89,12 +91,12 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
    */
   const gather = async () => {
     const least = Math.min(GATHER_TURNS, lastMs)
-    const until = performance.now() + Math.max(GATHER_MS, lastMs * GATHER_SHARE)
+    const until = elapsed() + Math.max(GATHER_MS, lastMs * GATHER_SHARE)
     let before = 0
     for (let turn = 1; ; turn += 1) {
       await setImmediate()
       if (inputs.length < 2) return
-      if (turn >= least && (inputs.length === before || performance.now() > until)) return
+      if (turn >= least && (inputs.length === before || elapsed() > until)) return
       before = inputs.length
     }
   }
@@ -109,15 +111,15 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
 
   /** Processes and saves the first inputs. Returns how many were processed, and which to retry. */
   const commit = async (taken: readonly Queued[]): Promise<Progress> => {
-    const began = performance.now()
+    const began = elapsed()
     let decidedMs = 0
     const isEnough = () => {
-      decidedMs = performance.now() - began
+      decidedMs = elapsed() - began
       return decidedMs * wholeByDecided > BATCH_MS
     }
     try {
       const batch = await decide(taken, isEnough)
-      lastMs = performance.now() - began
+      lastMs = elapsed() - began
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
       // Only one batch can be decided and saved while the previous one is being synced.
       await answered
@@ -139,7 +141,7 @@ export function createQueue({ store, now, decide, committed }: QueueDeps): Queue
       if ('error' in result) taken[index]?.reject(result.error)
       else taken[index]?.resolve(result.outcome as never)
     })
-    committed(taken, batch, performance.now() - began)
+    committed(taken, batch, elapsed() - began)
   }
 
   const failed = async (taken: readonly Queued[], error: unknown): Promise<Progress> => {

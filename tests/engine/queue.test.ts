@@ -15,7 +15,7 @@ function makeQueue(decided: (count: number) => void = () => {}) {
     return { outcomes: inputs.map(() => ({ outcome: null })), effects: inputs as never, notices: [] }
   }
   const queue = createQueue({
-    now: () => 0,
+    ...{ now: () => 0, elapsed: () => performance.now() },
     decide: async (inputs) => batchOf(inputs),
     committed: () => {},
     store: {

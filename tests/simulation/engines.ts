@@ -13,6 +13,8 @@ export function startEngines(store: EngineStore, now: () => number): () => Engin
     createEngine({
       store: ordered,
       now,
+      // A busy machine must not split a batch.
+      elapsed: () => 0,
       newId: ofRecords,
       hashOf: (payload) => crc32(payload),
       announce: () => {},
