@@ -119,7 +119,10 @@ suite('a certificate', { concurrency: 4 }, () => {
     const env = { INCMON_PORT: new URL(url).port }
     const named = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
     const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x'], { env })
-    assert.match(named.err, /no response \(its certificate has expired, CERT_HAS_EXPIRED\): renew it, .+ SIGHUP\n$/)
+    assert.match(
+      named.err,
+      /no response \(its certificate has expired, CERT_HAS_EXPIRED\): renew it, .+ SIGHUP to the server\n$/,
+    )
     assert.match(sent.err, /\(its certificate has expired, CERT_HAS_EXPIRED\): run "incmon doctor"/)
     assert.deepEqual([named.code, sent.code], [1, 1])
   })
