@@ -88,7 +88,7 @@ describe('an alert', () => {
   })
 
   test('with an unknown value is a warning that mentions the value', () => {
-    const expected = { severity: 'warning', raw: 'purple', rule: 'label severity: unknown word' }
+    const expected = { severity: 'warning', raw: 'purple', rule: 'label severity: unknown value' }
     assert.deepEqual(severityOf(alert({ severity: 'purple', priority: 'p1' })), expected)
   })
 

@@ -4,7 +4,9 @@ import { type TestContext, test } from 'node:test'
 import { changeIncident } from '../../src/domain/decide/incident-changes.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { withEngine } from '../../src/operations/deps.ts'
+import { editPostmortem } from '../../src/operations/postmortems.ts'
 import { findPostmortem } from '../../src/store/incident/postmortems.ts'
+import { type Read, readHere } from '../../src/store/read.ts'
 import { NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -21,7 +23,7 @@ async function illCart(t: TestContext) {
   const postmortem = (of = acme) => findPostmortem(deps.db, of.key, id)
   const alerts = () =>
     postmortem()?.document.evidence.records.flatMap(({ ref, text }) => (/^alert/.test(ref) ? text : []))
-  return { ...flow, fires, move, postmortem, alerts }
+  return { ...flow, id, fires, move, postmortem, alerts }
 }
 
 test('the postmortem contains an alert that is received just before the resolution', async (t) => {
@@ -55,6 +57,20 @@ test('an incident is resolved with a postmortem although no thread can generate 
   const { engine } = withEngine({ ...deps, read: () => Promise.reject(new Error('the thread ended')) })
   await move('resolved', engine)
   assert.equal(postmortem()?.revision, 1)
+})
+
+test('a text that a user writes while the next revision is generated is in that revision', async (t) => {
+  const { deps, acme, id, move, postmortem } = await illCart(t)
+  await move('resolved')
+  await move('open')
+  const here = readHere(deps.db)
+  const read: Read = async (...asked) => {
+    const found = await here(...asked)
+    editPostmortem(deps, acme.key, id, { rootCause: 'A full disk.' })
+    return found
+  }
+  await move('resolved', withEngine({ ...deps, read }).engine)
+  assert.deepEqual([postmortem()?.revision, postmortem()?.edits.rootCause], [2, 'A full disk.'])
 })
 
 test('an incident that cannot be saved stays open and has no postmortem', async (t) => {

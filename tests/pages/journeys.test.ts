@@ -114,7 +114,7 @@ describe('A user with a browser', () => {
     await page.getByText('Resolve…').click()
     await page.getByRole('button', { name: /^Resolve incident/ }).click()
     await page.getByRole('link', { name: 'Postmortem' }).first().click()
-    await page.getByRole('link', { name: 'Write' }).first().click()
+    await page.getByRole('link', { name: 'Write', exact: true }).first().click()
     await page.locator('textarea').first().fill('A full disk.')
     await page.getByRole('button', { name: /^Save/ }).click()
     assert.equal((await incidentOf('plain')).status, 'resolved')

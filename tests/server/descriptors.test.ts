@@ -37,7 +37,7 @@ test('a server with ulimit -n 256 logs it at startup and lowers max-connections'
   }
   assert.match(
     said,
-    /"max-connections":1024,"openFiles":256,"message":"max-connections is lowered to 192: .+ raise the limit/,
+    /"max-connections":1024,"openFiles":256,"message":"max-connections is lowered to 192, .+ raise the limit/,
   )
   child.kill('SIGTERM')
   await once(child, 'close')

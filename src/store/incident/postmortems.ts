@@ -35,12 +35,15 @@ export function findLastRevision(db: Db, incidentId: number): PostmortemRecord |
   return row ? toRecord(row) : null
 }
 
-export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state'> & {
+export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits'> & {
   readonly id: string
   readonly incidentId: number
 }
 
-/** Inserts a revision. Throws SQLITE_CONSTRAINT_UNIQUE if it already exists. */
+/**
+ * Inserts a revision with the texts that users wrote in the previous one. They may have edited it while this revision
+ * was generated. Throws SQLITE_CONSTRAINT_UNIQUE if the revision already exists.
+ */
 export function insertPostmortem(db: Db, made: NewPostmortem): void {
   db.run(
     db.sql.insertInto('postmortems').values({
@@ -49,7 +52,7 @@ export function insertPostmortem(db: Db, made: NewPostmortem): void {
       revision: made.revision,
       state: 'draft',
       document: JSON.stringify(made.document),
-      edits: JSON.stringify(made.edits),
+      edits: JSON.stringify(findLastRevision(db, made.incidentId)?.edits ?? {}),
       generated_at: made.generatedAt,
     }),
   )

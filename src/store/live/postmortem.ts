@@ -9,7 +9,7 @@ import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 
 /**
- * Generates the next revision from the saved records. Keeps the texts that users wrote in the previous revision.
+ * Generates the next revision from the saved records.
  * @param entries the entries of the timeline that are saved together with the postmortem
  * @returns null if the plan has no postmortems
  */
@@ -20,8 +20,7 @@ export function generatePostmortem(
 ): NewPostmortem | null {
   const plan = findOrganization(db, incident.organizationId)?.plan ?? 'Free'
   if (!hasPostmortems(plan)) return null
-  const last = findLastRevision(db, incident.rowId)
-  const revision = (last?.revision ?? 0) + 1
+  const revision = (findLastRevision(db, incident.rowId)?.revision ?? 0) + 1
   const document = generate({ ...findIncidentFacts(db, incident, at, entries), revision, generatedAt: at })
-  return { id, incidentId: incident.rowId, revision, document, edits: last?.edits ?? {}, generatedAt: at }
+  return { id, incidentId: incident.rowId, revision, document, generatedAt: at }
 }
