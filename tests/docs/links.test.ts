@@ -18,6 +18,15 @@ test('a dead link is found', () => {
   assert.deepEqual(dead, ['docs/x.md: missing.md', 'docs/x.md: #nowhere'])
 })
 
+test('every row of a table has as many cells as the row before', () => {
+  assert.deepEqual(PAGES.flatMap(brokenRows), [])
+})
+
+test('a row that lost its line break is found', () => {
+  const text = '# X\n\n| a | b |\n|---|---|\n| `x` | 1 | | `y` | 2 |\n'
+  assert.deepEqual(brokenRows({ path: 'docs/x.md', text }), ['docs/x.md: | `x` | 1 | | `y` | 2 |'])
+})
+
 test('every page can be reached from the README', () => {
   const reached = new Set(['README.md'])
   for (const path of reached) {
@@ -98,4 +107,17 @@ function anchorsOf(page: Page): string[] {
       .replace(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-'),
   )
+}
+
+/** Returns the rows of tables with another number of cells than the line before, and rows without an end. */
+function brokenRows(page: Page): string[] {
+  const cells = (line: string) => (/^\s*\|.*\|\s*$/.test(line) ? line.split(/(?<!\\)\|/).length : 0)
+  const lines = withoutBlocks(page).split('\n')
+  const isBroken = (line: string, index: number) => {
+    const before = cells(lines[index - 1] ?? '')
+    return /^\s*\|/.test(line)
+      ? cells(line) === 0 || (before > 0 && cells(line) !== before)
+      : before > 0 && line.trim() !== ''
+  }
+  return lines.filter(isBroken).map((line) => `${page.path}: ${line.trim()}`)
 }

@@ -69,7 +69,7 @@ function quote(rows: readonly (readonly string[])[]): void {
   const day = new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })
   const [cores, form] = [availableParallelism(), isShort ? 'short' : 'full']
   const program = process.env.INCMON ? 'from the executable' : 'from the source'
-  const table = rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  const table = rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
   const text = readFileSync(DOCUMENT, 'utf8')
     .replace(
       /^The figures are from .*$/m,
