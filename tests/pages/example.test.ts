@@ -176,6 +176,8 @@ test("the configuration for a sender has this server's URL and a fresh token, an
   const { html } = await browser.send('/welcome?connect=other', { connect: 'other' })
   const [, token = ''] = /Authorization: Bearer (incmon_[\w-]{43})/.exec(html) ?? []
   assert.match(html, /http:\/\/localhost[\s\S]*\/api\/webhooks\/metrics[\s\S]*Waiting for the first event/)
+  assert.match(html, /id="welcome-lead" data-live[^>]*>\s*<h1>Nothing has been sent yet/)
   assert.equal((await sendAlert(token)).status, 200)
-  assert.match((await browser.get('/welcome?connect=other')).html, /Received 1 event from your sender/)
+  const { html: after } = await browser.get('/welcome?connect=other')
+  assert.match(after, /id="welcome-lead"[^>]*>\s*<h1>Connect another sender[\s\S]*Received 1 event from your sender/)
 })

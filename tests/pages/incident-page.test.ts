@@ -144,7 +144,7 @@ test('the duration stops when the last alert ends, and the list and the overview
   assert.match(html, /Was critical for.*10 min.*from 11:58 to 12:08/s)
   assert.match(html, /<title>Recovered: cart: Down · incmon/)
   assert.match((await browser.get('/incidents')).html, /data-label="Lasted">10 min</)
-  assert.match((await browser.get('/')).html, /Critical for 10 min/)
+  assert.match((await browser.get('/')).html, /Was critical for 10 min/)
 })
 
 test('a status step names the person who set it', async (t) => {

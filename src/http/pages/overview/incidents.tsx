@@ -26,7 +26,7 @@ export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
         <p class="row">
           <Badge
             level={incident.severity}
-            text={`${capitalized(incident.severity)} for ${formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)}`}
+            text={`${incident.endedAt === null ? capitalized(incident.severity) : `Was ${incident.severity}`} for ${formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)}`}
           />
           <Status status={incident.status} />
           <span class="quiet">incident {incident.number}</span>

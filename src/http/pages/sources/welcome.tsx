@@ -15,22 +15,24 @@ type Props = {
 
 export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasServices, hasEvents, children }) => (
   <div class="narrow">
-    <h1>
-      {hasServices
-        ? 'Connect another sender.'
-        : hasEvents
-          ? 'There are no services yet.'
-          : 'Nothing has been sent yet.'}
-    </h1>
-    <p class="second lead">
-      {!hasServices ? (
-        `${hasEvents ? 'The first alert or deploy creates a service' : 'Connect one sender'}, and this page updates automatically. It takes two minutes and three steps.`
-      ) : (
-        <>
-          Events have arrived, and your <a href="/">services</a> are listed. Connect another sender in three steps.
-        </>
-      )}
-    </p>
+    <div id="welcome-lead" data-live>
+      <h1>
+        {hasServices
+          ? 'Connect another sender.'
+          : hasEvents
+            ? 'There are no services yet.'
+            : 'Nothing has been sent yet.'}
+      </h1>
+      <p class="second lead">
+        {!hasServices ? (
+          `${hasEvents ? 'The first alert or deploy creates a service' : 'Connect one sender'}, and this page updates automatically. It takes two minutes and three steps.`
+        ) : (
+          <>
+            Events have arrived, and your <a href="/">services</a> are listed. Connect another sender in three steps.
+          </>
+        )}
+      </p>
+    </div>
     <nav class="kinds" aria-label="Kind of sender">
       {Object.values(CONNECTIONS).map(({ id, name, icon, what }) => (
         <a class="card" href={`/welcome?connect=${id}`} aria-current={id === current ? 'true' : undefined}>
@@ -42,14 +44,16 @@ export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasServic
     </nav>
     <h2 class="hidden-text">Three steps</h2>
     <div class="card">{children}</div>
-    {canAdminister && !hasServices ? (
-      <div class="row after-card">
-        <span class="second">Just looking? The example shows a bad deploy, its crash loop and the incident.</span>
-        <Action action="/welcome/example" csrf={csrf} look="small">
-          Load the example
-        </Action>
-      </div>
-    ) : null}
+    <div id="welcome-example" data-live>
+      {canAdminister && !hasServices ? (
+        <div class="row after-card">
+          <span class="second">Just looking? The example shows a bad deploy, its crash loop and the incident.</span>
+          <Action action="/welcome/example" csrf={csrf} look="small">
+            Load the example
+          </Action>
+        </div>
+      ) : null}
+    </div>
     <p class="second after-card">
       The name of your organization and more tokens are in the <a href="/settings">settings</a>.
     </p>
