@@ -89,7 +89,7 @@ show 2 incmon incident list
 step '7. incmon ranks the probable causes of the incident'
 show 3 causes 1
 
-step '8. A person acknowledges the incident, adds a note and resolves it'
+step '8. A user acknowledges the incident, adds a note and resolves it'
 show 1 incmon incident ack 1
 show 1 incmon incident note 1 'rolled back to the previous release'
 show 3 incmon incident resolve 1

@@ -1,4 +1,4 @@
--- incmon's data model.
+-- incmon's tables and indexes.
 --
 -- Conventions for all tables:
 --   id    the row id: a small increasing integer, never shown to clients

@@ -107,7 +107,7 @@ export const KEYS = {
   ),
   'stop-grace': number(
     250,
-    'how many milliseconds after SIGTERM new connections are still accepted while /readyz fails, for a load balancer',
+    'how long to keep accepting connections after SIGTERM, in milliseconds; /readyz fails meanwhile, so that a load balancer can stop sending traffic',
     'a whole number of milliseconds from 0 to 60000',
     (ms) => inRange(ms, 0, 60_000),
   ),

@@ -35,7 +35,7 @@ else {
 }
 
 function smoke(command: readonly string[]): void {
-  test('version prints incmon, Node, SQLite, the commit and the data model', (t) => {
+  test('version prints incmon, Node, SQLite, the commit and the schema version', (t) => {
     const { code, out } = run(command, temporaryDirectory(t), ['version', '--json'])
     const { version, commit, node, sqlite, dataModel } = JSON.parse(out)
     assert.equal(code, 0)

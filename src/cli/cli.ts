@@ -25,7 +25,7 @@ import { addSetupLink, addToken } from './commands/token.ts'
 import { addCompletion } from './completion/completion.ts'
 import { addCommand, addKeys, PlainCommand } from './plain-command.ts'
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function createProgram(now: () => number): Command {
   const program: Command = new PlainCommand('incmon')
     .description('Incident monitoring: Kubernetes events, Alertmanager, Grafana and GitLab CI in one history.')

@@ -26,7 +26,7 @@ export function requireConfig(flags: Flags): Config {
 
 /**
  * Applies pending migrations while this process has the database locked, because a running server would not know the
- * new data model.
+ * new schema version.
  * @param migrations replaces the program's own in tests
  * @throws StoreError if a server or another command holds the lock
  */
@@ -78,12 +78,12 @@ export function refuseMissing(file: string, options: Common): void {
   throw new CommandError(`there is no database at ${resolve(file)}: ${create}, or choose another with --database`)
 }
 
-/** @throws CommandError if the file's data model is older than the program's */
+/** @throws CommandError if the file's schema version is older than the program's */
 export function requireCurrent(db: Db, options: Common): void {
   const missing = migrationStates(db).filter(({ appliedAt }) => appliedAt === null)
   if (missing.length === 0) return
   throw new CommandError(
-    `${db.file} has an older data model: upgrade it with ${hint(options, 'migrate')}, which makes a copy first`,
+    `${db.file} has an older schema version: upgrade it with ${hint(options, 'migrate')}, which makes a copy first`,
   )
 }
 

@@ -10,7 +10,7 @@ import { parseBody } from '../intake/json.ts'
 /** An event. `payload` has the format of a webhook body. */
 export type DumpedEvent = {
   readonly source: Source
-  /** In milliseconds UTC, or null if the line has no time. */
+  /** Unix time in milliseconds, or null if the line has no time. */
   readonly receivedAt: number | null
   /** Whether the alert is silenced or inhibited. Alertmanager does not send such alerts. */
   readonly isSuppressed: boolean
@@ -31,7 +31,7 @@ const BRACKET = 0x5b
 /**
  * Returns all entries in order of receipt, and the errors for invalid entries. Entries without a time come last. Stores
  * only the position of each entry, so a large file needs little more memory than its size.
- * @param now in milliseconds UTC; later times of receipt are rejected
+ * @param now Unix time in milliseconds; later times of receipt are rejected
  * @throws IncmonError `invalid` if the file is a single list that cannot be parsed
  */
 export function openDump(bytes: Uint8Array, now: number): { readonly entries: Entry[]; readonly faults: Fault[] } {

@@ -7,7 +7,7 @@ const POD = `${WORKLOAD.name}-5d8c7b9f4d-x2x7k`
 const SUMMARY = 'A test alert of "incmon send-test"'
 export const TEST_SERVICE = `${WORKLOAD.namespace}/${WORKLOAD.name}`
 
-/** Functions that return a source's payload. `now` is in milliseconds UTC. */
+/** Functions that return a source's payload. `now` is a Unix time in milliseconds. */
 export const TEST_PAYLOADS: Readonly<Record<Source, (now: number) => unknown>> = {
   cluster: (now) => {
     const message = `Back-off restarting failed container ${WORKLOAD.name} in pod ${POD}`

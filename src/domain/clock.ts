@@ -11,7 +11,7 @@ const HELD = 5 * 60_000
  * Returns a clock that stands still while `read` is at most five minutes behind the last result, so that later records
  * never get an earlier time. A larger step back takes effect at once, so that a server started in the wrong year can
  * recover. Times before 1970 are returned as 1970.
- * @param read milliseconds UTC
+ * @param read Unix time in milliseconds
  */
 export function steadyClock(read: () => number): () => number {
   let shown = Number.NEGATIVE_INFINITY
@@ -29,7 +29,7 @@ const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
 /**
  * Returns a function that creates UUIDs, each greater than the previous one and than `last`. If the clock goes back,
  * generation continues from the last time. If the counter overflows, it continues with the next millisecond.
- * @param now milliseconds UTC
+ * @param now Unix time in milliseconds
  * @param random returns 32 random bits
  * @param last the newest UUID from an earlier process, or null
  */

@@ -20,8 +20,8 @@ const EPOCH = /^\d{10,15}(?:\.\d{1,9})?$/
  * Parses a time as sent by any supported sender: RFC 3339 with up to 9 fraction digits and any offset, Go's
  * `time.String()`, Ruby's `Time#to_s` (all optionally in quotes), or epoch seconds or milliseconds as a number or
  * digits. The default zone is UTC. A leap second becomes :59. Fractions are truncated to milliseconds.
- * @returns milliseconds UTC, or null for '', `<no value>`, null, Go's zero time (year 1), dates that do not exist,
- * dates without a time, and times before 1970 or after 9999
+ * @returns Unix time in milliseconds, or null for '', `<no value>`, null, Go's zero time (year 1), dates that do not
+ * exist, dates without a time, and times before 1970 or after 9999
  */
 export function parseInstant(value: unknown): number | null {
   if (typeof value === 'number') return fromEpoch(value)
@@ -35,7 +35,7 @@ export function parseInstant(value: unknown): number | null {
 /**
  * Parses a query parameter: ISO 8601 with any offset, or just a date. A date means 00:00 UTC that day for `from`, and
  * 00:00 UTC the next day for `to` (exclusive). An unencoded plus sign arrives as a space and is accepted.
- * @returns milliseconds UTC, or null if the text is not a time
+ * @returns Unix time in milliseconds, or null if the text is not a time
  */
 export function parseBound(text: string, side: 'from' | 'to'): number | null {
   const trimmed = text.trim()

@@ -10,7 +10,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** Displayed for an invalid time. */
 const NO_TIME = 'unknown time'
 
-/** `now`: milliseconds UTC. `zone`: the reader's IANA time zone. */
+/** `now`: Unix time in milliseconds. `zone`: the reader's IANA time zone. */
 export type Reader = { readonly now: number; readonly zone: string }
 
 type DateParts = {

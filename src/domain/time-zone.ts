@@ -47,7 +47,7 @@ export function isClockTime(text: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
 }
 
-/** Returns the local date and time at an instant in milliseconds UTC. */
+/** Returns the local date and time at an instant, a Unix time in milliseconds. */
 export function localTimeOf(at: number, timeZone: string): LocalTime {
   const parts = new Map(
     formatterOf(timeZone)

@@ -14,7 +14,7 @@ export type Input<Outcome = unknown> = {
   readonly organizationId: number
   /**
    * Makes the decisions for this input. The engine repeats the call if facts were missing, after loading the facts and
-   * undoing the effects. `now` is the time of the first call, in milliseconds UTC.
+   * undoing the effects. `now` is the time of the first call, as Unix time in milliseconds.
    */
   readonly decide: (ctx: Context, now: number) => Decided<Outcome>
 }

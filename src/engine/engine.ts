@@ -59,7 +59,7 @@ export type Engine = {
    * @throws AggregateError after the commit, with the errors of the records that failed and were postponed
    */
   readonly sweep: () => Promise<boolean>
-  /** Returns when the next work is due, in milliseconds UTC, or null. */
+  /** Returns when the next work is due, as Unix time in milliseconds, or null. */
   readonly nextDue: () => number | null
   /** Reads the live state of an organization. `look` must not change it. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>

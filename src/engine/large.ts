@@ -33,7 +33,7 @@ export type LargeQueue = {
   readonly close: () => Promise<void>
 }
 
-/** Stores a chunk that was queued at `since`, in milliseconds UTC. */
+/** Stores a chunk that was queued at `since`, as Unix time in milliseconds. */
 type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 
 /**

@@ -13,7 +13,7 @@ export type Queued = Input & {
   readonly delivery: Delivery | null
   readonly resolve: (outcome: never) => void
   readonly reject: (error: unknown) => void
-  /** When the input was submitted, in milliseconds UTC. */
+  /** When the input was submitted, as Unix time in milliseconds. */
   readonly since: number
 }
 

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { parseInstant } from '../domain/instant.ts'
 import type { Matcher } from '../domain/silence/matcher.ts'
 
-/** Times are in milliseconds UTC. */
+/** Times are Unix times in milliseconds. */
 export type ReadSilence = {
   readonly matchers: readonly Matcher[]
   readonly startsAt: number

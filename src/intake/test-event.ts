@@ -5,7 +5,7 @@
 import type { Draft, Intake, Source } from '../domain/event/event.ts'
 import { READERS } from './index.ts'
 
-/** Returns a test event in the format of this sender. `now`: milliseconds UTC. */
+/** Returns a test event in the format of this sender. `now`: Unix time in milliseconds. */
 export function testEvent(source: Source, actor: string, now: number): Intake {
   const intake = READERS[source](BODIES[source](`A test event, sent from the pages of incmon by ${actor}`), now)
   return { ...intake, accepted: intake.accepted.map((one) => ({ ...one, draft: asTest(one.draft) })) }

@@ -18,7 +18,7 @@ type AcknowledgeLink = {
   readonly incidentId: string
   /** How often the incident had been reopened. The link becomes invalid when the incident is reopened. */
   readonly opening: string
-  /** In milliseconds UTC, rounded to the second. */
+  /** Unix time in milliseconds, rounded to the second. */
   readonly until: number
 }
 

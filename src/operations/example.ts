@@ -6,7 +6,7 @@ import { findOrganization } from '../store/organizations.ts'
 import { deleteCluster, findClusterUse } from '../store/service/cluster.ts'
 import type { Deps } from './deps.ts'
 
-/** A request from an example sender. `at`: the time of the request in milliseconds UTC. */
+/** A request from an example sender. `at`: the Unix time of the request in milliseconds. */
 type ExampleDelivery = { readonly at: number; readonly source: Source; readonly intake: Intake }
 
 /**

@@ -68,7 +68,7 @@ export function endOfToken(deps: Deps, secret: string): TokenEnd | null {
   return identity && endOf(identity, deps.now())
 }
 
-/** Why a token is invalid, and since when, in milliseconds UTC. */
+/** Why a token is invalid, and since when, as Unix time in milliseconds. */
 type TokenEnd = { readonly why: 'expired' | 'revoked'; readonly at: number }
 
 function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt'>, now: number): TokenEnd | null {

@@ -53,7 +53,7 @@ export type Loop = {
 
 /**
  * @param steady returns the time of a monotonic clock in milliseconds
- * @param wall returns the time of the system clock in milliseconds UTC
+ * @param wall returns the system clock's Unix time in milliseconds
  * @param jumped called with the size in milliseconds of a clock jump of more than a minute
  */
 export function watchLoop(steady: () => number, wall: () => number, jumped: (ms: number) => void): Loop {

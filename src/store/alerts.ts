@@ -11,7 +11,7 @@ import { listed, query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC. */
+/** Times are Unix times in milliseconds. */
 export type AlertRecord = {
   readonly id: string
   readonly serviceId: string

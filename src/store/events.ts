@@ -11,7 +11,7 @@ import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC. `at`: the sender's time. */
+/** Times are Unix times in milliseconds. `at`: the sender's time. */
 export type EventRecord = {
   readonly id: string
   readonly source: Source

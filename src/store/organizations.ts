@@ -3,7 +3,7 @@ import { type Plan, type Settings, withDefaults } from '../domain/organization.t
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `rowId` is never exposed to clients. Times are in milliseconds UTC. */
+/** `rowId` is never exposed to clients. Times are Unix times in milliseconds. */
 export type OrganizationRecord = {
   readonly rowId: number
   readonly id: string

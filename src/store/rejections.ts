@@ -7,7 +7,7 @@ import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `index`: the item's index in its request. `receivedAt`: milliseconds UTC. */
+/** `index`: the item's index in its request. `receivedAt`: Unix time in milliseconds. */
 export type RejectionRecord = {
   readonly id: string
   readonly source: Source

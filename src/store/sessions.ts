@@ -5,7 +5,7 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC. `tokenName`: null if the session was created with a setup link. */
+/** Times are Unix times in milliseconds. `tokenName`: null if the session was created with a setup link. */
 type SessionRecord = {
   readonly id: string
   readonly person: string

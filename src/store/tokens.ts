@@ -8,7 +8,7 @@ import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** A token's organization and scopes. Times are in milliseconds UTC. */
+/** A token's organization and scopes. Times are Unix times in milliseconds. */
 export type Identity = {
   readonly tokenId: number
   readonly tokenName: string

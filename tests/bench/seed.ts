@@ -15,7 +15,7 @@ const CHUNK = 100_000
 export const SEEDED_NOW = Date.UTC(2026, 10, 1)
 
 /**
- * Returns the file with this many rows and the current data model. If missing, it is created, which takes about a
+ * Returns the file with this many rows and the current schema version. If missing, it is created, which takes about a
  * minute per million rows.
  */
 export function seededDatabase(rows: number, tell: (line: string) => void): string {

@@ -41,7 +41,7 @@ suite('commands', { concurrency: 4 }, () => {
     assert.deepEqual([node, dataModel], [process.versions.node, MIGRATIONS.length])
     assert.match(commit, /^(unknown|[0-9a-f]{12})$/)
     for (const one of [version, sqlite]) assert.match(one, /^\d+\.\d+\.\d+$/)
-    const line = `incmon ${version}, commit ${commit}, Node ${node}, SQLite ${sqlite}, data model ${dataModel}\n`
+    const line = `incmon ${version}, commit ${commit}, Node ${node}, SQLite ${sqlite}, schema version ${dataModel}\n`
     assert.equal((await incmon(cwd, ['version'])).out, line)
     assert.deepEqual(readdirSync(cwd), [])
   })

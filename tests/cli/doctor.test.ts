@@ -208,7 +208,10 @@ suite('doctor', { concurrency: 4 }, () => {
       examine(cwd, { INCMON_PORT: '0' }, null, '--full'),
     ])
     assert.deepEqual(quick.of('integrity'), ['ok the file is intact (quick_check)'])
-    assert.match(quick.of('schema').join(), /^fail 1 difference to data model \d+: index tokens_by_organization is not/)
+    assert.match(
+      quick.of('schema').join(),
+      /^fail 1 difference from schema version \d+: index tokens_by_organization differs/,
+    )
     assert.match(
       full.of('integrity')[0] ?? '',
       /^fail integrity_check found \d+ faults?; the first: row 1 missing from index/,

@@ -14,7 +14,7 @@
  *
  * A new file needs only `setup` and `run`: INCMON_UPDATE_GOLDENS=1 npm test tests/cli/golden.test.ts adds the rest. Review
  * the result. Output that varies between runs is replaced with {time}, {uuid}, {secret}, {url}, {size}, {directory}, {version},
- * {bytes}, {commit}, {node}, {sqlite}, {migrations}, {model} (the data model of this program).
+ * {bytes}, {commit}, {node}, {sqlite}, {migrations}, {model} (the schema version of this program).
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -31,7 +31,7 @@ const PLACEHOLDERS: readonly (readonly [what: RegExp, placeholder: string])[] = 
   [/^VERSION +NAME +APPLIED\n(?:\d+ .*\n)+/gm, 'VERSION  NAME  APPLIED\n{migrations}\n'],
   [/"\d{4}_[a-z_]+"(?:,"\d{4}_[a-z_]+")*/g, '"{migrations}"'],
   [/\b\d{4}_[a-z_]+(?:, \d{4}_[a-z_]+)*/g, '{migrations}'],
-  [new RegExp(`\\b(knows|has|only|uses|data model) ${MIGRATIONS.length}\\b`, 'g'), '$1 {model}'],
+  [new RegExp(`\\b(at most|uses|schema version) ${MIGRATIONS.length}\\b`, 'g'), '$1 {model}'],
   [/\b(commit"?[: ]"?)(?:[0-9a-f]{12}|unknown)\b/g, '$1{commit}'],
   [/\b(node"?[: ]"?)\d+\.\d+\.\d+/gi, '$1{node}'],
   [/\b(sqlite"?[: ]"?)\d+\.\d+\.\d+/gi, '$1{sqlite}'],

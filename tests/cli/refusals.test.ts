@@ -187,7 +187,7 @@ const FILES: readonly [what: string, make: (file: string) => void, line: RegExp]
   [
     'of a newer incmon',
     newer,
-    new RegExp(`has data model 99, but this incmon supports only ${MIGRATIONS.length}: use a newer`),
+    new RegExp(`has schema version 99, but this version of incmon supports at most ${MIGRATIONS.length}: use a newer`),
   ],
   ['damaged', damaged, /damaged.*restore a backup/],
 ]

@@ -22,13 +22,13 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   [
     'of a newer incmon',
     (file) => setModel(file, 99),
-    /has data model 99, but this incmon supports only \d+: use a newer version of incmon/,
+    /has schema version 99, but this version of incmon supports at most \d+: use a newer version of incmon/,
   ],
   ['without anything', (file) => setModel(file, 0), /is empty: choose another backup$/],
   [
     'with a trigger that takes tokens away',
     (file) => change(file, 'CREATE TRIGGER steal AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END'),
-    /does not have the schema of an incmon database \(trigger steal is not part of data model \d+\): choose another backup$/,
+    /does not have the schema of an incmon database \(trigger steal is not part of schema version \d+\): choose another backup$/,
   ],
   [
     'with a view in place of a table',
@@ -39,7 +39,7 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   [
     'with a table that was altered',
     (file) => change(file, 'ALTER TABLE tokens ADD COLUMN secret TEXT'),
-    /\(table tokens is not that of data model \d+\)/,
+    /\(table tokens differs from schema version \d+\)/,
   ],
   [
     'with a reference to a row that does not exist',

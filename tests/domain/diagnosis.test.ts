@@ -183,8 +183,8 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   ],
   [
     'a trigger that no migration made',
-    { content: { ...CONTENT, differences: ['trigger steal is not part of data model 3', 'x'] } },
-    /^fail schema: 2 differences to data model 3: trigger steal is not part of data model 3; stop the server/,
+    { content: { ...CONTENT, differences: ['trigger steal is not part of schema version 3', 'x'] } },
+    /^fail schema: 2 differences from schema version 3: trigger steal is not part of schema version 3; stop the server/,
   ],
   [
     'a broken reference',
@@ -209,12 +209,12 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'an older model',
     { content: { ...CONTENT, version: 2 } },
-    /^warn schema: data model 2, but this incmon uses 3; "incmon migrate"/,
+    /^warn schema: schema version 2, but this version of incmon uses 3; "incmon migrate"/,
   ],
   [
     'a newer model',
     { content: { ...CONTENT, version: 4, history: null } },
-    /^fail schema: data model 4, but this incmon supports only 3; use a newer/,
+    /^fail schema: schema version 4, but this version of incmon supports at most 3; use a newer/,
   ],
   [
     'a clock set back',

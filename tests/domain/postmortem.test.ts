@@ -79,7 +79,7 @@ test('a confirmed link precedes a better one, and a rejected one is omitted', ()
   )
   assert.match(
     contributing.sentences.at(-1)?.text ?? '',
-    /^Omitted, because a person rejected the link: pipeline shop\/cart-api#4711\.$/,
+    /^Omitted, because a user rejected the link: pipeline shop\/cart-api#4711\.$/,
   )
 })
 
@@ -95,7 +95,7 @@ test('the changes are in the order of the suspects, including one without a link
   )
   assert.ok(
     summary.sentences.some(({ text }) =>
-      /trigger is pipeline shop\/pay#7 .* Its score as a suspect is 0\.45 \(possible\)/.test(text),
+      /trigger is pipeline shop\/pay#7 .* Its suspect score is 0\.45 \(possible\)/.test(text),
     ),
   )
 })

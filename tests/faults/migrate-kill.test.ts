@@ -1,5 +1,5 @@
 /**
- * kill -9 during a long migration: the file has either the old or the new data model, with every row, and the next
+ * kill -9 during a long migration: the file has either the old or the new schema version, with every row, and the next
  * attempt succeeds.
  */
 import assert from 'node:assert/strict'
@@ -20,7 +20,7 @@ const ROWS = 100_000
 const KILLS = 20
 const PROGRAM = new URL('migrating.ts', import.meta.url).pathname
 
-/** Creates a database with many rows and the latest data model, which the program migrates to an even newer one. */
+/** Creates a database with many rows and the latest schema version, which the program migrates to an even newer one. */
 function makeFile(directory: string): string {
   const { file } = makeDatabase(directory)
   const db = openStore(file)

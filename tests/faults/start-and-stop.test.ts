@@ -48,7 +48,7 @@ type Case = {
 const CASES: readonly Case[] = [
   { what: 'a missing directory', at: (file) => join(file, '..', 'gone', 'incmon.db'), line: /check that .+ exists/ },
   {
-    what: 'a newer data model',
+    what: 'a newer schema version',
     spoil: (file) => change(file, 'PRAGMA user_version = 99'),
     line: /use a newer version of incmon/,
   },

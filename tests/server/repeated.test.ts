@@ -96,7 +96,7 @@ test('a failing sweep logs once what to do, and keeps running', async (t) => {
   await afterRounds(3)
   const told = said().map(([message]) => message)
   assert.deepEqual(told, ['the sweep failed', 'the sweep failed again', 'the sweep works again'])
-  assert.match(JSON.parse(lines[0] ?? '').remedy, /^the database cannot be written: check the owner/)
+  assert.match(JSON.parse(lines[0] ?? '').remedy, /^cannot write to the database: check the owner/)
 })
 
 test('pruning waits for a lock and logs one line without a stack', async (t) => {

@@ -21,7 +21,7 @@ import type { Message } from './steps.ts'
 /** A body as sent, and the delivery that intake creates from it. */
 export type Request = { readonly body: Body; readonly delivery: Delivery }
 
-/** Returns a request received at `receivedAt`, in milliseconds UTC. */
+/** Returns a request received at `receivedAt`, as Unix time in milliseconds. */
 export function readRequest(
   [source, body]: readonly [Source, Body],
   from: Pick<Delivery, 'organizationId' | 'cluster' | 'receivedAt' | 'idempotencyKey'>,

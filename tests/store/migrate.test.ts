@@ -91,7 +91,7 @@ test('a file of a newer version is refused in one line and stays unchanged', (t)
   const before = readFileSync(db.file)
   const [newer, known] = [MIGRATIONS.length + 1, MIGRATIONS.length]
   assert.throws(() => migrate(db, 1), {
-    message: `${db.file} has data model ${newer}, but this incmon supports only ${known}: use a newer version of incmon, or restore an older backup`,
+    message: `${db.file} has schema version ${newer}, but this version of incmon supports at most ${known}: use a newer version of incmon, or restore an older backup`,
   })
   assert.ok(readFileSync(db.file).equals(before))
 })

@@ -10,7 +10,7 @@ import { makeFlow } from '../helpers/flow.ts'
 import { listening } from '../helpers/listening.ts'
 
 const STORE = new URL('../../src/store/', import.meta.url)
-/** Files without queries on tables of the data model. */
+/** Files without queries on tables of the schema version. */
 const WITHOUT_QUERIES = /^(sqlite\/|engine-store\.ts$)/
 
 /** Names that are not tables, small tables, and indexes that contain only live records. */

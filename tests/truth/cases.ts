@@ -27,7 +27,10 @@ export function readDataSets(directory: string): ReadonlyMap<string, readonly Ca
   return new Map(names.sort().map((name) => [own ? directory : name, readCases(join(directory, name, 'cases'))]))
 }
 
-/** Returns when the truth was recorded or when the last request was sent, whichever is later, in milliseconds UTC. */
+/**
+ * Returns when the truth was recorded or when the last request was sent, whichever is later, as Unix time in
+ * milliseconds.
+ */
 export function captureOf({ requests, truth }: Case): number {
   const last = Date.parse(requests.at(-1)?.t ?? '')
   return Math.max(last, Date.parse(truth.capturedAt ?? truth.detectedAt ?? '') || last)

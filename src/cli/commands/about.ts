@@ -9,7 +9,7 @@ import { print } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
 export function addAbout(program: Command): void {
-  const doc = 'print the versions of incmon, Node, SQLite and the data model, and the commit'
+  const doc = 'print the versions of incmon, Node, SQLite and the schema, and the commit'
   addCommand(program, 'version', doc).action(printVersion)
   addCommand(program, 'licenses', 'print the licenses of the bundled software')
     .argument('[part]', 'print only the license of this component, such as hono')
@@ -25,7 +25,7 @@ function printVersion(options: { readonly json?: boolean }): void {
     dataModel: MIGRATIONS.length,
   }
   const { version, commit, node, sqlite, dataModel } = facts
-  const line = `incmon ${version}, commit ${commit}, Node ${node}, SQLite ${sqlite}, data model ${dataModel}`
+  const line = `incmon ${version}, commit ${commit}, Node ${node}, SQLite ${sqlite}, schema version ${dataModel}`
   print(options.json ? JSON.stringify(facts) : line)
 }
 

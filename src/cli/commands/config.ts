@@ -7,7 +7,7 @@ import { NegativeAnswer } from '../failure.ts'
 import { print, printError, printList, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function addConfig(program: Command, now: () => number): void {
   addCommand(
     program,

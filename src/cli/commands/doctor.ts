@@ -23,7 +23,7 @@ import { configuredAddress, reachableUrl } from '../server-address.ts'
 /** How long to wait for a server on this machine. */
 const TIMEOUT_MS = 5_000
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function addDoctor(program: Command, now: () => number): void {
   const doc =
     'diagnose the database, disk, clock, senders, tokens, port and certificate, without changing anything; exit with 1 on failure'

@@ -25,7 +25,7 @@ type Health = { readonly url: string | null } & (
   | { readonly why: string; readonly message: string }
 )
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function addHealth(program: Command, now: () => number): void {
   addCommand(program, 'health', 'check whether the server is ready; exit with 1 if it is not')
     .option('--url <url>', 'the URL of the server (default: INCMON_URL, or the server running on the database)')

@@ -39,7 +39,7 @@ type Sent = {
   readonly payload: string
 }
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function addImport(program: Command, now: () => number): void {
   addOrgCommand(program, 'import', 'import events from another system with their original times; safe to repeat')
     .argument(

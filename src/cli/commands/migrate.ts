@@ -1,4 +1,4 @@
-/** incmon migrate: upgrades a database to this program's data model, or lists the pending migrations. */
+/** incmon migrate: upgrades a database to this program's schema version, or lists the pending migrations. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { holdLock } from '../../store/sqlite/lock.ts'
@@ -9,9 +9,9 @@ import { bringUpToDate, type Common, isMissing, makeShrinkable, reportMigration,
 import { instant, print, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function addMigrate(program: Command, now: () => number): void {
-  const doc = 'update the database to the data model of this version; an older file is copied first'
+  const doc = 'update the database to the schema version of this program; an older file is copied first'
   addCommand(program, 'migrate', doc)
     .option('--status', 'show every migration and when it was applied')
     .option('--dry-run', 'show which migrations would be applied, without applying them')

@@ -10,7 +10,7 @@ import { CommandError, UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 import { addOrgCommand } from '../plain-command.ts'
 
-/** `from` and `to` filter by creation time: from ≤ createdAt < to, in milliseconds UTC. */
+/** `from` and `to` filter by creation time: from ≤ createdAt < to, as Unix time in milliseconds. */
 type Export = OrganizationOptions & { readonly from?: number; readonly to?: number; readonly force?: boolean }
 
 const MARKDOWN = 'text/markdown'

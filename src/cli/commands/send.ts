@@ -40,7 +40,7 @@ type Options = Receiver & {
 
 const URL_HELP = 'the URL of the server (default: INCMON_URL, or the server running on the database)'
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function addSend(program: Command, now: () => number): void {
   addCommand(program, 'send-test', 'send a test problem for a fictional service, in the format of a real sender')
     .addArgument(new Argument('<sender>', 'the sender to imitate').choices(SOURCE_NAMES).argParser(parseSource))

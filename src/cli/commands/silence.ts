@@ -34,7 +34,7 @@ type Silence = {
   readonly matching: number
 }
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function addSilence(program: Command, now: () => number): void {
   const silence = addCommand(program, 'silence', 'manage silences, which mute alerts for some time')
   addOrgCommand(

@@ -38,7 +38,7 @@ type Token = {
   readonly lastUsedAt: string | null
 }
 
-/** @param now the clock, in milliseconds UTC */
+/** @param now returns the current Unix time in milliseconds */
 export function addToken(program: Command, now: () => number): void {
   const token = addCommand(program, 'token', 'manage the tokens of senders and API users')
   addOrgCommand(token, 'create', 'create a token and print it once')

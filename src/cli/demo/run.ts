@@ -26,7 +26,7 @@ export type DemoOptions = {
   readonly port: number
   readonly log: Log
   readonly seed: number
-  /** Returns the current time in milliseconds UTC. */
+  /** Returns the current Unix time in milliseconds. */
   readonly now: () => number
   /** The number of days of history. Default: 7. */
   readonly days?: number

@@ -1,7 +1,7 @@
 /** Builds requests in the formats of the real senders. */
 import type { Source } from '../../domain/event/event.ts'
 
-/** A webhook request. `at` is in milliseconds UTC. */
+/** A webhook request. `at` is a Unix time in milliseconds. */
 export type Request = { readonly at: number; readonly source: Source; readonly body: object }
 
 export const SECOND = 1000

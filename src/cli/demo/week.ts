@@ -20,7 +20,7 @@ const MINOR = [
   ['QueueGrowing', 'More than 1,000 messages are in the queue.'],
 ] as const
 
-/** Returns the week around `now` (milliseconds UTC). The same seed and time produce the same week. */
+/** Returns the week around `now` (Unix time in milliseconds). The same seed and time produce the same week. */
 export function weekOf(now: number, seed: number): Story {
   const chance = random(seed)
   const start = now - 7 * DAY

@@ -4,7 +4,7 @@ import { formatInstant, parseInstant } from '../../domain/instant.ts'
 import { MAX_DEPTH, parseBody } from '../../intake/json.ts'
 import { detailOf, parseObject } from '../ask.ts'
 
-/** `line` starts at 1. `at` is in milliseconds UTC. `headers` is null if none were recorded. */
+/** `line` starts at 1. `at` is a Unix time in milliseconds. `headers` is null if none were recorded. */
 export type RecordedRequest = {
   readonly line: number
   readonly at: number

@@ -65,7 +65,7 @@ const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 
-/** Creates an alert from the first signal of its condition. If that signal is an end, the alert is already resolved. */
+/** Creates an alert from its first signal. If that signal ends the alert, the alert is already resolved. */
 export function open(
   signal: Signal,
   receivedAt: number,

@@ -14,7 +14,7 @@ const SHUTDOWN = 60 * SECOND
  */
 const ATTEMPT = 10 * SECOND
 
-/** The most recent period in which an object had a condition. Times in milliseconds UTC. */
+/** The most recent period in which an object had a condition. Times are Unix times in milliseconds. */
 export type FiringPeriod = {
   readonly object: string
   /** The first observation in the period. */

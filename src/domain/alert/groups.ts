@@ -3,7 +3,7 @@ import type { Labels, Source } from '../event/event.ts'
 import { formatCount, ordered } from '../postmortem/words.ts'
 import { rank, type Severity } from '../severity.ts'
 
-/** The alert fields needed for grouping. Times in milliseconds UTC. */
+/** The alert fields needed for grouping. Times are Unix times in milliseconds. */
 export type GroupedAlert = {
   readonly id: string
   readonly serviceId: string

@@ -44,7 +44,7 @@ export type Circumstances = SenderBehavior & { readonly planned: boolean }
 export const PUNCTUAL_SENDER: SenderBehavior = { repeats: true, lag: 0 }
 
 export type Unavailable = {
-  /** When the condition opens an incident, in milliseconds UTC. Can be in the future. */
+  /** When the condition opens an incident, as Unix time in milliseconds. Can be in the future. */
   readonly at: number
   /** The time of the first observation. */
   readonly since: number
@@ -63,7 +63,7 @@ export function unavailable(alert: Watched, now: number, context: Circumstances)
 }
 
 /**
- * Returns when a firing condition opens an incident, in milliseconds UTC: immediately if a pod is unavailable,
+ * Returns when a firing condition opens an incident, as Unix time in milliseconds: immediately if a pod is unavailable,
  * otherwise after a minute. A momentary condition must also be repeated. Returns null if the condition never opens an
  * incident.
  */

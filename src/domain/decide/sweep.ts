@@ -30,7 +30,7 @@ export function findDue(state: OrganizationState, now: number, limit: number): D
   }
 }
 
-/** Returns when the next record is due, in milliseconds UTC, or null. */
+/** Returns when the next record is due, as Unix time in milliseconds, or null. */
 export function nextDue(state: OrganizationState): number | null {
   return earliest([
     ...earliestOf(state.dueAlerts).map((rowId) => state.alerts.get(rowId)?.dueAt ?? null),

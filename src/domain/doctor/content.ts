@@ -87,21 +87,21 @@ function diagnoseModel({ version, known, differences }: ReadContent): Finding {
   if (difference !== undefined) {
     return fail(
       'schema',
-      `${countOf(differences.length, 'difference')} to data model ${version}: ${difference}`,
+      `${countOf(differences.length, 'difference')} from schema version ${version}: ${difference}`,
       RESTORE,
     )
   }
   if (version > known) {
     return fail(
       'schema',
-      `data model ${version}, but this incmon supports only ${known}`,
+      `schema version ${version}, but this version of incmon supports at most ${known}`,
       'use a newer version of incmon',
     )
   }
-  if (version === known) return ok('schema', `data model ${version}, as expected by this incmon`)
+  if (version === known) return ok('schema', `schema version ${version}, as expected`)
   return warn(
     'schema',
-    `data model ${version}, but this incmon uses ${known}`,
+    `schema version ${version}, but this version of incmon uses ${known}`,
     '"incmon migrate" or the next "incmon serve" upgrades it',
   )
 }

@@ -5,7 +5,7 @@ import { type DoctorFacts, type Finding, ok, since, type TokenFact, warn } from 
 
 const WEEK = 7 * 86_400_000
 const MAKE_ONE =
-  'create one for a sender with "incmon token create --name alertmanager", or for a person with "--scopes read,write"'
+  'create one for a sender with "incmon token create --name alertmanager", or for a user with "--scopes read,write"'
 
 /**
  * A token counts as in use if it was used in the last 7 days, or never. Revoked tokens and expiring unused tokens are

@@ -36,7 +36,7 @@ export type Hours = { readonly last: number; readonly counts: readonly number[] 
 
 export const NO_HOURS: Hours = { last: 0, counts: [] }
 
-/** Adds events received at `at`, in milliseconds UTC. Ignores events older than a day. */
+/** Adds events received at `at`, as Unix time in milliseconds. Ignores events older than a day. */
 export function withEvents(hours: Hours, at: number, events: number): Hours {
   if (events === 0) return hours
   // Most requests are for the newest hour.

@@ -42,8 +42,8 @@ export function isProbe(group: string): boolean {
 }
 
 /**
- * Returns how long to wait for a repeat before a condition is over, in milliseconds. `repeats`: whether the sender
- * reports repeats. From a sender that does not, missing events say nothing about the end of a lasting condition.
+ * Returns how long to wait for a repeat, in milliseconds, before the condition is considered over. `repeats`: whether
+ * the sender reports repeats. If it does not, missing events say nothing about the end of a lasting condition.
  */
 export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): number {
   if (isMoment(group)) return MOMENT

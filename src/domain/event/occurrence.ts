@@ -4,7 +4,7 @@ const MINUTE = 60_000
 /** After a pause of this length, a condition is considered new. */
 export const PAUSE = 10 * MINUTE
 
-/** The repeats in one event. Times in milliseconds UTC; `count` is at least 1. */
+/** The repeats in one event. Times are Unix times in milliseconds; `count` is at least 1. */
 export type RepeatedEvent = { readonly firstSeenAt: number; readonly at: number; readonly count: number }
 
 /** A period during which a condition was reported without a pause. `first`: its first event. */

@@ -7,10 +7,11 @@ export function changeName({ kind, ref }: Pick<ChangeFact, 'kind' | 'ref'>): str
   return `${kind} ${ref}`
 }
 
-/** Returns text such as `pipeline shop/cart#31 on main (3f2a9c1d)`, or just the name for a rollout. */
-export function changePlace(change: ChangeFact): string {
+/** Returns text such as `pipeline shop/cart#31 on main (3f2a9c1d, note)`, or just the name and note for a rollout. */
+export function changePlace(change: ChangeFact, note = ''): string {
   const { branch, sha } = change
-  return `${changeName(change)}${branch === null ? '' : ` on ${branch}`}${sha === null ? '' : ` (${sha.slice(0, 8)})`}`
+  const notes = [sha?.slice(0, 8) ?? '', note].filter((text) => text !== '').join(', ')
+  return `${changeName(change)}${branch === null ? '' : ` on ${branch}`}${notes === '' ? '' : ` (${notes})`}`
 }
 
 /** Returns the outcome of a pipeline, such as `deploy failed`. For a rollout: `a new pod template`. */
@@ -43,13 +44,19 @@ export function wholeChangeText(change: ChangeFact): string {
 
 /**
  * Formats a change as sentences: `pipeline shop/cart#31 on main (3f2a9c1d), 2026-03-14 02:08:31 to 02:13:40 UTC: deploy
- * failed. Commit “…” by Ada.` Starts with a lower-case letter so that other words can precede it. `more` is inserted
- * after the outcome.
+ * failed. Commit “…” by Ada.` Starts with a lower-case letter so that other words can precede it. `rollouts`: the
+ * names of rollouts to mention with the change.
  */
-export function changeSentences(change: ChangeFact, more = ''): string {
+export function changeSentences(change: ChangeFact, rollouts: readonly string[] = []): string {
   const details = changeDetails(change)
   const rest = details === '' ? '' : ` ${details.charAt(0).toUpperCase()}${details.slice(1)}.`
-  return `${changePlace(change)}, ${periodText(change)}: ${outcomeText(change)}${more}.${rest}`
+  const { kind, startsAt, endsAt } = change
+  const others = rollouts.length === 0 ? '' : `, with ${joinNames(rollouts)}`
+  const story =
+    others !== '' && kind === 'pipeline' && endsAt > startsAt
+      ? `which ran from ${formatPeriod(startsAt, endsAt)} and deployed ${joinNames(rollouts)}`
+      : `${periodText(change)}: ${outcomeText(change)}${others}`
+  return `${changePlace(change)}, ${story}.${rest}`
 }
 
 /** Only the start of a rollout is known. */

@@ -2,7 +2,7 @@
 import { rank, type Severity } from '../severity.ts'
 import type { IncidentStatus } from './incident.ts'
 
-/** The incident fields needed for a merge. Times in milliseconds UTC. */
+/** The incident fields needed for a merge. Times are Unix times in milliseconds. */
 export type Mergeable = {
   readonly id: string
   readonly title: string

@@ -150,7 +150,7 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
 
 function ofCorrelation(link: Link & { readonly count: number }, known: Known): Moment {
   const name = known.get(link.alertId)?.name ?? 'an alert of another incident'
-  const verdict = link.verdict === null ? '' : `, ${link.verdict} by a person`
+  const verdict = link.verdict === null ? '' : `, ${link.verdict} by a user`
   const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${link.band}${verdict}`
   const common = { at: link.createdAt, until: link.createdAt, actor: null, source: null, echo: false, object: '' }
   return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text, count: link.count }

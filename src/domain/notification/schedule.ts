@@ -46,7 +46,7 @@ export function resultOf(status: number | null, isLast: boolean): Result {
 export type Reminders = { readonly remindAfter: number; readonly remindEvery: number }
 
 /**
- * Returns when the next reminder is due, in milliseconds UTC, or null for never.
+ * Returns when the next reminder is due, as Unix time in milliseconds, or null for never.
  * @param sent the number of reminders since the incident was opened
  * @param lastAt the time of the last message about the incident
  */

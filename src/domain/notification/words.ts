@@ -7,7 +7,7 @@ import type { Suspect } from '../suspect/suspect.ts'
 import type { MessageKind } from './kind.ts'
 import { isSender, shortened, shownName } from './names.ts'
 
-/** A notification, with the state of its incident at the time of sending. Times in milliseconds UTC. */
+/** A notification, with the state of its incident at the time of sending. Times are Unix times in milliseconds. */
 export type MessageItem = {
   readonly kind: MessageKind
   /** When the incident changed. */

@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'alert-coverage',
-    text: 'Add an alert that detects this problem before a person does.',
+    text: 'Add an alert that detects this problem automatically.',
     because: foundByPerson,
   },
   {
@@ -146,6 +146,6 @@ function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
 
 function foundByPerson({ incident, alerts }: GroupedFacts): Sentence | null {
   if (incident.origin !== 'manual' || alerts.some(({ startsAt }) => startsAt <= incident.createdAt)) return null
-  const text = `A person opened the incident at ${formatTime(incident.createdAt)}, before any alert.`
+  const text = `The incident was opened manually at ${formatTime(incident.createdAt)}, before any alert.`
   return { text, refs: [incidentRef(incident)] }
 }

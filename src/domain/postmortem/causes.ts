@@ -68,16 +68,18 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   if (!suspect && best.verdict !== 'confirmed')
     return { text: 'No change is a likely trigger.', refs: best.sentence.refs }
   const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
-  const verdict = best.verdict === 'confirmed' ? 'a person confirmed it' : 'nobody has confirmed it yet'
-  const name = told ? `${changePlace(told)} (${outcomeText(told)})` : changeName(best)
+  const verdict = best.verdict === 'confirmed' ? 'a user confirmed it as the cause' : 'no user has confirmed it yet'
+  const name = told ? changePlace(told, outcomeText(told)) : changeName(best)
   const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
-  const judged = suspect ? `${scoreText(suspect)}; ${verdict}` : 'A person confirmed it'
+  const judged = suspect
+    ? `${scoreText(suspect)}, ${best.verdict === 'confirmed' ? 'and' : 'but'} ${verdict}`
+    : 'A user confirmed it as the cause'
   return { text: `The most likely trigger is ${name}, which began ${lag}. ${judged}.`, refs: best.sentence.refs }
 }
 
-/** Returns text such as `Its score as a suspect is 0.97 (very likely)`. */
+/** Returns text such as `Its suspect score is 0.97 (very likely)`. */
 function scoreText({ score, reasons }: SuspectFact): string {
-  return `Its score as a suspect is ${formatScore(score)} (${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })})`
+  return `Its suspect score is ${formatScore(score)} (${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })})`
 }
 
 /**
@@ -185,7 +187,7 @@ function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
 function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
   const named = joinNames(distinct(rejected.map(({ change }) => changeName(change))))
-  return { text: `Omitted, because a person rejected the link: ${named}.`, refs }
+  return { text: `Omitted, because a user rejected the link: ${named}.`, refs }
 }
 
 /** Returns the hints for the conditions in order of the conditions, without duplicates. */

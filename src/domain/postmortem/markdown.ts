@@ -8,7 +8,7 @@ import { formatScore, formatTime } from './words.ts'
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
 
-const FOR_A_PERSON = '*To be written by a person.*'
+const TO_FILL_IN = '*To be filled in manually.*'
 
 /**
  * Returns GitHub-flavored Markdown without HTML: times in UTC, durations in words, evidence as numbers (E1, E2…).
@@ -50,7 +50,7 @@ function headerOf({ header }: Postmortem): string {
 function impactOf({ impact }: Postmortem, numbers: Numbers): readonly string[] {
   return [
     items(impact.sentences, numbers),
-    `**Customers:** ${impact.customers ? '' : FOR_A_PERSON}`.trim(),
+    `**Customers:** ${impact.customers ? '' : TO_FILL_IN}`.trim(),
     ...(impact.customers ? [prose(impact.customers)] : []),
   ]
 }
@@ -72,14 +72,14 @@ function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonl
   const ranked = changes.map((change) => contributionOf(change, numbers)).join('\n')
   return [
     ...(changes.length > 0
-      ? ['Suspected changes: confirmed changes first, then the most likely. The highest score is 1.', ranked]
+      ? ['Suspected changes: confirmed changes first, then the most likely. Scores range from 0 to 1.', ranked]
       : []),
     ...(sentences.length > 0 ? [told(sentences, numbers)] : []),
   ]
 }
 
 function contributionOf({ sentence, score, band, verdict, reasons }: Contribution, numbers: Numbers): string {
-  const judged = `score ${formatScore(score)}, ${band}${verdict === 'confirmed' ? ', confirmed by a person' : ''}`
+  const judged = `score ${formatScore(score)}, ${band}${verdict === 'confirmed' ? ', confirmed by a user' : ''}`
   const lines = reasons.map(({ text }) => `  - ${plain(text)}`)
   return [`- **${judged}:** ${marked(sentence, numbers)}`, ...lines].join('\n')
 }
@@ -116,7 +116,7 @@ function evidenceOf({ evidence }: Postmortem, numbers: Numbers): readonly string
 }
 
 function written(text: string | null): string {
-  return text ? prose(text) : FOR_A_PERSON
+  return text ? prose(text) : TO_FILL_IN
 }
 
 function items(sentences: readonly Sentence[], numbers: Numbers): string {

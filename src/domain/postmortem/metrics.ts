@@ -6,7 +6,7 @@ import { formatSeconds, secondsBetween, stillFiringText } from './words.ts'
 /** The definition of each metric. */
 export const DEFINITIONS = {
   ttd: 'time to detect: from the evidence that opened the incident (or the first alert, if there is none) until the incident was opened',
-  tta: 'time to acknowledge: from the opening of the incident until a person acknowledged it',
+  tta: 'time to acknowledge: from the opening of the incident until a user acknowledged it',
   ttr: 'time to resolve: from the same evidence as TTD (or the opening, if it was earlier) until the resolution',
 } as const
 

@@ -14,8 +14,8 @@ const FIX_WORKS_WITHIN = 60 * 60_000
 const KNOWN_BY: Readonly<Record<Resolution, string>> = {
   reported: 'the sender reported the end',
   inferred: 'the sender no longer repeated it',
-  expired: 'no further event reported it',
-  manual: 'a person resolved it',
+  expired: 'no further events were reported',
+  manual: 'a user resolved it',
 }
 
 export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
@@ -86,12 +86,11 @@ export function fixSentence(facts: GroupedFacts): readonly Sentence[] {
   const [fix, ...made] = fixesOf(facts)
   const recoveredAt = recoveryAt(facts.alerts)
   if (!fix || recoveredAt === null) return []
-  const rolled = made.length === 0 ? '' : `, with ${made.map(changeName).join(' and ')}`
   const after =
     recoveredAt <= fix.endsAt
       ? 'The last alert ended while it ran'
       : `The last alert ended ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after it`
-  const text = `Probable fix: ${changeSentences(fix, rolled)} ${after}.`
+  const text = `Probable fix: ${changeSentences(fix, made.map(changeName))} ${after}.`
   return [{ text, refs: [fix, ...made].map(({ eventId }) => `event/${eventId}`) }]
 }
 

@@ -154,7 +154,7 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
   const ref = incidentRef(incident)
   const first = firstSymptom(alerts)
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
-  const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'A person whose name is not in the record')
+  const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'A user whose name is not in the record')
   const older = first !== undefined && secondsBetween(first.startsAt, incident.startedAt) > 0
   const sentences: Sentence[] = [
     first
@@ -182,5 +182,5 @@ function olderSentence(incident: IncidentFact): Sentence {
 function acknowledgedText({ acknowledgedAt }: IncidentFact, entries: readonly EntryFact[]): string {
   if (acknowledgedAt === null) return 'The record contains no acknowledgement.'
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
-  return `${entry?.actor ?? 'A person whose name is not in the record'} acknowledged it at ${formatTime(acknowledgedAt)}.`
+  return `${entry?.actor ?? 'A user whose name is not in the record'} acknowledged it at ${formatTime(acknowledgedAt)}.`
 }

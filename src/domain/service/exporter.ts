@@ -146,8 +146,8 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
 }
 
 /**
- * Identifies a node exporter by its pod. Some rules in the node mixin keep the exporter's pod but drop its job. If a
- * rule keeps the container, the alert is about the container.
+ * Identifies a node exporter by its pod. Some rules in the node mixin keep the exporter's `pod` label but drop its
+ * `job` label. If a rule keeps the `container` label, the alert is about the container.
  */
 function byPodAlone(labels: Labels): { kind: ExporterKind; word: string | null } {
   if (has(labels, 'job') || has(labels, 'service') || has(labels, 'container')) return UNDETECTED

@@ -137,7 +137,7 @@ export type StoredEvent = {
   readonly count: number
   /** The key `cluster/namespace/name` of a service that does not exist yet. */
   readonly awaited: string | null
-  /** The first occurrence counted in this event; `at` is the last one. In milliseconds UTC. */
+  /** The first occurrence counted in this event; `at` is the last one. Unix time in milliseconds. */
   readonly firstSeenAt: number
   readonly at: number
   readonly receivedAt: number

@@ -14,7 +14,7 @@ import type { Severity } from '../severity.ts'
 import type { Matcher } from '../silence/matcher.ts'
 import type { Period } from '../silence/silence.ts'
 
-/** `id` is the public UUID, `rowId` the integer key in the database. Times are in milliseconds UTC. */
+/** `id` is the public UUID, `rowId` the integer key in the database. Times are Unix times in milliseconds. */
 export type LiveService = {
   readonly rowId: number
   readonly id: string

@@ -1,4 +1,4 @@
-/** Derives symptoms from Kubernetes events, with factors that separate causes from noise. */
+/** Derives symptoms from Kubernetes events, and weights them to separate causes from noise. */
 
 import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'

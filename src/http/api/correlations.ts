@@ -61,7 +61,7 @@ export const correlationShape = v.object({
     'From the start of the change to the event; negative if the event came first',
     190,
   ),
-  verdict: described(v.nullable(v.picklist(VERDICTS)), 'The verdict of a person', null),
+  verdict: described(v.nullable(v.picklist(VERDICTS)), 'The verdict given by a user', null),
   createdAt: described(instantShape, 'When the link was created'),
 })
 

@@ -44,7 +44,7 @@ export const incidentShape = v.object({
   serviceId: described(uuidShape, 'The affected service'),
   severity: severityShape,
   status: described(v.picklist(INCIDENT_STATUSES), 'The progress of the work on the incident'),
-  origin: described(v.picklist(['manual', 'automatic']), 'Whether a person or incmon opened the incident'),
+  origin: described(v.picklist(['manual', 'automatic']), 'Whether a user or incmon opened the incident'),
   createdAt: described(instantShape, 'When the incident was opened'),
   startedAt: described(instantShape, 'The time of the first evidence, or createdAt if there is none'),
   acknowledgedAt: described(v.nullable(instantShape), 'When the status first changed from open', null),
@@ -83,7 +83,7 @@ const timelineShape = described(
         'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
         'on call',
       ),
-      source: described(v.nullable(sourceShape), 'The source that reported it; null for actions of incmon or a person'),
+      source: described(v.nullable(sourceShape), 'The source that reported it; null for actions by incmon or a user'),
       ref: described(v.string(), 'The record, for example alert/<id> or event/<id>', `incident/${EXAMPLE_ID}`),
     }),
   ),
@@ -217,7 +217,7 @@ function listFor(id: string): string {
   return `${/^\d+$/.test(id) ? `${id} is an incident number, but the path requires the id; ` : ''}GET /api/incidents`
 }
 
-/** Returns the incident in the path. @throws IncmonError `not-found` */
+/** Returns the incident whose ID is in the path. @throws IncmonError `not-found` */
 export function requireIncident({ store, identity, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
   return required(store.read(findIncident, identity.organizationId, id), 'incident', listFor(id))
 }

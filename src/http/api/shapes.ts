@@ -106,7 +106,7 @@ export function answerList<Item>(
   return json({ data: items.map(show), pagination }, 200, { link })
 }
 
-/** The fields of a record before conversion. Times are in milliseconds UTC. */
+/** The fields of a record before conversion. Times are Unix times in milliseconds. */
 type Fields<Shown> = { readonly [Name in keyof Shown]: Field<Shown[Name]> }
 type Field<Shown> = Shown extends (infer Item)[] ? readonly Item[] : string extends Shown ? Shown | number : Shown
 

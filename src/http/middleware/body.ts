@@ -46,7 +46,7 @@ export function optionalTextField(max: number) {
   )
 }
 
-/** An ISO 8601 time with any offset, converted to milliseconds UTC. */
+/** An ISO 8601 time with any offset, converted to Unix time in milliseconds. */
 export const instantField = v.pipe(
   v.string('expected an ISO 8601 string'),
   v.metadata({ examples: ['2026-03-14T02:11:09Z'] }),

@@ -19,7 +19,7 @@ export function pageOf(query: { readonly page?: number | undefined; readonly lim
   return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT }
 }
 
-/** `from` and `to` in milliseconds UTC. A date without a time means the whole day. */
+/** `from` and `to` are Unix times in milliseconds. A date without a time means the whole day. */
 export const timeParameters = {
   from: v.optional(timeParameter('from')),
   to: v.optional(timeParameter('to')),

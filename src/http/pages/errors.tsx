@@ -5,7 +5,9 @@ type Props = {
   readonly title: string
   readonly detail: string
   readonly number: number
-  /** The fields of a form that could not be stored. The page shows them so that the typed text is not lost. */
+  /**
+   * The fields of a form whose submission could not be saved. The page shows them so that the typed text is not lost.
+   */
   readonly typed?: readonly (readonly [string, string])[]
   readonly children?: Child
 }

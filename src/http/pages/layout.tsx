@@ -17,7 +17,7 @@ export type Banner = {
   readonly undo?: { readonly action: string; readonly fields: Readonly<Record<string, string>> }
 }
 
-/** The data of the layout. URLs start with `/`; `withPrefix` prepends a proxy's path prefix. */
+/** The data for the layout. URLs start with `/`; `withPrefix` prepends a proxy's path prefix. */
 export type Frame = Reader & {
   /** The organization's name; null if nobody is signed in. */
   readonly organization: string | null
@@ -39,7 +39,7 @@ export type Frame = Reader & {
   readonly back: string
   readonly banner: Banner | null
   /**
-   * Whether the page contains something that is shown only once, such as a secret. The script does not refresh such a
+   * Whether the page contains something that is shown only once, as a secret is. The script does not refresh such a
    * page.
    */
   readonly still: boolean

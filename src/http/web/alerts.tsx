@@ -236,7 +236,7 @@ async function endAlert(visit: Visit): Promise<Reply> {
   return redirect(visit, `/alerts/${alert.id}`, 'alert-ended')
 }
 
-/** Returns the alert in the path. @throws IncmonError `not-found` */
+/** Returns the alert whose ID is in the path. @throws IncmonError `not-found` */
 function requireAlert({ store, visitor, id }: Visit) {
   return required(store.read(findAlertView, visitor.organizationId, id, EVENTS), 'alert', 'the page Alerts')
 }

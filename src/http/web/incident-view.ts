@@ -1,4 +1,4 @@
-/** Builds the data of the incident page from records and suspects. */
+/** Builds the data for the incident page from records and suspects. */
 
 import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
@@ -126,7 +126,7 @@ export function headOf(
     ...{ startedAt: incident.startedAt, createdAt: incident.createdAt, resolvedAt: incident.resolvedAt },
     ...{ acknowledgedAt, acknowledgedBy: acknowledged?.actor ?? null, endedAt: endOf(incident) },
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
-    opened: automatic ? `Opened automatically at ${at}.` : `Opened at ${at} by ${opener?.actor ?? 'a person'}.`,
+    opened: automatic ? `Opened automatically at ${at}.` : `Opened at ${at} by ${opener?.actor ?? 'a user'}.`,
     ...{ alertCount: incident.alertCount, hasPostmortem: incident.hasPostmortem },
   }
 }

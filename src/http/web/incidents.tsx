@@ -86,7 +86,7 @@ async function showIncident(visit: Visit): Promise<Reply> {
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshSeconds: REFRESH_SECONDS })
 }
 
-/** Loads the data of an incident page. */
+/** Loads the data for an incident page. */
 export async function incidentFacts(visit: Visit, incident: IncidentRecord): Promise<IncidentFacts> {
   const { store, visitor, now } = visit
   const { organizationId } = visitor
@@ -153,7 +153,7 @@ export function findNamedIncident({ store, visitor }: Visit, name: string): Prom
     : store.read(findIncident, organizationId, name)
 }
 
-/** Returns the incident in the path. @throws IncmonError `not-found` */
+/** Returns the incident whose ID is in the path. @throws IncmonError `not-found` */
 export async function requireIncident(visit: Visit): Promise<IncidentRecord> {
   const incident = await findNamedIncident(visit, visit.id)
   if (!incident) throw notFound('incident', 'the page Incidents')

@@ -9,8 +9,8 @@ import type { Deps } from '../deps.ts'
 import { type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
 
 /**
- * The number of records that would be deleted, and the total. `oldest`: milliseconds UTC, or null if there are none.
- * `bytes`: an estimate.
+ * The number of records that would be deleted, and the total. `oldest`: Unix time in milliseconds, or null if there are
+ * none. `bytes`: an estimate.
  */
 export type Survey = {
   readonly events: Share

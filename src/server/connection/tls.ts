@@ -17,7 +17,7 @@ type ReadTls =
 /**
  * Reads the certificate and its private key.
  * @param files '' if not set; either both or none must be set
- * @param now in milliseconds UTC, to check whether the certificate has expired
+ * @param now Unix time in milliseconds, to check whether the certificate has expired
  */
 export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {
   if (files.cert === '' && files.key === '') return { tls: null, certificate: null, warning: null }

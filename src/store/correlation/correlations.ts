@@ -9,7 +9,7 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** `score`: 0 to 1. `createdAt`: milliseconds UTC. */
+/** `score`: 0 to 1. `createdAt`: Unix time in milliseconds. */
 export type CorrelationRecord = {
   readonly id: string
   readonly serviceId: string

@@ -8,7 +8,7 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** Times are in milliseconds UTC. `rowId` is never exposed to clients. */
+/** Times are Unix times in milliseconds. `rowId` is never exposed to clients. */
 export type IncidentRecord = {
   readonly rowId: number
   readonly id: string

@@ -45,8 +45,8 @@ export function findReportCharts(
 }
 
 /**
- * Lists incidents with from ≤ createdAt < to (milliseconds UTC) and those from the 30 days before, newest first, up to
- * `most`.
+ * Lists incidents with from ≤ createdAt < to (Unix time in milliseconds) and those from the 30 days before, newest
+ * first, up to `most`.
  */
 function listReportedIncidents(
   db: Db,

@@ -8,7 +8,7 @@ import type { Db } from '../sqlite/open.ts'
 import { insertRows, listed, query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
-/** A notification to send. Times are in milliseconds UTC. */
+/** A notification to send. Times are Unix times in milliseconds. */
 export type OutboxEntry = {
   readonly id: string
   readonly organizationId: number

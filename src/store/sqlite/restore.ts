@@ -28,7 +28,7 @@ export function requireRestorable(copy: string, name: string): void {
   if (model === 0) throw new StoreError(`${name} is empty: choose another backup`)
   if (model > MIGRATIONS.length) {
     throw new StoreError(
-      `${name} has data model ${model}, but this incmon supports only ${MIGRATIONS.length}: use a newer version of incmon, or choose an older backup`,
+      `${name} has schema version ${model}, but this version of incmon supports at most ${MIGRATIONS.length}: use a newer version of incmon, or choose an older backup`,
     )
   }
   const [difference] = findSchemaFaults(schema, model)

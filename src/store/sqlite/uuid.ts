@@ -4,7 +4,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely'
 const LENGTH = 36
 const DASH = 0x2d
 const DASHES = [8, 13, 18, 23]
-/** Maps the character code of a hexadecimal digit to its value, or -1. */
+/** Maps the character code of a hexadecimal digit to its value, and any other code to -1. */
 const DIGITS = Int8Array.from({ length: 0x80 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
 )

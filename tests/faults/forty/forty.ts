@@ -44,7 +44,7 @@ export const FORTY: readonly Row[] = [
   row(
     5,
     'kill -9 during a migration of 100,000 rows',
-    'old or new data model, 20/20',
+    'old or new schema version, 20/20',
     [{ file: `${FAULTS}/migrate-kill.test.ts` }],
     'mutant: migration-in-pieces',
   ),

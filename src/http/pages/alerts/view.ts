@@ -1,4 +1,4 @@
-/** The data of the alert pages. Times are in milliseconds UTC. */
+/** The data for the alert pages. Times are Unix times in milliseconds. */
 import type { Severity } from '../../../domain/severity.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { HistogramBin } from '../drawing/histogram.tsx'

@@ -1,4 +1,4 @@
-/** Data and form values for the channel pages. Times are in milliseconds UTC. */
+/** Data and form values for the channel pages. Times are Unix times in milliseconds. */
 import type { ChannelSettings } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { NotificationKind } from '../../../domain/notification/kind.ts'
@@ -95,7 +95,7 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
   },
   webhook: {
     ...{ name: 'Webhook', icon: 'link', label: 'URL', example: 'https://example.com/hook' },
-    hint: 'It gets signed JSON (Standard Webhooks). The signing secret is shown once, after you create the channel.',
+    hint: 'It receives signed JSON (Standard Webhooks). The signing secret is shown once, after you create the channel.',
   },
 }
 

@@ -42,7 +42,10 @@ function withVariables(path: string): string {
   return path.replace(/(\w+?)s\/\{(\w+)\}/g, (_, noun, name) => `${noun}s/${variable(`${noun}_${name}`)}`)
 }
 
-/** Returns an example body for a single-quoted shell string. The quotes are closed around each variable. */
+/**
+ * Returns an example body, escaped for use in a single-quoted shell string. The string is closed before each variable
+ * and reopened after it, so that the shell expands the variable.
+ */
 function quoted(schema: JsonSchema, document: OpenApiDocument): string {
   const json = JSON.stringify(exampleOf(schema, document), null, 2).replaceAll("'", `'\\''`)
   return idsOf(schema).reduce(

@@ -6,7 +6,7 @@ import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
 import { formatClock } from '../../../domain/shown-time.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
 
-/** One bin. Times are in milliseconds UTC. `href` is the page for its period. */
+/** One bin. Times are Unix times in milliseconds. `href` is the page for its period. */
 export type HistogramBin = {
   readonly from: number
   readonly to: number

@@ -14,7 +14,7 @@ export type LaneLink = {
   readonly verdict: 'confirmed' | 'rejected' | null
 }
 
-/** The content of a picture. Times are in milliseconds UTC, or null. */
+/** The content of a picture. Times are Unix times in milliseconds, or null. */
 export type LanePicture = {
   readonly span: Span
   readonly now: number

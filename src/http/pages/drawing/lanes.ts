@@ -5,7 +5,7 @@ import { position, type Span } from './scale.ts'
 export const LANES = ['ci', 'rollouts', 'cluster', 'alerts', 'people'] as const
 export type LaneName = (typeof LANES)[number]
 
-/** A condition or a change with a start and an end. Times are in milliseconds UTC. */
+/** A condition or a change with a start and an end. Times are Unix times in milliseconds. */
 export type LaneBar = {
   readonly id: string
   readonly lane: LaneName

@@ -1,7 +1,7 @@
 /** Converts times and durations to positions in percent, and computes axis ticks. */
 import { dayOf, formatClock, formatDate } from '../../../domain/shown-time.ts'
 
-/** A period in milliseconds UTC. `to` is later than `from`. */
+/** A period as Unix times in milliseconds. `to` is later than `from`. */
 export type Span = { readonly from: number; readonly to: number }
 export type Tick = { readonly at: number; readonly x: number; readonly label: string }
 

@@ -100,9 +100,7 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
   if (suspect.verdict !== null) {
     return (
       <div class="verdict">
-        <span class="second">
-          {suspect.verdict === 'confirmed' ? 'Confirmed by a person.' : 'Rejected by a person.'}
-        </span>
+        <span class="second">{suspect.verdict === 'confirmed' ? 'Confirmed by a user.' : 'Rejected by a user.'}</span>
         <Action action={action} csrf={csrf} fields={fields('')} look="bare small">
           Undo
         </Action>

@@ -1,4 +1,4 @@
-/** The data of the incident page. Times are in milliseconds UTC. URLs are relative and start with `/`. */
+/** The data for the incident page. Times are Unix times in milliseconds. URLs are relative and start with `/`. */
 import type { AlertGroup, GroupedAlert } from '../../../domain/alert/groups.ts'
 import type { Command } from '../../../domain/event/reason-command.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'

@@ -1,4 +1,4 @@
-/** Page components: breadcrumbs, sections with headings, cards that can be empty, and table headers. */
+/** Page components: breadcrumbs, sections with headings, cards with an empty state, and table headers. */
 import type { Child, FC } from 'hono/jsx'
 
 /** Breadcrumbs: links to the parent pages. The entry without a URL is the current page. */

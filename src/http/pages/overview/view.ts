@@ -1,4 +1,4 @@
-/** The data of the overview. Times are in milliseconds UTC. URLs are relative and start with `/`. */
+/** The data for the overview. Times are Unix times in milliseconds. URLs are relative and start with `/`. */
 import type { Headline, ServiceState } from '../../../domain/health/headline.ts'
 import type { StripBin } from '../../../domain/health/strip.ts'
 import type { Severity } from '../../../domain/severity.ts'

@@ -87,7 +87,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
         {text === null ? null : (
           <span class="quiet with-icon">
             <Icon name="person" />
-            {label}, written by a person
+            {label}, written by a user
           </span>
         )}
         {link}

@@ -1,4 +1,4 @@
-/** The data of the postmortem page. */
+/** The data for the postmortem page. */
 import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'

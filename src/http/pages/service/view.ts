@@ -1,4 +1,4 @@
-/** The data of the service page. Times are in milliseconds UTC. */
+/** The data for the service page. Times are Unix times in milliseconds. */
 
 import { countOf } from '../../../domain/postmortem/words.ts'
 import type { Severity } from '../../../domain/severity.ts'

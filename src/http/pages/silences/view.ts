@@ -1,4 +1,4 @@
-/** Data and form values for the silence pages. Times are in milliseconds UTC. */
+/** Data and form values for the silence pages. Times are Unix times in milliseconds. */
 import type { Matcher, Operator } from '../../../domain/silence/matcher.ts'
 import type { Schedule, SilenceStatus } from '../../../domain/silence/silence.ts'
 

@@ -188,7 +188,7 @@ function kindOf({ query, form }: Visit): ChannelKind {
   return choiceOf(form.text('kind') || query('kind'), CHANNEL_KINDS, 'slack')
 }
 
-/** Returns the channel in the path. @throws IncmonError `not-found` */
+/** Returns the channel whose ID is in the path. @throws IncmonError `not-found` */
 function requireChannel({ store, visitor, id }: Visit): Promise<ChannelRecord> {
   return required(store.read(findChannel, visitor.organizationId, id), 'channel', 'the page Notifications')
 }

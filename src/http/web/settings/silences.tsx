@@ -156,7 +156,7 @@ function viewOf({ now }: Visit, silence: CountedSilence): SilenceView {
 }
 
 /**
- * Returns the silence in the path.
+ * Returns the silence whose ID is in the path.
  * @throws IncmonError `not-found`
  */
 function requireSilence({ store, visitor, id }: Visit): Promise<CountedSilence> {

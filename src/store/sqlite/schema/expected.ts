@@ -11,13 +11,13 @@ export const SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_schema WHERE nam
 
 /**
  * Compares a file's schema with what its version should contain.
- * @returns one line per difference, for example `trigger steal is not part of data model 5`
+ * @returns one line per difference, for example `trigger steal is not part of schema version 5`
  */
 export function findSchemaFaults(found: readonly SchemaObject[], version: number): string[] {
   const [wanted, present] = [byName(expectedSchema(version)), byName(found)]
   const extra = [...present.values()].filter(({ name }) => !wanted.has(name))
   return [
-    ...extra.map(({ type, name }) => `${type} ${name} is not part of data model ${version}`),
+    ...extra.map(({ type, name }) => `${type} ${name} is not part of schema version ${version}`),
     ...[...wanted.values()].flatMap((object) => differenceOf(object, present.get(object.name), version)),
   ]
 }
@@ -26,7 +26,7 @@ function differenceOf(wanted: SchemaObject, found: SchemaObject | undefined, ver
   const { type, name, sql } = wanted
   if (!found) return [`${type} ${name} is missing`]
   if (found.type !== type) return [`${name} is a ${found.type} instead of a ${type}`]
-  return found.sql === sql ? [] : [`${type} ${name} is not that of data model ${version}`]
+  return found.sql === sql ? [] : [`${type} ${name} differs from schema version ${version}`]
 }
 
 function byName(objects: readonly SchemaObject[]): Map<string, SchemaObject> {

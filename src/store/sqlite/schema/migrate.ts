@@ -72,7 +72,7 @@ export function refuseNewerFile(db: Db, { names } = OURS): void {
   const version = Number(db.pragma('user_version'))
   if (version > names.length) {
     throw new StoreError(
-      `${db.file} has data model ${version}, but this incmon supports only ${names.length}: use a newer version of incmon, or restore an older backup`,
+      `${db.file} has schema version ${version}, but this version of incmon supports at most ${names.length}: use a newer version of incmon, or restore an older backup`,
     )
   }
 }
