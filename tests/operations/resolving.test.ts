@@ -52,6 +52,12 @@ test('the postmortem tells who resolved the incident, and when', async (t) => {
   assert.equal(postmortem(charlie), null)
 })
 
+test('the postmortem does not claim that a user who only resolved the incident acknowledged it', async (t) => {
+  const { move, postmortem } = await illCart(t)
+  await move('resolved')
+  assert.match(postmortem()?.document.detection.sentences.at(-1)?.text ?? '', /^anna resolved it without acknowledging/)
+})
+
 test('an incident is resolved with a postmortem although no thread can generate it', async (t) => {
   const { deps, move, postmortem } = await illCart(t)
   const { engine } = withEngine({ ...deps, read: () => Promise.reject(new Error('the thread ended')) })

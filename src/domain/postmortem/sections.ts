@@ -179,8 +179,10 @@ function olderSentence(incident: IncidentFact): Sentence {
   return { text, refs: [incidentRef(incident)] }
 }
 
-function acknowledgedText({ acknowledgedAt }: IncidentFact, entries: readonly EntryFact[]): string {
+function acknowledgedText({ acknowledgedAt, resolvedAt }: IncidentFact, entries: readonly EntryFact[]): string {
   if (acknowledgedAt === null) return 'The record contains no acknowledgement.'
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
-  return `${entry?.actor ?? 'A user whose name is not in the record'} acknowledged it at ${formatTime(acknowledgedAt)}.`
+  const actor = entry?.actor ?? 'A user whose name is not in the record'
+  const deed = acknowledgedAt === resolvedAt ? 'resolved it without acknowledging it first' : 'acknowledged it'
+  return `${actor} ${deed} at ${formatTime(acknowledgedAt)}.`
 }
