@@ -7,7 +7,10 @@ import type { Notice } from '../domain/notice.ts'
  * within a second of a single change.
  */
 const PAUSE = 500
-/** The additional time per open stream in milliseconds, because a delivery takes time for each stream. */
+/**
+ * The additional time per open stream in milliseconds, because a delivery takes time for each stream. While changes
+ * never stop, the pause doubles with each delivery until it has this length.
+ */
 const PAUSE_PER_STREAM = 6
 const HEARTBEAT = 15_000
 /** The number of past deliveries kept for streams that reconnect. */
@@ -56,6 +59,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
   const last = new Map<number, number>()
   let number = 0
   let deliveredAt = Number.NEGATIVE_INFINITY
+  let pause = PAUSE
   let timer: NodeJS.Timeout | undefined
   const deliver = () => {
     timer = undefined
@@ -92,7 +96,10 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       const ids = kinds.get(kind)
       if (!ids) kinds.set(kind, new Set([id]))
       else if (ids.size <= MAX_IDS) ids.add(id)
-      timer ??= setTimeout(deliver, Math.max(0, deliveredAt + PAUSE + PAUSE_PER_STREAM * subscribers.size - elapsed()))
+      if (timer) return
+      const wait = deliveredAt + pause - elapsed()
+      pause = wait > 0 ? Math.min(pause * 2, PAUSE + PAUSE_PER_STREAM * subscribers.size) : PAUSE
+      timer = setTimeout(deliver, Math.max(0, wait))
     },
     subscribe: (subscriber, after) => {
       subscribers.add(subscriber)
