@@ -27,7 +27,7 @@ type Added = OrganizationOptions & Settings & { readonly kind: ChannelKind }
 type Changed = OrganizationOptions &
   Settings & { readonly name?: string; readonly enable?: true; readonly disable?: true }
 
-/** An item of `GET /api/channels`. */
+/** An item in the response to `GET /api/channels`. */
 type Channel = {
   readonly id: string
   readonly name: string

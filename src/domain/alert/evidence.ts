@@ -54,7 +54,7 @@ function kept<One extends readonly [number, string, ...unknown[]]>(marks: readon
 }
 
 /**
- * Returns how often, on how many objects and how densely a condition was observed, for use with `isRepeated`. If an
+ * Returns how many times a condition was observed, on how many objects, and how close together, for `isRepeated`. If an
  * event's repeats are far apart, its count covers several conditions and is ignored.
  */
 export function repetitionOf({ seen }: Evidence): { count: number; pods: number; inTenMinutes: number } {

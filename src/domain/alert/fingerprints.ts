@@ -1,4 +1,4 @@
-/** The fingerprints of an alert, each with its latest start or its end. */
+/** An alert's fingerprints. Each has its latest start time or, once it has ended, its end time. */
 
 /** `startedAt`: the latest start, or the end if `ended`. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }

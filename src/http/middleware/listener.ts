@@ -34,7 +34,7 @@ export function createListener(app: Hono, server: ServerContext): Listener {
   const refuse = createRefusing(server, NO_URL)
   const refuseHostless = createRefusing(server, NO_HOST)
   const refuseDots = createRefusing(server, DOTS)
-  // The adapter reports an error without the request, but always before it handles the next one.
+  // The adapter does not say which request an error belongs to, but it reports each error before the next request.
   let arriving: HttpBindings['outgoing'] | null = null
   const errorHandler = (error: unknown) => {
     if (!arriving || !(error instanceof RequestError)) return new Response(null, { status: 500 })
