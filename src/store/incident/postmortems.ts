@@ -27,12 +27,10 @@ export function findPostmortem(db: Db, organizationId: number, incidentId: strin
   return row ? toRecord(row) : null
 }
 
-/** Finds an incident's latest postmortem, or null. */
-export function findLastRevision(db: Db, incidentId: number): PostmortemRecord | null {
-  const row = db.first(
-    select(db.sql).where('incident_id', '=', incidentId).orderBy('postmortems.revision', 'desc').limit(1),
-  )
-  return row ? toRecord(row) : null
+/** Returns the latest revision of a postmortem, and the users' texts in it as JSON. Returns 0 and `{}` without one. */
+export function findLastRevision(db: Db, incidentId: number): { readonly revision: number; readonly edits: string } {
+  const all = db.sql.selectFrom('postmortems').select(['revision', 'edits']).where('incident_id', '=', incidentId)
+  return db.first(all.orderBy('revision', 'desc').limit(1)) ?? { revision: 0, edits: '{}' }
 }
 
 export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits'> & {
@@ -52,7 +50,7 @@ export function insertPostmortem(db: Db, made: NewPostmortem): void {
       revision: made.revision,
       state: 'draft',
       document: JSON.stringify(made.document),
-      edits: JSON.stringify(findLastRevision(db, made.incidentId)?.edits ?? {}),
+      edits: findLastRevision(db, made.incidentId).edits,
       generated_at: made.generatedAt,
     }),
   )

@@ -20,7 +20,7 @@ export function generatePostmortem(
 ): NewPostmortem | null {
   const plan = findOrganization(db, incident.organizationId)?.plan ?? 'Free'
   if (!hasPostmortems(plan)) return null
-  const revision = (findLastRevision(db, incident.rowId)?.revision ?? 0) + 1
+  const revision = findLastRevision(db, incident.rowId).revision + 1
   const document = generate({ ...findIncidentFacts(db, incident, at, entries), revision, generatedAt: at })
   return { id, incidentId: incident.rowId, revision, document, generatedAt: at }
 }

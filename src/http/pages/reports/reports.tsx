@@ -116,7 +116,12 @@ function comparison(incidents: number, before: Reliability | null, span: string)
   if (before === null) return ''
   const fewer = before.organization.incidents - incidents
   const amount = fewer === 0 ? 'As many as' : `${formatCount(Math.abs(fewer))} ${fewer > 0 ? 'fewer' : 'more'} than`
-  return `${amount} in the ${span.replace(/^1 /, '')} before`
+  return `${amount} in the ${precedingOf(span)}`
+}
+
+/** Returns `90 days before`, or `year before`. */
+function precedingOf(span: string): string {
+  return `${span.replace(/^1 /, '')} before`
 }
 
 const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view, report }) => {
@@ -124,18 +129,14 @@ const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view, report }
   const { incidents, mttd, mtta, mttr } = report.organization
   const earlier = before?.organization
   const compared = comparison(incidents, before, span)
+  const recorded =
+    since === null ? `not comparable with the ${precedingOf(span)}` : `recorded since ${formatDate(since, reader)}`
   return (
     <div class="report-figures">
       <div class="card body">
         <p class="second">Incidents</p>
         <p class="report-figure">{incidents}</p>
-        <p class="second">
-          {compared !== ''
-            ? compared
-            : since === null
-              ? `not comparable with the ${span.replace(/^1 /, '')} before`
-              : `recorded since ${formatDate(since, reader)}`}
-        </p>
+        <p class="second">{compared || recorded}</p>
       </div>
       <Figure name="Time to detect" spread={mttd} earlier={earlier?.mttd} />
       <Figure name="Time to acknowledge" spread={mtta} earlier={earlier?.mtta} />
