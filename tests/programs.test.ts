@@ -41,6 +41,16 @@ test('with CI=true a missing program makes the run fail before any test', () => 
   assert.match(stderr, /CI must not skip tests: chromium, zsh/)
 })
 
+test('a failing test is shown after the summary, where the end of a long log shows it', (t) => {
+  const file = join(temporaryDirectory(t), 'broken.test.ts')
+  writeFileSync(file, "import { test } from 'node:test'\ntest('is broken', () => { throw new Error('reason') })\n")
+  const env = { PATH: process.env.PATH }
+  const run = spawnSync(process.execPath, ['--import', 'tsx', 'tests/run.ts', file], { env, encoding: 'utf8' })
+  const [, end = ''] = run.stdout.split('ℹ duration_ms')
+  assert.equal(run.status, 1)
+  assert.match(end, /✖ is broken.*Error: reason/s)
+})
+
 const NODE = new URL('../node.sh', import.meta.url).pathname
 const BARE = { PATH: '/usr/bin:/bin' }
 

@@ -1,7 +1,8 @@
 /**
  * Runs all tests in four parallel processes. One process per file would load the program hundreds of times, and a single
- * process would leave the second core idle. Prints one summary for all processes, in the format of Node's test runner. A
- * test that hangs is reported and killed. Files that do not exist or contain no tests are errors.
+ * process would leave the second core idle. Prints one summary for all processes, in the format of Node's test runner,
+ * and the failures last. A test that hangs is reported and killed. Files that do not exist or contain no tests are
+ * errors.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -78,6 +79,7 @@ const totals = COUNTS.map(
   (name) => `ℹ ${name} ${outcomes.reduce((sum, { counts }) => sum + (counts.get(name) ?? 0), 0)}`,
 )
 console.log([...totals, `ℹ duration_ms ${Math.round(performance.now() - began)}`].join('\n'))
+for (const { failures } of outcomes) if (failures.length > 0) console.log(failures.join('\n'))
 const skipped = skippedLine(missing)
 if (skipped !== null) console.log(skipped)
 const ran = outcomes.some(({ counts }) => (counts.get('pass') ?? 0) > 0)
@@ -100,9 +102,11 @@ async function runTests(group: readonly string[]) {
     counts.set(name, Number(count))
     return name === ''
   })
+  const failing = told.indexOf('✖ failing tests:')
+  const failures = failing < 0 ? [] : told.splice(failing)
   console.log(told.join('\n'))
   const empty = emptyFiles(happenings).map((file) => `no test in ${file}`)
-  return { code: child.exitCode, counts, faults: hung === null ? empty : [...empty, hung] }
+  return { code: child.exitCode, counts, failures, faults: hung === null ? empty : [...empty, hung] }
 }
 
 /** Collects the output and tests of a process until it ends. If the process had to be killed, reports what hung. */
