@@ -38,12 +38,12 @@ const lines = chosen.map(({ id, regex }) => {
 })
 writeFileSync(
   OUT,
-  `/** Made by gitleaks.mjs from the rules of gitleaks ${version}, Copyright (c) 2019 Zachary Rice, MIT licence: see LICENSE. */
-// biome-ignore-all format: one rule a line
-// biome-ignore-all lint/complexity/noUselessStringRaw: every rule is written in the same way
+  `/** Made by gitleaks.mjs from the rules of gitleaks ${version}, Copyright (c) 2019 Zachary Rice, MIT license: see LICENSE. */
+// biome-ignore-all format: one rule per line
+// biome-ignore-all lint/complexity/noUselessStringRaw: all rules use the same syntax
 export const GITLEAKS_VERSION = '${version}'
 
-/** \`pattern\` is the source of a regular expression without groups that capture. */
+/** \`pattern\` is a regular expression without capturing groups. */
 export const GITLEAKS_RULES: readonly { readonly id: string; readonly pattern: string; readonly ignoresCase: boolean }[] = [
 ${lines.join('\n')}
 ]

@@ -1,4 +1,4 @@
-/** A batch makes the decisions for its inputs one by one in memory, then saves all effects in one transaction. */
+/** Processes the inputs of a batch one by one in memory, then saves all effects in one transaction. */
 import { evaluateOrPostpone, MAX_EVALUATION_WORK } from '../domain/decide/evaluate.ts'
 import type { Notice } from '../domain/notice.ts'
 import { settleBatch } from '../domain/state/apply.ts'
@@ -13,12 +13,12 @@ import type { EngineStore } from './store.ts'
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
   /**
-   * Makes the decisions for this input. The engine repeats the call if facts were missing, after loading the facts and
-   * undoing the effects. `now` is the time of the first call, as Unix time in milliseconds.
+   * Decides the outcome and the effects of this input. If facts are missing, the engine undoes the effects, loads the
+   * facts, and calls `decide` again. `now`: the Unix time of the first call, in milliseconds.
    */
   readonly decide: (ctx: Context, now: number) => Decided<Outcome>
 }
-/** `serviceIds`: the services to evaluate at the end of the batch. */
+/** `serviceIds`: the row ids of the services to evaluate at the end of the batch. */
 export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds: readonly number[] }
 
 export type BatchDeps = {
@@ -63,7 +63,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       const isAlone = needsOwnBatch(effects, before)
       if (isAlone && before > 0) {
         undoInput()
-        // The work for the undone input is not counted.
+        // Each context counts work. Clearing the contexts discards the work for the undone input.
         deciding.contexts.clear()
         break
       }
@@ -98,7 +98,9 @@ export async function loadOrganization(
   state.journal.clear()
 }
 
-/** Processes one input, rolls it back, and returns its outcome. `complete` adds details taken from the effects. */
+/**
+ * Processes one input, rolls it back, and returns its outcome. `complete` adds details from the effects to the outcome.
+ */
 export async function tryInput<Outcome>(
   deps: BatchDeps,
   input: Input<Outcome>,
@@ -128,7 +130,7 @@ function startDeciding(deps: BatchDeps): Deciding {
   return { ...deps, effects: [], loaded: new Map(), contexts: new Map() }
 }
 
-/** Returns a function that undoes everything since this call. */
+/** Returns a function that undoes all changes made after this call. */
 function savepoint({ state, environment, effects }: Deciding): () => void {
   const [undo, restore] = [undoFrom(state.journal, effects), environment.mark()]
   return () => {
@@ -138,8 +140,9 @@ function savepoint({ state, environment, effects }: Deciding): () => void {
 }
 
 /**
- * Returns whether an input needs a batch of its own, given the effects since `from`. Facts that a merge changes must be
- * read after the merge is saved. A postmortem is generated from saved records, so earlier inputs must be saved first.
+ * Returns whether an input needs a batch of its own, given the effects since `from`. A merge changes stored facts, so
+ * it must be saved before later inputs load those facts. A postmortem is generated from saved records, so earlier
+ * inputs must be saved first.
  */
 function needsOwnBatch(effects: readonly Effect[], from: number): boolean {
   for (let index = from; index < effects.length; index += 1) {
@@ -159,7 +162,7 @@ async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unkn
     try {
       return input.decide(ctx, now)
     } catch (error) {
-      // Also restores the row ids: the loaded facts refer to records by the row ids of the first attempt.
+      // Also restores the row ids. The next attempt must assign the same ids, because the loaded facts refer to them.
       undo()
       if (!(error instanceof MissingFact)) return { error }
       for (const asked of error.asked) {

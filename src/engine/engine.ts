@@ -23,17 +23,17 @@ export type Committed = {
   readonly deliveries: number
   readonly items: number
   readonly rejected: number
-  /** The number of deliveries answered from a stored Idempotency-Key. */
+  /** The number of deliveries whose Idempotency-Key was already stored. */
   readonly repeated: number
-  /** From the first decision to the end of the sync. */
+  /** The time from the first decision to the end of the sync. */
   readonly milliseconds: number
 }
 
 export type EngineDeps = {
   readonly store: EngineStore
-  /** Milliseconds since 1970, UTC. */
+  /** Returns the current Unix time in milliseconds. */
   readonly now: () => number
-  /** A monotonic clock, in milliseconds, that limits the duration of a batch. Default: the clock of the process. */
+  /** Returns monotonic time in milliseconds, used to limit the duration of a batch. Default: `performance.now`. */
   readonly elapsed?: () => number
   readonly newId: () => string
   /** Returns an integer hash of a payload. */
@@ -50,8 +50,8 @@ export type Engine = {
   /** Resolves once the delivery is on disk. Rejects with 'unavailable' if it cannot be stored. */
   readonly submit: (delivery: Delivery) => Promise<Receipt>
   /**
-   * Makes a change and resolves with its outcome once it is on disk. Rejects with any error that `decide` throws.
-   * `decide` is called again, with the same `now`, if facts had to be loaded first.
+   * Makes a change. Resolves with the outcome once the change is on disk. Rejects with any error that `decide` throws.
+   * If facts are missing, the engine loads them and calls `decide` again with the same `now`.
    */
   readonly run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome) => Promise<Outcome>
   /**
@@ -61,7 +61,7 @@ export type Engine = {
   readonly sweep: () => Promise<boolean>
   /** Returns when the next work is due, as Unix time in milliseconds, or null. */
   readonly nextDue: () => number | null
-  /** Reads the live state of an organization. `look` must not change it. Rejects if the organization does not exist. */
+  /** Reads the live state, which `look` must not change. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
   /** Loads all organizations at startup, so that the first requests do not have to. */
   readonly load: () => Promise<void>
@@ -76,7 +76,7 @@ export type Engine = {
 const MAX_QUEUED = 2_000
 /** The limit on queued items. Storing this many takes one to two seconds. */
 const MAX_ITEMS_QUEUED = 10_000
-/** Kubernetes exporters and GitLab never retry, so their limits are this many times higher. */
+/** The limits are this many times higher for Kubernetes exporters and GitLab, which never retry. */
 const LONGER = 4
 /** Larger deliveries are stored in chunks so that they do not block other requests. */
 const MAX_ITEMS = 1_000
@@ -173,7 +173,7 @@ export function createEngine(
     },
     sweep: async () => {
       if (!isAllLoaded) await queue.between(load)
-      // When the store itself fails, every record stays due and none is postponed.
+      // If the store itself fails, every record stays due and none is postponed.
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
       return sweep({ state, now, push, isOfStore })
     },
@@ -203,7 +203,7 @@ export function createEngine(
   }
 }
 
-/** Adds the links that each alert would have to the decisions of a dry run. */
+/** Completes the decisions of a dry run with the links that each alert would have. */
 async function withLinks(
   { store, newId }: Pick<EngineDeps, 'store' | 'newId'>,
   receipt: Receipt,

@@ -27,18 +27,18 @@ export type LargeQueue = {
    * attempted.
    */
   readonly store: (delivery: Delivery) => Promise<Receipt>
-  /** Returns the number of deliveries that have not stored any chunk yet. */
+  /** Returns the number of deliveries that are waiting for their turn. */
   readonly pending: () => number
-  /** Finishes the current chunk and rejects everything else. */
+  /** Finishes the current chunk and rejects all other chunks. */
   readonly close: () => Promise<void>
 }
 
-/** Stores a chunk that was queued at `since`, as Unix time in milliseconds. */
+/** Stores a chunk. `since`: when the chunk was queued, as Unix time in milliseconds. */
 type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 
 /**
- * Creates a queue that stores one large delivery at a time. A duplicate therefore always finds the items of the
- * original.
+ * Creates a queue that stores large deliveries one at a time. A duplicate is therefore stored only after all items of
+ * the original.
  */
 export function createLargeQueue(storeChunk: StoreChunk, now: () => number): LargeQueue {
   let last = Promise.resolve()
@@ -50,7 +50,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
   return {
     store: (delivery) => {
       pending += 1
-      // The retry timeout starts in the queue, so that queued deliveries do not each wait for a full timeout.
+      // The retry timeout starts when the delivery is queued, so that the timeouts of queued deliveries do not add up.
       const since = now()
       const stored = last.then(() => {
         pending -= 1
@@ -79,7 +79,7 @@ async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Pro
     const own = { accepted: accepted.slice(from, to), rejected: rejected.slice(from, to), group }
     const isLast = to >= items
     const received = await store({ ...delivery, intake: own, part: { whole: intake, before, isLast } })
-    // A delivery answered from its Idempotency-Key has nothing left to store.
+    // If the Idempotency-Key was already stored, nothing is left to store.
     if (isLast || received.kind === 'repeated') return received.receipt
     before = received
   }

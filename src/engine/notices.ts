@@ -1,4 +1,4 @@
-/** Derives client notices from a committed batch. */
+/** Derives the notices for clients from a committed batch. */
 import type { Notice } from '../domain/notice.ts'
 import type { Effect } from '../domain/state/effect.ts'
 

@@ -19,7 +19,7 @@ export type Queued = Input & {
 
 export type Queue = {
   readonly add: (input: Queued) => void
-  /** Runs other work between two batches. At most one such call runs before each batch. */
+  /** Runs `work` between two batches. At most one call to `work` runs before each batch. */
   readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>
   /** Returns the number of inputs that have not been processed yet. */
   readonly size: () => number
@@ -30,17 +30,21 @@ export type Queue = {
 export type QueueDeps = {
   readonly store: Pick<EngineStore, 'sync' | 'faultOf'>
   readonly now: () => number
-  /** A monotonic clock, in milliseconds. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly elapsed: () => number
   /** Processes inputs in order until `isEnough` returns true, and saves the effects. */
   readonly decide: (inputs: readonly Input[], isEnough: () => boolean) => Promise<Batch>
-  /** Called once a batch is on disk and answered. `milliseconds` counts from the start of the batch. */
+  /**
+   * Called once a batch is on disk and its requests have been answered. `milliseconds`: the time since the batch
+   * started.
+   */
   readonly committed: (inputs: readonly Queued[], batch: Batch, milliseconds: number) => void
 }
 
 /**
- * Limits on a batch: its estimated duration in milliseconds, and its number of inputs. In an alert storm, every batch
- * rewrites the same index pages, so a longer batch writes fewer pages per alert. Readers wait for at most one batch.
+ * The limits for a batch: its estimated duration in milliseconds, and its number of inputs. In an alert storm, every
+ * batch rewrites the same index pages, so a longer batch writes fewer pages per alert. Readers wait for at most one
+ * batch.
  */
 const BATCH_MS = 40
 const BATCH_INPUTS = 512
@@ -49,15 +53,18 @@ const RETRY_MS = 5_000
 const PAUSE_MS = 25
 const FULL = 'the database disk is full ("incmon doctor" shows how much is free)'
 /**
- * How long to gather inputs before a batch: at most this many milliseconds, or this share of the last batch's duration
- * if that is longer. Node accepts one connection per turn of its event loop, so without this wait a burst of new
- * connections would need many batches.
+ * The maximum time for gathering inputs before a batch: `GATHER_MS` milliseconds, or `GATHER_SHARE` of the last batch's
+ * duration if that is longer. Node accepts one connection per turn of its event loop, so without this wait a burst of
+ * new connections would need many batches.
  */
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
-/** Caps the minimum wait, which is one event loop turn per millisecond of the last batch. */
+/**
+ * The minimum wait before a batch is one event loop turn per millisecond of the last batch, but at most this many
+ * turns.
+ */
 const GATHER_TURNS = 50
-/** The upper bound for the estimated ratio of a batch's total duration to the duration of its decisions. */
+/** A batch is assumed to take at most this many times as long as its decisions. */
 const MAX_SAVING = 8
 
 export function createQueue({ store, now, elapsed, decide, committed }: QueueDeps): Queue {
@@ -87,7 +94,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
 
   /**
    * Waits as long as each turn of the event loop adds inputs, because inputs in the same commit share written pages.
-   * The wait grows with the load. Without it, new connections would wait for seconds behind existing ones.
+   * The wait grows with the load. Otherwise, new connections would wait for seconds behind existing ones.
    */
   const gather = async () => {
     const least = Math.min(GATHER_TURNS, lastMs)
@@ -109,7 +116,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
     if (retry.length > 0) await sleep(PAUSE_MS)
   }
 
-  /** Processes and saves the first inputs. Returns how many were processed, and which to retry. */
+  /** Processes and saves the first inputs. Returns the number of processed inputs and the inputs to retry. */
   const commit = async (taken: readonly Queued[]): Promise<Progress> => {
     const began = elapsed()
     let decidedMs = 0
@@ -121,7 +128,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
       const batch = await decide(taken, isEnough)
       lastMs = elapsed() - began
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
-      // Only one batch can be decided and saved while the previous one is being synced.
+      // While a batch is being synced, only one more batch can be decided and saved.
       await answered
       answered = answer(taken, batch, began)
       return { count: batch.outcomes.length, retry: [] }

@@ -1,4 +1,4 @@
-/** The asynchronous store interface that the engine uses. The database could therefore run on another machine. */
+/** The engine's interface to the store. All calls are asynchronous, so the database could run on another machine. */
 
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -21,7 +21,10 @@ export type EngineStore = {
    * @returns notices about new links, which the store computes from the history
    */
   readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>
-  /** Returns the links that these alerts would have after the effects, keyed by row id. Saves nothing. */
+  /**
+   * Returns the links that these alerts would have if the effects were saved, keyed by the alert's row id. Saves
+   * nothing.
+   */
   readonly tryLinks: (
     effects: readonly Effect[],
     alertIds: readonly number[],
@@ -29,8 +32,8 @@ export type EngineStore = {
   ) => Promise<ReadonlyMap<number, readonly LinkSummary[]>>
   /**
    * Classifies an error. `busy`: another process holds the database lock, so a retry can succeed. `full`: the disk is
-   * full and nothing was stored. `disk`: the stored state is unknown. `store`: nothing was stored. null: the error did
-   * not come from the store.
+   * full and nothing was stored. `disk`: the disk failed, so the stored state is unknown. `store`: the store failed in
+   * another way and nothing was stored. null: the error did not come from the store.
    */
   readonly faultOf: (error: unknown) => 'busy' | 'full' | 'disk' | 'store' | null
   /** Resolves once all saved effects are on disk. Rejects if the disk fails. */

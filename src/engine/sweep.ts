@@ -16,7 +16,7 @@ import type { Context } from '../domain/state/context.ts'
 import type { State } from '../domain/state/state.ts'
 import type { Decided, Input } from './batch.ts'
 
-/** The maximum number of records per step. Requests then wait only a few milliseconds. */
+/** The maximum number of records per step. A step of this size delays requests by only a few milliseconds. */
 const STEP = 100
 const POSTPONED_MS = 10 * 60_000
 
@@ -55,7 +55,7 @@ export async function sweep(deps: SweepDeps): Promise<boolean> {
 type Swept = {
   readonly more: boolean
   readonly faults: readonly unknown[]
-  /** Row ids of services with alerts that ended. */
+  /** The row ids of the services whose alerts ended. */
   readonly touched: readonly number[]
 }
 const NOTHING_DUE: Due = { alerts: [], services: [], senders: [] }
@@ -73,7 +73,7 @@ function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   return { outcome: { more, faults: [...first.faults, ...second.faults], touched: [] }, serviceIds: [] }
 }
 
-/** Processes due records. A record that fails is postponed, and the others continue. */
+/** Processes due records. If a record fails, it is postponed and the other records are still processed. */
 function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number): Decided<Swept> {
   const faults: unknown[] = []
   const touched: number[] = []

@@ -25,9 +25,15 @@ import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
 
-/** High enough to let the more specific error about too many labels come first. A real alert has about fifty values. */
+/**
+ * The maximum number of values in an alert. A real alert has about fifty values. Too many labels cause a more specific
+ * error before this limit is reached.
+ */
 const MAX_ITEM_VALUES = 5_000
-/** A 10 MiB body of real alerts contains fewer than this. All drafts of a request are in memory at once. */
+/**
+ * The maximum number of alerts in a request, because all their drafts are in memory at once. A 10 MiB body of real
+ * alerts contains fewer alerts.
+ */
 const MAX_ALERTS = 20_000
 
 const HEARTBEATS = new Set(['Watchdog', 'InfoInhibitor'])
@@ -85,8 +91,8 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
 }
 
 /**
- * Identifies a member of the group. The start time is included because an alert that fires again after days is a new
- * member.
+ * Returns a key for a member of the group. The start time is included because an alert that fires again after days is a
+ * new member.
  */
 function memberOf(draft: Draft): string {
   return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status} ${draft.startsAt}` : ''
@@ -123,7 +129,7 @@ function readAlert(
   source: Source,
 ): AlertDraft {
   const { receivedAt, warn } = receipt
-  // Searching very many labels for secrets is slow, so the labels are validated first.
+  // The number of labels is checked first, because searching a very large number of labels for secrets is slow.
   const sent = rawLabels(item.labels, 'labels', warn)
   const clean = redact(item)
   // If the item as a whole contains no secrets, there is no need to search its parts again.
@@ -213,10 +219,7 @@ function readLinks(item: Fields, annotations: Labels, textOf: typeof draftText):
   return linksOf(candidates, textOf)
 }
 
-/**
- * Returns the group whose delivery interval this notification belongs to. A key that is too long is replaced by its
- * hash.
- */
+/** Returns the group that this notification belongs to. If the group's key is too long, a hash replaces the key. */
 function groupOf(notification: Fields): { receiver: string; key: string; truncated: boolean } {
   const { groupKey } = notification
   const sentKey = typeof groupKey === 'string' || typeof groupKey === 'number' ? draftText(String(groupKey)) : ''

@@ -51,8 +51,8 @@ const CONTAINER_SENTENCES: readonly RegExp[] = [
 /**
  * Parses a Kubernetes event in one of three formats: flat, the exporter's full event, or kwatch. In the flat format, a
  * layout may render every value as a string, and unknown keys are treated as labels. An event must have an object name,
- * and a reason or a message. The event's time is its last time, its first time or `receivedAt` (ms UTC), whichever is
- * present first.
+ * and a reason or a message. The event's time is its last time, or its first time if there is no last time. If both are
+ * missing, `receivedAt` (ms UTC) is used.
  */
 export function readCluster(body: unknown, receivedAt: number): Intake {
   return { ...readItems([body], (event, warn) => readEvent(event, { receivedAt, warn })), group: null }
@@ -113,7 +113,9 @@ function readLabels(event: Fields, warn: Warn): Labels {
   return labels
 }
 
-/** Returns the labels, or none if the value is not a valid set of labels. The payload still contains the original. */
+/**
+ * Returns the labels, or none if the value is not a valid set of labels. The payload still contains the original value.
+ */
 function usableLabels(value: unknown, warn: Warn): Labels {
   try {
     return rawLabels(typeof value === 'string' ? JSON.parse(value) : value, 'labels', warn)
@@ -151,7 +153,7 @@ function readContainer(event: Fields, message: string): string | null {
   return inPath ?? containerInMessage(message)
 }
 
-/** Matches only unambiguous messages, because a wrong container would split a condition in two. */
+/** Matches only unambiguous messages, because a wrong container name would split one condition into two alerts. */
 function containerInMessage(message: string): string | null {
   const sentence = redactAndCut(cleanText(message), 1024).replace(/^\(combined from similar events\): /, '')
   for (const pattern of CONTAINER_SENTENCES) {

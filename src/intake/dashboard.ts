@@ -2,7 +2,7 @@ import type { Intake } from '../domain/event/event.ts'
 import { readNotification } from './alertmanager.ts'
 
 /**
- * Parses a Grafana notification; see `readNotification`. `TestAlert` is sent by Grafana's Test button and becomes a
+ * Parses a Grafana notification; see `readNotification`. `TestAlert`, which Grafana's Test button sends, becomes a
  * test.
  */
 export function readDashboard(body: unknown, receivedAt: number): Intake {

@@ -53,7 +53,8 @@ export function requireText(fields: Fields, paths: readonly string[], limit = NA
 }
 
 /**
- * Returns the first string, number or boolean at one of `paths` as text, if at most 1,024 characters; otherwise null.
+ * Returns the first string, number or boolean found at `paths`, as text. Skips values of more than 1,024 characters.
+ * Returns null if no value is left.
  */
 export function optionalText(fields: Fields, ...paths: string[]): string | null {
   for (const path of paths) {
@@ -73,16 +74,16 @@ export type Receipt = { readonly receivedAt: number; readonly warn: Warn }
 
 /** Go programs send the zero time for an unset time. */
 const ZERO_TIME = /^\W*0001-01-01/
-/** Tolerance for clock differences. */
+/** Tolerance for clock differences, in milliseconds. */
 const FUTURE = 120_000
 
-/** Returns the time at the first of `paths` that has one, or null. In ms UTC, capped at the time of receipt. */
+/** Returns the first time found at `paths` in ms UTC, or null. A future time is replaced by the time of receipt. */
 export function instantAt(fields: Fields, receipt: Receipt, ...paths: string[]): number | null {
   const sent = sentInstantAt(fields, receipt, ...paths)
   return sent === null ? null : Math.min(sent, receipt.receivedAt)
 }
 
-/** Returns the time at the first of `paths` that has one, or null. In ms UTC, and possibly in the future. */
+/** Returns the first time found at `paths` in ms UTC, or null. The time can be in the future. */
 export function sentInstantAt(fields: Fields, { receivedAt, warn }: Receipt, ...paths: string[]): number | null {
   for (const path of paths) {
     const value = at(fields, path)
@@ -104,10 +105,7 @@ export function quoted(value: unknown): string {
   return printable(typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? String(value)))
 }
 
-/**
- * Returns a number or the value of a numeric string. Returns null for anything else, including values that are not
- * finite.
- */
+/** Returns the value of a number or a numeric string. Returns null for anything else, including infinity. */
 export function numberOf(value: unknown): number | null {
   if (typeof value !== 'number' && typeof value !== 'string') return null
   if (isUnset(value)) return null
@@ -121,8 +119,8 @@ export function isTrue(value: unknown): boolean {
 }
 
 /**
- * Returns the labels as sent, under any name. Numbers and booleans become strings, and null becomes ''. Labels with an
- * object or a list as their value are dropped with a warning.
+ * Returns the labels as sent. Any label name is allowed. Numbers and booleans become strings, and null becomes ''.
+ * Labels with an object or a list as their value are dropped with a warning.
  * @throws IncmonError `invalid` if the value is not an object or has more than 1,000 labels
  */
 export function rawLabels(value: unknown, path: string, warn: Warn): Labels {
@@ -142,7 +140,7 @@ export function rawLabels(value: unknown, path: string, warn: Warn): Labels {
   return labels
 }
 
-/** Formats a name for an error message: short, on one line, without terminal escapes and secrets. */
+/** Formats a name for an error message: short, on one line, without terminal escapes or secrets. */
 function printable(name: string): string {
   return redactAndCut(cleanText(name), 64).replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, '\ufffd')
 }
@@ -155,8 +153,8 @@ const VALUE_LENGTH = 65_536
 const VALUES_LENGTH = 2 * VALUE_LENGTH
 
 /**
- * Returns labels for a draft: names and values cleaned and redacted. If two names become equal, a number is appended.
- * Values are truncated to 64 kB each and 128 kB in total to keep alert pages small.
+ * Returns labels for a draft: names and values cleaned and redacted. If two names become equal, a number is appended to
+ * the second one. Values are truncated to 64 kB each and 128 kB in total to keep alert pages small.
  * @param textOf `cleanText` if the values are known to contain no secrets
  */
 export function draftLabels(raw: Labels, textOf = draftText): Labels {
@@ -178,7 +176,7 @@ export function draftLabels(raw: Labels, textOf = draftText): Labels {
   return labels
 }
 
-/** Returns whether a draft can use the labels unchanged, as with most alerts. */
+/** Returns whether a draft can use the labels unchanged, which is true for most alerts. */
 function isClean(raw: Labels, textOf: typeof draftText): boolean {
   let left = VALUES_LENGTH
   for (const name in raw) {
@@ -199,7 +197,8 @@ export function draftText(text: string): string {
 const ADDRESS = /^https?:\/\/(?![/?#])[^\s\0-\x1f"<>\\]+$/i
 
 /**
- * Returns only the http and https URLs in `candidates`. Other URLs could run scripts in the pages that show them.
+ * Returns only the http and https URLs in `candidates`. A `javascript:` URL could run a script when a user opens the
+ * link.
  * @param textOf see `draftLabels`
  */
 export function linksOf(candidates: Fields, textOf = draftText): Links {

@@ -11,7 +11,7 @@ import { readMetrics } from './metrics.ts'
 /** Converts a parsed request body into drafts and rejected items. `receivedAt` is in ms UTC. */
 export type Reader = (body: unknown, receivedAt: number) => Intake
 
-/** The reader for each webhook. To support another sender, write its reader in a new file and call it from here. */
+/** The reader for each webhook. To support another sender, write a reader in a new file and add the reader here. */
 export const READERS: Readonly<Record<Source, Reader>> = {
   cluster: readCluster,
   metrics: readMetrics,

@@ -15,8 +15,8 @@ const MAX_VALUES = 50_000
 const KEPT_LENGTH = 65_536
 
 /**
- * Parses items one by one. A rejected item does not affect the other items. Items with more than `maxValues` values are
- * rejected without a search for secrets, which would block all other requests.
+ * Parses items one by one. A rejected item does not affect the other items. An item with more than `maxValues` values
+ * is rejected, because searching it for secrets would block all other requests.
  * @param from the index of the first item in the whole request
  */
 export function readItems(

@@ -3,8 +3,8 @@
 import { IncmonError } from '../domain/error.ts'
 
 /**
- * No known sender nests deeper. SQLite's JSON functions fail beyond 1,000 levels, recursive functions beyond about
- * 5,000.
+ * The maximum nesting depth. No known sender nests values more deeply. SQLite's JSON functions fail beyond 1,000
+ * levels, and recursive JavaScript functions fail beyond about 5,000.
  */
 export const MAX_DEPTH = 64
 
@@ -25,8 +25,8 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * The maximum number of values to parse in one go, enough for a pipeline with 1,500 jobs. V8 parses objects of many
- * different shapes ten times more slowly, so this can take up to 0.1 s.
+ * The maximum number of values to parse at once, enough for a pipeline with 1,500 jobs. Parsing this many values can
+ * take up to 0.1 s, because V8 is ten times slower if the objects have many different shapes.
  */
 const MAX_PART = 50_000
 /** The number of values to parse per step in a list of alerts. */
@@ -44,8 +44,8 @@ export function parseBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Like `parseBody`, but parses the `alerts` list in parts. The caller can do other work at each `yield`. Each alert can
- * have 50,000 values, and so can all other fields together.
+ * Like `parseBody`, but parses the `alerts` list in parts. The caller can do other work at each `yield`. Allows at most
+ * 50,000 values in each alert, and at most 50,000 values outside the list.
  */
 export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   const text = decode(bytes)
@@ -56,14 +56,14 @@ export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
   const body = parsed(text.slice(0, list.from) + text.slice(list.to))
   const alerts = (body as { alerts?: unknown } | null)?.alerts
   if (list.cuts.length === 0) return body
-  // The key occurs twice, and `scan` and JSON.parse found different lists.
+  // The `alerts` key occurs twice, and `scan` and JSON.parse found different lists.
   if (!Array.isArray(alerts) || alerts.length > 0) {
     throw new IncmonError('invalid', 'body: "alerts" occurs more than once; send one list of alerts')
   }
   let from = list.from
   for (const { at } of list.cuts) {
     const part = text.slice(from, at)
-    // There is a stray comma in the list.
+    // An empty part means that the list contains a stray comma.
     if (list.cuts.length > 1 && part.trim() === '') throw notJson()
     for (const alert of parsed(`[${part}]`) as unknown[]) alerts.push(alert)
     from = at + 1
@@ -86,7 +86,7 @@ function notJson(): IncmonError {
 
 /**
  * Returns text that SQLite can store and search: NUL and lone surrogates become U+FFFD. Stored payloads do not need
- * this because JSON escapes both as `\u`.
+ * this, because JSON represents these characters as `\u` escapes.
  */
 export function cleanText(text: string): string {
   const whole = text.toWellFormed()
@@ -105,8 +105,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * The contents of a list: the positions at which it is split, the number of values in each part, and the number of
- * values outside the list.
+ * The position of a list, the positions at which the list is split, the number of values in each part, and the number
+ * of values outside the list.
  */
 type List = {
   from: number
@@ -142,7 +142,7 @@ function scan(text: string): List {
       count()
     } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       if (depth === 1 && unit === OPEN_ARRAY && ALERTS.test(text.slice(Math.max(0, i - 64), i))) {
-        // If the key occurs twice, the last list wins, as in JSON.parse.
+        // If the `alerts` key occurs twice, the last list wins, as in JSON.parse.
         list = { from: i + 1, to: i + 1, cuts: [], valuesAround: values }
         isInList = true
         counted = values

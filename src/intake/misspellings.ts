@@ -6,7 +6,7 @@ import { isSeverityWord, SEVERITIES } from '../domain/severity.ts'
 import { misspelled } from '../domain/suggestion.ts'
 import { type Fields, fieldsOf } from './fields.ts'
 
-/** `path`: for example `alerts[2].lables`. `meant`: the known name. */
+/** `path`: for example `alerts[2].lables`. `meant`: the known name that the sender probably meant. */
 type Misspelling = { readonly path: string; readonly meant: string }
 
 const BODY = [

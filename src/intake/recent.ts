@@ -12,8 +12,8 @@ export type Recent = {
 type Entry = { readonly bytes: Uint8Array; readonly intake: Intake }
 
 /**
- * The limits for all cached bodies and for one body. A body's drafts take about five times its size in memory, at most
- * twenty times.
+ * The limits for the size of all cached bodies and for the size of one body. The drafts of a body take about five times
+ * as much memory as the body, and at most twenty times as much.
  */
 const CACHE_LIMIT_BYTES = 2 * 1024 * 1024
 const BODY_LIMIT_BYTES = 128 * 1024
@@ -42,7 +42,9 @@ export function createRecent(): Recent {
   }
 }
 
-/** Missing and future times are replaced by the time of receipt, so a result that contains it must not be cached. */
+/**
+ * Missing and future times are replaced by the time of receipt, so a result that contains this time must not be cached.
+ */
 function isIndependentOfReceipt({ accepted, rejected }: Intake, receivedAt: number): boolean {
   return (
     rejected.length === 0 &&

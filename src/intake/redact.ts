@@ -9,21 +9,24 @@ export const REDACTED = '[redacted]'
 const MAX_LENGTH = 1024 * 1024
 const CUT = '… [cut at 1 MiB]'
 /**
- * Longer than any secret in a known format. The search continues this far beyond the cut so that a secret on the
- * boundary is recognized.
+ * The number of characters to search beyond the cut, so that a secret on the boundary is recognized. No secret in a
+ * known format is longer than this.
  */
 const BEYOND_CUT = 4096
 
-/** Suffixes of key names. `secret` is not included because alerts and events name Kubernetes Secrets. */
+/**
+ * Matches the names of keys whose values are secret. A name that merely ends in `secret` does not match, because alerts
+ * and events name Kubernetes Secrets.
+ */
 const SECRET_KEY =
   /(?:password|passwd|passphrase|pwd|token|authorization|(?:api|access|secret|private)[-_]?key|client[-_]?secret)$/i
 
 /**
- * Secrets in known formats. Each pattern runs in linear time, because it starts with a literal, a lookbehind prevents
- * another start within the same word, and adjacent repetitions never match the same character.
+ * Secrets in known formats. All patterns run in linear time. Each pattern starts with a literal, and a lookbehind
+ * prevents a second start in the same word. Adjacent repetitions never match the same character.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  // A truncated log may lack the end marker. Everything after the begin marker is then redacted.
+  // If the log was truncated before the end marker, everything after the begin marker is redacted.
   [
     /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,30}KEY(?: BLOCK)?-----|$)/g,
     REDACTED,
@@ -62,7 +65,7 @@ const SUSPICIOUS =
 
 const WORD = 16
 
-/** Tokens with a known prefix, from the gitleaks rules, up to the end of the word. */
+/** Matches tokens with a prefix from the gitleaks rules, up to the end of the word. */
 const KNOWN_TOKEN = new RegExp(
   `(?:${GITLEAKS_RULES.map(({ pattern, ignoresCase }) => (ignoresCase ? `(?i:${pattern})` : pattern)).join('|')})[\\w+/=~-]*`,
   'g',
@@ -94,7 +97,10 @@ function redactObject(object: Record<string, unknown>): unknown {
   return copy ?? object
 }
 
-/** Returns a copy with secrets in names replaced. If two names become equal, the position is appended. */
+/**
+ * Returns a copy of the object with all secrets in names replaced. If two names become equal, the position of the
+ * second property is appended to its name.
+ */
 function withCleanNames(object: Record<string, unknown>): unknown {
   const copy: Record<string, unknown> = {}
   for (const [index, key] of Object.keys(object).entries()) {
@@ -122,7 +128,7 @@ export function redactAndCut(text: string, length: number): string {
   if (text.length <= length) return replaceSecrets(text)
   const searched = text.slice(0, length + BEYOND_CUT).toWellFormed()
   const clean = replaceSecrets(searched)
-  // The end of the searched part may split a secret as well. Replacements have moved that end closer to the cut.
+  // The searched part can itself end in the middle of a secret, so its last `BEYOND_CUT` characters are never returned.
   const safe = searched.length < text.length ? clean.length - BEYOND_CUT : clean.length
   return clean.slice(0, Math.max(0, Math.min(length, safe))).toWellFormed()
 }
@@ -135,7 +141,7 @@ function replaceSecrets(text: string): string {
 
 /**
  * Returns whether a text has a word of at least 16 characters, like every token in the gitleaks rules. Checks every
- * 16th character. Neighbors are checked only if that character is part of a word.
+ * 16th character, and checks the neighbors of that character only if it is part of a word.
  */
 function hasLongWord(text: string): boolean {
   for (let i = WORD - 1; i < text.length; i += WORD) {
@@ -155,9 +161,8 @@ function isOfWord(unit: number): boolean {
 }
 
 /**
- * Redacts a body that is not valid JSON, for example because it is truncated. Truncates it to at most `length`
- * characters. In addition to what `redactText` does, replaces every string under `value`, where GitLab puts CI
- * variables.
+ * Redacts a body that is not valid JSON, for example because it is truncated. Truncates the body to at most `length`
+ * characters. Unlike `redactText`, also replaces every string under a `value` key, where GitLab puts CI variables.
  */
 export function redactRaw(text: string, length = MAX_LENGTH): string {
   return redactAndCut(text.replace(/("value"\s{0,8}:\s{0,8})"(?:[^"\\]|\\.)*"?/g, `$1"${REDACTED}"`), length)

@@ -12,8 +12,8 @@ export function testEvent(source: Source, actor: string, now: number): Intake {
 }
 
 /**
- * Bodies that have no other effect. A Kubernetes event for a namespace does not create a service, and an unknown GitLab
- * hook becomes a plain event.
+ * Request bodies that only store an event. A Kubernetes event about a namespace does not create a service, and an
+ * unknown GitLab hook becomes a plain event.
  */
 const BODIES: Readonly<Record<Source, (text: string) => unknown>> = {
   cluster: (message) => ({ reason: 'Test', type: 'Normal', message, involvedObjectKind: 'Namespace', name: 'incmon' }),
