@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatMatchers, matchersFault, matcherTest, parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { busyFor } from '../helpers/processor.ts'
 
 const ALERT = {
   service: 'checkout',
@@ -65,9 +66,8 @@ for (const [what, matchers, fault] of [
 
 test('an expression with catastrophic backtracking in other engines matches in linear time', () => {
   const matches = matcherTest(one('=~', '(a+)+$', 'text'))
-  const began = performance.now()
-  matches({ ...ALERT, labels: { text: `${'a'.repeat(30_000)}!` } })
-  assert.ok(performance.now() - began < 1_000)
+  const hostile = { ...ALERT, labels: { text: `${'a'.repeat(30_000)}!` } }
+  assert.ok(busyFor(() => matches(hostile)) < 2_000)
 })
 
 test('a formatted matcher can be parsed back to the same matcher', () => {

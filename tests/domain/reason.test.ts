@@ -14,6 +14,7 @@ import {
   withoutPodUid,
 } from '../../src/domain/event/reason.ts'
 import { rank } from '../../src/domain/severity.ts'
+import { busyFor } from '../helpers/processor.ts'
 import { MESSAGE_CASES, NODE_REASONS, REASONLESS_CASES, REASONS_BY_SEVERITY, UNKNOWN_CASES } from './reason-cases.ts'
 
 type Event = Parameters<typeof judgeReason>[0]
@@ -218,13 +219,14 @@ describe('any input', () => {
       part.repeat(2 ** 20 / part.length),
     )
     // This takes milliseconds in linear time, and minutes otherwise.
-    const begun = performance.now()
-    for (const message of hostile) {
-      judge('', { message })
-      rolloutOf(message)
-      failureOfAlert(message)
-    }
-    assert.ok(performance.now() - begun < 5000)
+    const time = busyFor(() => {
+      for (const message of hostile) {
+        judge('', { message })
+        rolloutOf(message)
+        failureOfAlert(message)
+      }
+    })
+    assert.ok(time < 5_000)
   })
 })
 

@@ -7,7 +7,7 @@ import { allowing } from '../../src/server/connection/addresses.ts'
 const check = (addresses: readonly string[], allowed: readonly string[] = []) =>
   helpersOf({
     transports: () => ({
-      network: { resolve: async () => addresses, isAllowed: allowing(allowed), timeoutMs: 1_000 },
+      network: { resolve: async () => addresses, isAllowed: allowing(allowed), timeoutMs: 5_000 },
       mailServer: null,
     }),
     publicUrl: () => '',

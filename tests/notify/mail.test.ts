@@ -35,7 +35,7 @@ async function mailServer(t: TestContext, more: SMTPServerOptions = {}) {
   await once(server.server, 'listening')
   t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
   const { port } = server.server.address() as AddressInfo
-  const place = { url: `smtp://127.0.0.1:${port}`, passwordFile: '', from: 'incmon@example.com', timeoutMs: 2_000 }
+  const place = { url: `smtp://127.0.0.1:${port}`, passwordFile: '', from: 'incmon@example.com', timeoutMs: 10_000 }
   return { sent, port, place }
 }
 

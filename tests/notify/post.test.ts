@@ -9,7 +9,7 @@ import { allowing, isNetworkOrHost } from '../../src/server/connection/addresses
 import { answering, startReceiver } from './receiver.ts'
 
 const POSTED = { body: '{}', headers: {} }
-const CLOSED: Network = { resolve: resolveName, isAllowed: () => false, timeoutMs: 1_000 }
+const CLOSED: Network = { resolve: resolveName, isAllowed: () => false, timeoutMs: 5_000 }
 const OPEN: Network = { ...CLOSED, isAllowed: allowing(['127.0.0.0/8']) }
 
 for (const address of [

@@ -23,7 +23,7 @@ export function notifying(t: TestContext, { mailServer = null, causeOf }: Wanted
   const start = () =>
     startNotifier(flow.deps, {
       transports: () => ({
-        network: { resolve: async () => [], isAllowed: allowing(['127.0.0.0/8']), timeoutMs: 1_000 },
+        network: { resolve: async () => [], isAllowed: allowing(['127.0.0.0/8']), timeoutMs: 5_000 },
         mailServer,
       }),
       publicUrl: () => 'https://incmon.example.com',
@@ -44,7 +44,7 @@ export function notifying(t: TestContext, { mailServer = null, causeOf }: Wanted
   const messages = () => listMessages(flow.deps.db, acme.key, {}, PAGE).items
   /** Waits until no message is due, without advancing the clock. */
   const settled = async (until: () => boolean) => {
-    for (let tries = 0; tries < 200 && !until(); tries += 1) await pause(25)
+    for (let tries = 0; tries < 2_400 && !until(); tries += 1) await pause(25)
   }
   const later = (minutes: number) => {
     flow.clock.now += minutes * MINUTE
