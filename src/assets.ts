@@ -62,9 +62,10 @@ export function listLicenses(): License[] {
 /**
  * Returns better-sqlite3's addon for its `nativeBinding` option, or null in a checkout. The operating system can load
  * code only from files, so the addon is unpacked into a temporary file, which is deleted after loading. The addon is
- * loaded once per process, in its main thread: a second copy of SQLite would lose the first one's locks.
+ * loaded once per process, in its main thread: a second copy of SQLite would lose the locks of the first copy.
  * @param directory the first directory to try; it contains the database, so it is probably writable
- * @throws Error that lists every directory that was tried, or if another thread calls this before the main thread
+ * @throws Error that lists every directory that was tried, or if another thread calls this function before the main
+ * thread
  */
 export function sqliteAddon(directory: string): object | null {
   if (isSea()) addon ??= loadedAddon() ?? unpackedAddon(directory)

@@ -52,9 +52,9 @@ type ConfigInput = {
 }
 
 /**
- * Returns the configuration, or all errors, one per line. Flags override variables, variables override the file
- * (`--config`, else INCMON_CONFIG, else `incmon.toml` if it exists), and the file overrides defaults. Empty variables
- * are ignored.
+ * Returns the configuration, or all errors, one per line. Flags override variables, variables override the file, and
+ * the file overrides defaults. The file is `--config`, INCMON_CONFIG or `incmon.toml`: the first that is set or exists.
+ * Empty variables are ignored.
  */
 export function readConfig(input: ConfigInput): { readonly config: Config } | { readonly faults: string[] } {
   const { settings, faults } = readSettings(input)
@@ -74,7 +74,7 @@ export function readSettings(input: ConfigInput): { readonly settings: Setting[]
   const settings = NAMES.map((name): Setting => {
     const { doc, allowed, fallback } = KEYS[name]
     const key = { name, variable: variableOf(name), doc, allowed, fallback }
-    // An invalid value is an error even if it is overridden. Otherwise, the error would show up only later.
+    // An invalid value is an error even if it is overridden. Otherwise, the error would appear only later.
     const raw = layers.flatMap((layer) => layer.values.get(name) ?? [])
     const values = raw.map((one) => ({ ...read(name, one), where: one.where }))
     faults.push(...values.flatMap((value) => ('fault' in value ? value.fault : [])))

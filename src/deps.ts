@@ -6,7 +6,7 @@ import { type Deps, withEngine } from './operations/deps.ts'
 import { findNewestUuid } from './store/id-matches.ts'
 import type { Db } from './store/sqlite/open.ts'
 
-/** Returns the current time in milliseconds since 1970, UTC. */
+/** Returns the current Unix time in milliseconds. */
 export const systemClock: () => number = Date.now
 
 export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}): Deps {
@@ -15,7 +15,7 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
   return withEngine({
     db,
     now,
-    // The newest UUID is read on first use, because the tables might not exist earlier.
+    // The newest UUID is read on first use, because the tables might not exist before that.
     newId: () => {
       newId ??= increasingIds(now, randomBits(), findNewestUuid(db))
       return newId()

@@ -215,7 +215,7 @@ function listeningOf({ url, tls, settings }: State): Listening | null {
   return { url, publicUrl: settings['public-url'].replace(/\/+$/, '') || url, certificate: tls?.cert ?? null }
 }
 
-/** Returns the number of connections that the open file limit allows. Logs a warning if it is lower than configured. */
+/** Returns the number of connections that the open file limit allows. Logs a warning if `max-connections` is higher. */
 function connectionsOf({ 'max-connections': wanted }: Config, log: Log): number {
   const limit = descriptorLimit()
   const fitting = fittingConnections(wanted, limit)

@@ -17,9 +17,9 @@ export type HttpResponse = {
 }
 
 /**
- * Which TLS certificates to trust. `system`: those that the system trusts. `only`: this PEM certificate, with any
- * issuer and name. `anyone`: all certificates, to find out whether a server is running on this machine; never used with
- * a token.
+ * Which TLS certificates to trust. `system`: all certificates that the system trusts. `only`: this PEM certificate,
+ * with any issuer and name. `anyone`: all certificates, to find out whether a server is running on this machine; never
+ * used with a token.
  */
 export type Trust = 'system' | 'anyone' | { readonly only: string }
 
@@ -80,7 +80,7 @@ function askByTls(
 /** What to do if another program responds. */
 export const OTHER_PROGRAM = 'this is not incmon: check which program is listening there, or choose another --url'
 
-/** A proxy might respond with a whole page. The problem is usually named at its start. */
+/** A proxy might respond with a whole page. The start of the page usually names the problem. */
 const MAX_PAGE_TEXT = 200
 const MAX_DETAIL = 300
 /** Only this much of a page is searched for text. */

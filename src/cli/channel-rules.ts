@@ -12,7 +12,7 @@ type Key = (typeof KEYS)[number]
 export const RULE_HELP =
   'the incidents that it sends, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday", or all; repeatable'
 
-/** Adds a rule to those from earlier `--rule` options. `all` adds no rule. @throws UsageError */
+/** Adds a rule to the rules from earlier `--rule` options. `all` adds no rule. @throws UsageError */
 export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
   if (text.trim() === 'all') return []
   const parts = new Map(text.trim().split(/\s+/).map(parsePart))

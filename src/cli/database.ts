@@ -27,7 +27,7 @@ export function requireConfig(flags: Flags): Config {
 /**
  * Applies pending migrations while this process has the database locked, because a running server would not know the
  * new schema version.
- * @param migrations replaces the program's own in tests
+ * @param migrations replaces the program's own migrations in tests
  * @throws StoreError if a server or another command holds the lock
  */
 export function bringUpToDate(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
@@ -59,7 +59,7 @@ export function makeShrinkable(db: Db): void {
   if (refusal !== null) printError(`incmon: ${refusal}`)
 }
 
-/** Creates an organization named `default` if there is none. Returns null if one exists already. */
+/** Creates an organization named `default` if there is no organization yet. Returns null if there is one. */
 export function createFirstOrganization(deps: Deps): OrganizationRecord | null {
   return deps.db.transaction(() =>
     listOrganizations(deps.db).length === 0 ? createOrganization(deps, FIRST_ORGANIZATION) : null,
@@ -100,8 +100,8 @@ export function hint({ database, config }: Common, command: string): string {
 }
 
 /**
- * Rewrites each quoted command in a message, such as `"incmon doctor"`, to what the user has to type. The domain and
- * the server do not know how the program was invoked. A command that already names a file is left unchanged.
+ * Rewrites each quoted command in a message, such as `"incmon doctor"`, with the command that the user has to type. The
+ * domain and the server do not know how the program was invoked. A command that already names a file is left unchanged.
  */
 export function spellCommands(message: string, options: Common): string {
   return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>

@@ -30,7 +30,7 @@ const BRACKET = 0x5b
 
 /**
  * Returns all entries in order of receipt, and the errors for invalid entries. Entries without a time come last. Stores
- * only the position of each entry, so a large file needs little more memory than its size.
+ * only the position of each entry, so the memory needed is little more than the size of the file.
  * @param now Unix time in milliseconds; later times of receipt are rejected
  * @throws IncmonError `invalid` if the file is a single list that cannot be parsed
  */
@@ -124,8 +124,9 @@ function itemOf(value: unknown, index: number, now: number): DumpedEvent | strin
 const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as listed by amtool'
 
 /**
- * Converts an alert from GET /api/v2/alerts or amtool. It was firing at `updatedAt`. `endsAt` is not its end but the
- * time until which Alertmanager waits for an update. The list has no groups, so each alert forms its own.
+ * Converts an alert from GET /api/v2/alerts or amtool. The alert was firing at `updatedAt`. `endsAt` is not the end of
+ * the alert, but the time until which Alertmanager waits for an update. The list has no groups, so each alert forms its
+ * own group.
  */
 function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): DumpedEvent | string {
   const updatedAt = parseInstant(alert.updatedAt)

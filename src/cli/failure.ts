@@ -1,4 +1,4 @@
-/** Failures of commands: a line for people and an exit code for scripts. */
+/** Reports why a command failed: messages for people and an exit code for scripts. */
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
 import { StoreError } from '../store/sqlite/driver.ts'

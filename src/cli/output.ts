@@ -4,7 +4,7 @@ import { forTerminal, visible } from '../domain/terminal.ts'
 
 export { visible } from '../domain/terminal.ts'
 
-/** Text longer than `maxWidth` is truncated so that a line fits the terminal. JSON contains the full text. */
+/** Text longer than `maxWidth` is truncated so that a line fits on the terminal. JSON contains the full text. */
 export type Column<Item> = readonly [title: string, show: (item: Item) => string | number | null, maxWidth?: number]
 
 /** Returns an aligned table, or the sentence `empty` if there are no items. Control characters are replaced. */
@@ -51,7 +51,7 @@ function visibleLine(text: string): string {
   return text === '' ? '' : visible(text)
 }
 
-/** Prints a list as a table, or as one JSON value. */
+/** Prints a list as a table or, if `json` is set, as one JSON value. */
 export function printList<Item>(
   list: { readonly items: readonly Item[]; readonly columns: readonly Column<Item>[]; readonly empty: string },
   json: boolean | undefined,

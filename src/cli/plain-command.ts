@@ -27,7 +27,7 @@ export function addOrgCommand(parent: Command, name: string, description: string
 
 const SETTINGS = Object.keys(KEYS).filter((name) => name !== 'database')
 
-/** Adds options for settings: by default, all except the database, because every command already has that option. */
+/** Adds options for settings: by default, all settings except the database, which is an option of every command. */
 export function addKeys(command: Command, names: readonly string[] = SETTINGS): Command {
   for (const [name, { doc, fallback }] of Object.entries(KEYS)) {
     const standard = String(fallback) === '' ? '' : ` (default: ${fallback})`
@@ -37,7 +37,7 @@ export function addKeys(command: Command, names: readonly string[] = SETTINGS): 
 }
 
 /**
- * A command that throws UsageError instead of printing Commander's message. Each command also has the program's
+ * A command that throws UsageError instead of printing Commander's message. Each command also accepts the program's
  * options.
  */
 export class PlainCommand extends Command {
@@ -141,7 +141,7 @@ function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
 }
 
-/** Replaces API field names with the command's options if each rejected field has one. */
+/** Replaces API field names with the command's options if each rejected field has an option. */
 function withOptionNames(command: Command, refused: ErrorResponse): Error {
   const lines = refused.errors.map(({ path, message }) => {
     const name = optionOf(command, /^\w*/.exec(path)?.[0] ?? '')

@@ -7,7 +7,7 @@ const INTERVAL_MS = 100
 const BAR_WIDTH = 30
 
 export type ProgressLine = {
-  /** Shows one of many steps. Most calls draw nothing, to save time. */
+  /** Shows one of many steps. To save time, most calls do not draw anything. */
   readonly show: (text: () => string) => void
   /** Shows a long step that does not report progress. */
   readonly announce: (text: string) => void
@@ -81,7 +81,7 @@ export function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(1)
 }
 
-/** Runs work that Ctrl-C or SIGTERM can stop. @throws CommandError if the work was stopped */
+/** Runs work that Ctrl-C or SIGTERM can interrupt. @throws CommandError if the work was interrupted */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController()
   const stop = () => controller.abort(new CommandError('stopped: nothing was changed'))

@@ -15,8 +15,9 @@ type Options = Common & { readonly url?: string }
 export type FoundServer = { readonly url: string; readonly trust: Trust }
 
 /**
- * Returns the server named by `--url`, else by INCMON_URL, else the one that has the configured database open. Never
- * guesses a port, because another program listening there would receive the token.
+ * Returns the server named by `--url` or, if the option is missing, by INCMON_URL. If neither is set, returns the
+ * server that has the configured database open. Never guesses a port, because another program on that port would
+ * receive the token.
  * @throws UsageError if the URL is invalid; CommandError if no server has the database open
  */
 export async function requireServer(options: Options): Promise<FoundServer> {

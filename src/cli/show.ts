@@ -89,7 +89,7 @@ function alertsOf({ alerts, alertCount }: Pick<Shown, 'alerts' | 'alertCount'>):
   return alertCount > alerts.length ? `${table}\nand ${formatCount(alertCount - alerts.length)} older` : table
 }
 
-/** Formats one suspect per line. Its reasons follow on separate lines because they are too long for a table. */
+/** Formats one suspect per line. The reasons follow on separate lines, because they are too long for a table. */
 function suspectsOf(suspects: readonly Suspect[]): string {
   if (suspects.length === 0) return 'no suspects: nothing changed around the start of the incident'
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {

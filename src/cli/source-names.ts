@@ -1,4 +1,4 @@
-/** The names of sources: each has the name of its program and that of its webhook. */
+/** The names of sources. Each source has two names: that of the program and that of the webhook. */
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { suggestion } from '../domain/suggestion.ts'
 import { UsageError } from './failure.ts'

@@ -42,7 +42,7 @@ function listen(address: string): void {
   for (const kind of all) stream.addEventListener(kind, schedule)
 }
 
-/** Schedules a request for the page: at most one every two seconds or longer, and none while the tab is hidden. */
+/** Schedules a request for the page. Requests are at least two seconds apart. A hidden tab sends none. */
 function schedule(): void {
   pending = true
   if (document.hidden || timer !== 0) return
@@ -61,7 +61,7 @@ async function refresh(): Promise<void> {
     // The server is busy.
     if (response.status === 503) pending = true
   } finally {
-    // If the server responds slowly, requests are sent less often.
+    // If the server responds slowly, the page sends requests less often.
     nextAt = Date.now() + Math.max(wait, 10 * (Date.now() - began))
     timer = 0
     if (pending) schedule()

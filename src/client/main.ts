@@ -11,8 +11,7 @@ startKeys(prefix)
 // After an action, the focus moves to the message.
 document.getElementById('message')?.focus()
 
-// The form for a new channel or silence is prefilled with the browser's time zone, unless the visitor or the
-// organization has chosen one.
+// A new form gets the browser's time zone if neither the visitor nor the organization has chosen a time zone.
 for (const field of document.querySelectorAll<HTMLInputElement>('form[data-new="true"] input[list="zones"]')) {
   if (field.value === 'UTC') field.value = Intl.DateTimeFormat().resolvedOptions().timeZone
 }

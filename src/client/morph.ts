@@ -1,6 +1,6 @@
 /** Morphs part of the page into its new version while preserving focus, selection, open details and typed text. */
 
-/** Changes `before` in place to match `after`. Elements are matched by id, or else by name and position. */
+/** Changes `before` in place to match `after`. Matches elements by id or, without an id, by name and position. */
 export function morph(before: Element, after: Element): void {
   updateAttributes(before, after)
   // Do not replace text that the user is typing.

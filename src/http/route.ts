@@ -55,12 +55,12 @@ export type Answer = {
  */
 export type Access = 'network' | 'socket' | 'program'
 
-/** What a handler gets in addition to the request. */
+/** The values that a handler receives in addition to the request. */
 export type HandlerParts = {
   readonly access: Access
   readonly deps: Pick<Deps, 'now' | 'engine'>
   readonly store: Store
-  /** Returns this process's import, creating it on first use. */
+  /** Returns this process's import. Creates it on first use. */
   readonly importing: () => Import
   readonly recent: Recent
   readonly server: ServerContext

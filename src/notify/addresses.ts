@@ -1,4 +1,6 @@
-/** Private addresses, to which messages are never sent. Otherwise, a channel could reach the server's own network. */
+/**
+ * Private addresses. Messages are not sent to them, because a channel could otherwise reach the server's own network.
+ */
 import { BlockList, isIP } from 'node:net'
 
 const REFUSED_4 = [
@@ -21,7 +23,7 @@ const REFUSED_6 = [
   ...['2002::/16', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ]
 
-// There is one list per address family. In a mixed list, Node converts IPv4 addresses to IPv6 before comparing them.
+// Each address family has its own list. In a mixed list, Node converts IPv4 addresses to IPv6 before comparing them.
 const refused4 = listOf(REFUSED_4, 'ipv4')
 const refused6 = listOf(REFUSED_6, 'ipv6')
 

@@ -130,8 +130,8 @@ function telegramId(text: string): string | null {
 }
 
 /**
- * Redacts secrets in a response. A response can echo the message with its link, which people who can read the list of
- * deliveries must not be able to use.
+ * Redacts secrets in a response. A response can echo the message with its acknowledge link. People who can read the
+ * list of deliveries must not be able to use this link.
  */
 function safe(text: string, { secrets, context }: OutgoingMessage): string {
   const { target, signing, earlier } = secrets

@@ -45,7 +45,7 @@ export type Notifier = {
   readonly hasMailServer: () => boolean
   /** Checks a URL before it is saved. `refusal` is set if the URL can never work. */
   readonly checkTarget: (kind: ChannelKind, target: string) => Promise<TargetCheck>
-  /** Returns what is missing from this server's messages, or null if nothing is. */
+  /** Returns what is missing from this server's messages, or null if nothing is missing. */
   readonly warning: () => string | null
   /**
    * Resolves when no message is being sent, or after 2 s. A message whose response is lost is sent again after the next
@@ -159,7 +159,7 @@ async function contextOf(deps: Deps, options: NotifierOptions, message: Message)
   return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
 }
 
-/** Limits how long to wait for a cause, because the thread might be busy with pages. */
+/** Limits the wait for a cause, because the worker thread might be busy with pages. */
 async function soon(causeOf: Promise<Cause | null>): Promise<Cause | null> {
   const late = new AbortController()
   const nothing = sleep(CAUSE_WITHIN_MS, null, late).catch(() => null)

@@ -7,7 +7,7 @@ import { findChannelById, loadChannelSecrets } from '../store/notification/chann
 import type { Deps } from './deps.ts'
 
 export const ACKNOWLEDGE_PATH = '/acknowledge'
-/** Signatures made for this purpose are not valid for any other. */
+/** Signatures for this purpose are not valid for any other purpose. */
 const PURPOSE = 'acknowledge'
 /** How long a link is valid, in milliseconds. Three days cover a weekend. */
 const LINK_LIFE_MS = 3 * 24 * 3_600_000
@@ -38,7 +38,7 @@ export function acknowledgePath(
   return `${ACKNOWLEDGE_PATH}?${new URLSearchParams(query)}`
 }
 
-/** The incident to acknowledge, and who may acknowledge it. */
+/** The incident to acknowledge, and the channel that received the link. */
 export type Acknowledging = {
   readonly organizationId: number
   readonly incident: IncidentRecord

@@ -23,7 +23,7 @@ import type { Deps } from './deps.ts'
 /** How long messages are also signed with the previous secret after a rotation. */
 const BOTH_SECRETS_FOR = 24 * 3_600_000
 
-/** Missing settings stay unchanged. */
+/** Omitted settings stay unchanged. */
 type Given = { readonly [Name in keyof ChannelSettings]?: ChannelSettings[Name] | undefined }
 
 type WantedChannel = Given & {

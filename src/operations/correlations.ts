@@ -15,12 +15,12 @@ const NO_LINK = 'this organization has no such correlation; GET /api/correlation
 
 export type VerdictChange = {
   readonly verdict: CorrelationRecord['verdict']
-  /** Requires `confirmed`. Assigns later events of the pipeline's project to the service of the link. */
+  /** Assigns later events of the pipeline's project to the link's service. Requires the `confirmed` verdict. */
   readonly alias?: boolean | undefined
 }
 
 /**
- * Stores a user's verdict on a link; null removes it. Repeating a verdict changes nothing.
+ * Stores a user's verdict on a link; null removes the verdict. Repeating a verdict changes nothing.
  * @throws IncmonError `not-found` if the organization has no such link; `invalid` if the alias is not possible;
  * `conflict` if another service has the alias. The verdict is not stored in any of these cases.
  */

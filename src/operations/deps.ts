@@ -8,7 +8,7 @@ import type { Db } from '../store/sqlite/open.ts'
 
 export type World = {
   readonly db: Db
-  /** Milliseconds since 1970, UTC. */
+  /** Returns the current Unix time in milliseconds. */
   readonly now: () => number
   /** Returns a new UUIDv7. */
   readonly newId: () => string

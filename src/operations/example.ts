@@ -23,7 +23,7 @@ export async function loadExample(deps: Deps, organizationId: number, deliveries
   )
 }
 
-/** Deletes the example data. Does nothing if there is none. */
+/** Deletes the example data. Does nothing if no example data is loaded. */
 export async function removeExample(deps: Deps, organizationId: number): Promise<void> {
   const organization = findOrganization(deps.db, organizationId)
   if (!organization) throw new IncmonError('not-found', 'no such organization')

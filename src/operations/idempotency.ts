@@ -1,4 +1,4 @@
-/** REST requests with an Idempotency-Key, each of which takes effect only once. */
+/** Ensures that a REST request with an Idempotency-Key takes effect only once. */
 import { createHash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
 import { useOf, withAnswer, withoutAnswer } from '../domain/idempotency.ts'

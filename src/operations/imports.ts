@@ -20,7 +20,7 @@ export function importKey(entry: {
 }
 
 export type Import = {
-  /** Stores requests in the order of receipt. Returns null for each request that was already stored. */
+  /** Stores requests in the order of receipt. For each request that was already stored, the result is null. */
   readonly take: (deliveries: readonly Imported[]) => Promise<(Receipt | null)[]>
   /** Waits until everything is on disk, then sweeps up to the present. */
   readonly close: () => Promise<void>
@@ -30,14 +30,13 @@ export type Import = {
 const SWEEP_EVERY = 5_000
 
 /**
- * Creates an import. If a server is running, its clock is used. Without a server, the import controls the clock and
- * sweeps at each due time between two requests, so that alerts and incidents end when they would have ended on a
+ * Creates an import. If a server is running, the import uses the server's clock. Without a server, the import sets the
+ * clock and sweeps at each due time between two requests. Alerts and incidents then end as they would have ended on a
  * server.
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
-  // Each request is stored in a single transaction, one after the other.
-  // With chunks, a later request could be stored between two chunks of an earlier request.
+  // Stores each request in a single transaction. Otherwise, another request could be stored between two of its chunks.
   const deps = clock ? withEngine({ ...world, now: clock.now }, undefined, Number.POSITIVE_INFINITY) : world
   return {
     take: async (deliveries) => {
@@ -56,7 +55,7 @@ export function createImport(world: Deps, beside: { readonly server: boolean }):
 
 type Clock = { readonly now: () => number; readonly set: (at: number) => void }
 
-/** A clock that can be set and then runs at normal speed, so that retries time out. */
+/** A clock that can be set. It then runs at normal speed, so that retries time out. */
 function createClock(real: () => number): Clock {
   let ahead = 0
   return {

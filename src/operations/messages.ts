@@ -24,8 +24,8 @@ import {
 import type { Deps } from './deps.ts'
 
 /**
- * The maximum number of notifications in a message. The rest go into the next message. A webhook lists all of them,
- * while other messages contain only counts.
+ * The maximum number of notifications in a message. The rest go into the next message. A webhook message lists all of
+ * its notifications; other messages contain only counts.
  */
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000
@@ -38,7 +38,7 @@ export type Message = {
   readonly channel: ChannelRecord
   readonly secrets: ChannelSecrets
   readonly items: readonly MessageItem[]
-  /** The incident, if all notifications are about the same one; otherwise null. */
+  /** The incident, if all notifications are about the same incident; otherwise null. */
   readonly incidentId: string | null
   /** The receiver's id for the first message about that incident. */
   readonly replyTo: string | null

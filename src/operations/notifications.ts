@@ -20,11 +20,12 @@ import type { Deps } from './deps.ts'
 
 const MINUTE = 60_000
 /**
- * The maximum number of unacknowledged incidents to check. More than that is a storm, for which one reminder is enough.
+ * The maximum number of unacknowledged incidents to check. In a larger storm, the reminders for these incidents are
+ * enough.
  */
 const MAX_INCIDENTS = 200
 
-/** Queues all due reminders and escalations in one commit. Does not write if nothing is due. */
+/** Queues all due reminders and escalations in one transaction. Does not write if nothing is due. */
 export function remind(deps: Deps): void {
   const now = deps.now()
   const due = listOrganizations(deps.db).flatMap(({ rowId }) => remindersOf(deps, rowId, now))
@@ -82,7 +83,7 @@ function dueStillFiring(
     .map((channel) => ({ channel, kind: 'still-firing' }))
 }
 
-/** Returns outbox entries for the channels that want them now. Returns none while all firing alerts are silenced. */
+/** Returns outbox entries for the channels whose rules match now, or none if all firing alerts are silenced. */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
   const service = loadServiceName(deps.db, incident.serviceId)

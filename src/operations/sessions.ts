@@ -18,7 +18,7 @@ import {
 import type { Deps } from './deps.ts'
 import { authenticate } from './tokens.ts'
 
-/** The precision of the stored time of last use, in milliseconds. */
+/** How precisely the time of last use is stored, in milliseconds. */
 const USE_EXACT_TO = 60_000
 
 /** A user of the web pages. */

@@ -7,7 +7,7 @@ import { listOrganizations } from '../store/organizations.ts'
 import { findTokenByHash, type Identity, insertToken, listTokens, revokeTokenRow, touchToken } from '../store/tokens.ts'
 import type { Deps } from './deps.ts'
 
-/** The precision of the stored time of last use, in milliseconds. Writing on each request would be too slow. */
+/** How precisely the time of last use is stored, in milliseconds. A write for each request would be too slow. */
 const USE_EXACT_TO = 60_000
 const EVERY = { page: 1, limit: 1_000_000 }
 
@@ -60,15 +60,15 @@ export function authenticate(deps: Deps, secret: string): Identity | null {
 }
 
 /**
- * Returns when and why a token became invalid, or null if it is valid or unknown. Requires the secret, so nobody else
- * can find out.
+ * Returns when and why a token became invalid, or null if it is valid or unknown. Requires the secret, so only the
+ * holder of the token can find this out.
  */
 export function endOfToken(deps: Deps, secret: string): TokenEnd | null {
   const identity = findToken(deps, secret)
   return identity && endOf(identity, deps.now())
 }
 
-/** Why a token is invalid, and since when, as Unix time in milliseconds. */
+/** Why a token is invalid, and the Unix time in milliseconds when it became invalid. */
 type TokenEnd = { readonly why: 'expired' | 'revoked'; readonly at: number }
 
 function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt'>, now: number): TokenEnd | null {

@@ -1,4 +1,4 @@
-/** What the process provides to the HTTP application. */
+/** The functions and settings that the process provides to the HTTP application. */
 import type { Engine } from '../engine/engine.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Check } from '../operations/readiness.ts'
@@ -34,7 +34,7 @@ export type ServerContext = {
   readonly newRequestId: () => string
   /** Returns whether a proxy at this address is trusted. */
   readonly isTrusted: (address: string) => boolean
-  /** Returns whether a shutdown was requested. Connections are then closed after each response. */
+  /** Returns whether a shutdown was requested. In that case, connections are closed after each response. */
   readonly isStopping: () => boolean
   /** Returns the promise that responses must wait for. It is null except for a moment during shutdown. */
   readonly held: () => Promise<void> | null

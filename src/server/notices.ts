@@ -8,8 +8,8 @@ import type { Notice } from '../domain/notice.ts'
  */
 const PAUSE = 500
 /**
- * The additional time per open stream in milliseconds, because a delivery takes time for each stream. While changes
- * never stop, the pause doubles with each delivery until it has this length.
+ * The additional time per open stream in milliseconds, because a delivery takes time for each stream. As long as
+ * changes keep arriving, the pause doubles with each delivery until it reaches this length.
  */
 const PAUSE_PER_STREAM = 6
 const HEARTBEAT = 15_000

@@ -19,7 +19,7 @@ type NotifyingDeps = {
   readonly random: () => number
 }
 
-/** Starts sending messages. `tell` logs how often sending has failed since its last call. */
+/** Starts sending messages. `tell` logs how often sending has failed since the last call of `tell`. */
 export function startNotifying({
   deps,
   causeOf,

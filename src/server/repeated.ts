@@ -37,8 +37,7 @@ export function watchRepeated(log: Log, what: string): Repeated {
     tell: () => {
       for (const [cause, more] of kinds) {
         if (more > 0) log.error({ cause, times: more }, `${what} failed again`)
-        // After a period without failures of this kind, the next one is logged in full. This also limits the number of
-        // kinds.
+        // If this kind does not fail again before the next call, its next failure is logged in full.
         if (more > 0) kinds.set(cause, 0)
         else kinds.delete(cause)
       }
@@ -54,15 +53,15 @@ type Refusal = {
 }
 
 /**
- * How many rejections of each kind are logged in full. A kind is a route with a status. For unexpected errors, more are
- * logged.
+ * How many rejections of each kind are logged in full. A kind is a route with a status. Unexpected errors have a higher
+ * limit.
  */
 const WHOLE = 1
 const WHOLE_FAULTS = 10
 
 export type Refusals = {
   readonly add: (refusal: Refusal) => void
-  /** Logs how many more rejections there were since the last call, one line per kind. */
+  /** Logs how many more rejections have occurred since the last call, one line per kind. */
   readonly tell: () => void
 }
 

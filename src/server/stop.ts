@@ -13,8 +13,8 @@ import type { Log } from './log.ts'
 const ONE_SIGNAL = 500
 
 /**
- * The first signal shuts down gracefully, the second one immediately. Only SIGTERM waits for `stop-grace`, because
- * after Ctrl-C somebody is waiting.
+ * The first signal shuts down gracefully, and the second signal shuts down immediately. Only SIGTERM waits for
+ * `stop-grace`, because after Ctrl-C somebody is waiting.
  */
 export function endBySignal(parts: {
   readonly running: Running

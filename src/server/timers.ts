@@ -12,7 +12,7 @@ const EVERY = 1_000
 
 /**
  * Starts the sweep. It works in small steps so that requests are served in between. If the database is locked, the next
- * run tries again.
+ * run retries.
  */
 export function startSweeping(
   deps: Deps,

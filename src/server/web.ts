@@ -21,11 +21,11 @@ type WebAssets = {
   readonly find: (path: string) => WebAsset | null
 }
 
-/** The header in which a proxy passes the user name, and the path prefix of the pages. */
+/** Settings for a proxy in front of the pages: the user name header and the path prefix. */
 type WebSettings = {
   /** The header that contains the user name, in lower case; '' if no proxy authenticates users. */
   readonly userHeader: string
-  /** The name of these users' organization, or '' for the only one. */
+  /** The name of these users' organization, or '' for the only organization. */
   readonly userOrganization: string
   readonly userScopes: readonly Scope[]
   readonly pathPrefix: string

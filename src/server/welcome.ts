@@ -19,7 +19,8 @@ type Addresses = {
 
 /**
  * Returns at most three lines. Tokens and links are printed only on a terminal, because other output might be stored in
- * a journal. The setup link is printed until somebody has signed in, the token and the test alert until a token exists.
+ * a journal. The setup link is printed until somebody has signed in. The token and the test alert are printed until a
+ * token exists.
  */
 export function firstLines(deps: Deps, seen: Addresses): string[] {
   const organizations = listOrganizations(deps.db)

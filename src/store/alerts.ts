@@ -1,4 +1,4 @@
-/** Alerts: conditions of services, each reported by any number of events. */
+/** Alerts. An alert is a condition of a service, reported by one or more events. */
 import { type Selectable, sql } from 'kysely'
 import type { Rules } from '../domain/alert/alert.ts'
 import type { Labels, Links, Source } from '../domain/event/event.ts'
@@ -36,16 +36,14 @@ export type AlertRecord = {
   readonly rules: Rules
 }
 
-/** An undefined field does not filter. `from` and `to` limit the start time: from ≤ startsAt < to. */
+/** Undefined fields are ignored. `from` and `to` limit the start time: from ≤ startsAt < to. */
 export type AlertSpan = {
   readonly serviceId?: string | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
-/**
- * Lists one page of alerts, newest start first, with the exact total. Takes the same time however long the history is.
- */
+/** Lists one page of alerts, newest start first, with the exact total. A long history does not slow down this query. */
 export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page: Page): Listed<AlertRecord> {
   const { from = 0, to } = span
   const whose = alertOwnerOf(db, organizationId, span)
@@ -118,7 +116,7 @@ export const alertColumns = [
   ),
 ] as const
 
-/** Selects up to `limit` alerts that started before `before`, newest first, after skipping `skip` of them. */
+/** Selects up to `limit` of the alerts that started before `before`, newest first. Skips the first `skip` of them. */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
 function newestOf(db: Db, { organizationId, serviceId }: AlertOwner, page: PageOfAlerts): AlertRecord[] {

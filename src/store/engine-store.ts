@@ -1,4 +1,4 @@
-/** Implements the engine's store on SQLite. Every call except loading runs without interruption. */
+/** Implements the engine's store with SQLite. All calls except loading run without interruption. */
 import { setImmediate } from 'node:timers/promises'
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -30,7 +30,7 @@ export function createEngineStore(db: Db, read: Read) {
       const entries = effects.flatMap((one) =>
         one.kind === 'timeline-added' && one.incidentId === due.incident.rowId ? one.entry : [],
       )
-      // A resolution must not fail because a thread is missing.
+      // Resolving an incident must not fail because the reader thread is unavailable.
       const postmortem = await read(generatePostmortem, due, entries).catch(() => generatePostmortem(db, due, entries))
       if (postmortem) found.push(postmortem)
     }

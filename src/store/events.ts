@@ -27,7 +27,7 @@ export type EventRecord = {
   readonly receivedAt: number
 }
 
-/** An undefined field does not filter. `from` and `to` limit the time: from ≤ at < to. */
+/** Undefined fields are ignored. `from` and `to` limit the time: from ≤ at < to. */
 type EventFilter = {
   readonly serviceId?: string | undefined
   readonly source?: Source | undefined
@@ -147,8 +147,8 @@ type StoredItem = {
 }
 
 /**
- * Returns whether an event with this payload, time and time of receipt is stored. An unchanged repeat is not stored
- * again. Therefore, also returns true if the alert was last seen at or after the time of receipt.
+ * Returns whether an event with this payload, time and time of receipt is stored. Unchanged repeats are not stored, so
+ * this function also returns true if the alert was last seen at or after the time of receipt.
  */
 export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
   const same = db.sql

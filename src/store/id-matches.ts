@@ -17,15 +17,15 @@ export type IdMatch = {
 const NUMBER = /^\d{1,7}$/
 const PART = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/
 const DIGITS = 32
-/** No index helps to find a UUID by its end, so only this many of the newest records are searched. */
+/** No index supports a search for the end of a UUID, so only this many of the newest records are searched. */
 const NEWEST = 20_000
 /** The maximum number of matches to return. If there are several, commands list them. */
 const MAX_MATCHES = 5
 
 /**
- * Finds the records with this number, or whose UUID starts with these characters. If there are none, finds the newest
- * records whose UUID ends with them. UUIDs start with the time, so records from the same minute share the first 8
- * characters.
+ * Finds the records that have this number, or whose UUID starts with these characters. If there are none, finds the
+ * newest records whose UUID ends with these characters. A UUID starts with its creation time, so records from the same
+ * minute share the first 8 characters.
  * @param word an incident number, or at least 8 characters of a UUID; anything else matches nothing
  */
 export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {
@@ -37,7 +37,7 @@ export function findIdMatches(db: Db, table: Table, word: string): IdMatch[] {
   return matches(db, table, rows.length > 0 ? rows : rowsByEnd(db, table, digits))
 }
 
-/** Each organization has its own numbers, so several incidents can have the same number. */
+/** Each organization numbers its incidents from 1, so several incidents can have the same number. */
 function matchNumber(db: Db, number: number): IdMatch[] {
   return listOrganizations(db).flatMap(({ rowId, id, name }) => {
     const incident = findIncidentByNumber(db, rowId, number)

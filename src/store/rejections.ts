@@ -18,7 +18,7 @@ export type RejectionRecord = {
   readonly receivedAt: number
 }
 
-/** An undefined field does not filter. `from` and `to` limit the time of receipt: from ≤ receivedAt < to. */
+/** Undefined fields are ignored. `from` and `to` limit the time of receipt: from ≤ receivedAt < to. */
 type RejectionFilter = {
   readonly source?: Source | undefined
   readonly from?: number | undefined

@@ -17,10 +17,10 @@ export type SenderRecord = {
   readonly lastRejectionAt: number | null
   /**
    * How far the sender's clock is ahead of the server's, in milliseconds; negative if behind. Event times are corrected
-   * by it.
+   * by this offset.
    */
   readonly clockOffset: number
-  /** Whether the sender names no cluster although another sender does. */
+  /** Whether the sender does not name a cluster although another sender does. */
   readonly lacksCluster: boolean
   /** The number of events per hour over the last 24 hours. */
   readonly hours: Hours

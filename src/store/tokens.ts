@@ -15,7 +15,7 @@ export type Identity = {
   readonly organizationId: number
   readonly plan: Plan
   readonly scopes: readonly Scope[]
-  /** The cluster of everything sent with this token; '' if none. */
+  /** The cluster of all items sent with this token; '' if none. */
   readonly cluster: string
   readonly expiresAt: number | null
   readonly revokedAt: number | null

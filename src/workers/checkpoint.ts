@@ -1,6 +1,6 @@
 /**
  * The worker thread that copies the write-ahead log into the database file, so that requests do not have to wait for
- * it.
+ * checkpoints.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openBeside } from '../store/sqlite/open.ts'

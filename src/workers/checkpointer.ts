@@ -5,10 +5,10 @@ import type { Db } from '../store/sqlite/open.ts'
 
 /** How often the size is checked, in milliseconds. A check takes about 40 µs. */
 const LOOK_EVERY = 250
-/** The number of pages (8 MB) after which a checkpoint is worthwhile. */
+/** The minimum number of pages in the log (8 MB) that makes a checkpoint worthwhile. */
 export const CHECKPOINT_PAGES = 2_000
 
-/** Runs until the returned function is called. The thread is started with the first checkpoint. */
+/** Runs until the returned function is called. The first checkpoint starts the thread. */
 export function startCheckpointer(
   db: Db,
   { start = startWorker, every = LOOK_EVERY, failed = (_: unknown) => {} } = {},

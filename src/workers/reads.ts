@@ -25,7 +25,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   search: { listMatchingAlerts, findSilencePreview, findDamage },
   /** Queries that count rows with an index, which takes up to a second. */
   list: { listEvents },
-  /** Queries for incidents and changes. There are few such records, so they take milliseconds. */
+  /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections },
     ...{
@@ -42,7 +42,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   postmortem: { generatePostmortem },
 }
 
-/** A slow query, with the name by which the worker thread finds it. */
+/** A slow query, with the name by which the worker thread finds the query. */
 type SlowQuery = { readonly lane: Lane; readonly name: string; readonly query: Query }
 
 const ALL = LANES.flatMap((lane) => Object.entries(QUERIES[lane]).map(([name, query]) => ({ lane, name, query })))

@@ -17,7 +17,7 @@ import { reachServer } from './socket-client.ts'
 
 type RequestOptions = {
   readonly cluster?: string | undefined
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown
   /** Sent unchanged instead of `body`. */
   readonly payload?: Uint8Array<ArrayBuffer>

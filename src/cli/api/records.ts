@@ -1,4 +1,4 @@
-/** The records that commands use, and functions that find one by an id or number entered by the user. */
+/** The records that commands use, and functions that find a record by an id or number entered by the user. */
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Plan, Settings } from '../../domain/organization.ts'
 import { serviceName } from '../../domain/postmortem/words.ts'
@@ -90,7 +90,8 @@ export function withRecord<Found, Result>(
 /**
  * Returns the record that `word` identifies: by an id, by the first or last 8 or more characters of an id, or by an
  * incident number. Searches all organizations unless --org names one.
- * @throws CommandError if several records match, or if none does (the message names the command that lists the records)
+ * @throws CommandError if several records match or if no record matches; in the second case, the message names the
+ * command that lists the records
  */
 export async function requireRecord<Found>(
   api: Api,

@@ -9,7 +9,7 @@ import { parseObject } from '../ask.ts'
 import { CommandError } from '../failure.ts'
 import type { Transport } from './api.ts'
 
-/** The longest allowed pause within a response. The first response, which identifies the server, is short. */
+/** The longest allowed pause within a response, in ms. The first response, which identifies the server, is short. */
 const TIMEOUT_MS = 60_000
 const FIRST_TIMEOUT_MS = 5_000
 /** The error codes if no server is listening, because it is starting, stopping, or was killed. */

@@ -75,7 +75,7 @@ async function saveBackup(
   })
 }
 
-/** Writes the copy to standard output only after it is verified, because output cannot be taken back. */
+/** Writes the copy to standard output only after it has been verified, because output cannot be undone. */
 async function streamBackup(database: string, directory: string | undefined, signal: AbortSignal): Promise<void> {
   if (process.stdout.isTTY)
     throw new UsageError(

@@ -18,7 +18,7 @@ type Settings = {
   readonly to?: string
   readonly rule?: readonly Rule[]
   readonly timeZone?: string
-  /** In minutes; 0 means never. */
+  /** Minutes until the first reminder; 0 means never. */
   readonly remindAfter?: number
   readonly remindEvery?: number
   readonly escalateAfter?: number
@@ -107,7 +107,7 @@ async function changeChannel(name: string, options: Changed): Promise<void> {
   for (const warning of warnings) printError(`warning: ${warning}`)
 }
 
-/** Rejects an option that applies only to other kinds of channels and that the server would ignore. */
+/** Rejects an option that applies only to other kinds of channels. The server would ignore such an option. */
 function refuseWrongAddress(kind: ChannelKind, { url, to }: Settings): void {
   if (kind === 'mail' && url !== undefined) throw new UsageError('--url: a mail channel has no URL; use --to')
   if (kind !== 'mail' && to !== undefined)

@@ -45,7 +45,7 @@ async function runDoctor(options: Common & { readonly full?: boolean }, now: num
   if (!isOk) throw new NegativeAnswer()
 }
 
-/** Formats each finding as one line with its remedy below, because both would not fit on one line. */
+/** Formats each finding as one line with its remedy on the next line, because the two do not fit on one line. */
 function tableOf(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(({ state, check, text, remedy }) => {

@@ -16,10 +16,10 @@ const MAX_WAIT_SECONDS = 86_400
 
 type Options = Common & {
   readonly url?: string
-  /** In seconds. Without it, the command checks only once. */
+  /** How long to wait, in seconds. Without this option, the command checks only once. */
   readonly wait?: number
 }
-/** A server's response. `message` says why it is not ready and what to do. */
+/** A server's response. `message` says why the server is not ready and what to do. */
 type Health = { readonly url: string | null } & (
   | { readonly certificate: Certificate | null }
   | { readonly why: string; readonly message: string }

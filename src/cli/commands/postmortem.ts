@@ -17,7 +17,7 @@ const MARKDOWN = 'text/markdown'
 /** A file name can be at most 255 bytes long, including the date and the id. */
 const MAX_SLUG_BYTES = 100
 
-/** @param id the description of an incident id */
+/** @param id the help text for an incident id */
 export function addPostmortem(incident: Command, id: string): void {
   addOrgCommand(
     incident,

@@ -27,7 +27,7 @@ import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
 
 /**
- * Kept short because the engine retries if the database is locked. A long wait inside SQLite would block all other
+ * Short, because the engine retries if the database is locked. A long wait inside SQLite would block all other
  * requests.
  */
 const BUSY_TIMEOUT_MS = 50
@@ -70,7 +70,7 @@ export async function runServe(options: Common): Promise<void> {
   }
 }
 
-/** Refuses to start if the database is read-only. Otherwise, all senders would get 503 until somebody notices. */
+/** Refuses to start if the database is read-only. Otherwise, senders would get 503 responses until somebody notices. */
 function refuseUnwritable(deps: Deps): void {
   const fault = checkStore(deps).find(({ detail }) => detail !== null)
   if (fault) throw new CommandError(`${deps.db.file}: ${fault.detail}`)

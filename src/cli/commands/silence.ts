@@ -17,7 +17,7 @@ const PATH = '/api/silences'
 
 type Added = OrganizationOptions & {
   readonly comment: string
-  /** In milliseconds. */
+  /** The length of the silence in milliseconds. */
   readonly for: number
   readonly start?: number
   readonly weekly?: Schedule
@@ -95,7 +95,7 @@ function matchersOf(texts: readonly string[]): Matcher[] {
   }
 }
 
-/** Returns the service names in the matchers for which there is no service. */
+/** Returns the service names in the matchers that match no existing service. */
 async function unknownServices(api: Api, matchers: readonly Matcher[]): Promise<string[]> {
   const names = new Set((await listServices(api, true)).map(({ name }) => name))
   return matchers.flatMap(({ name, op, value }) =>

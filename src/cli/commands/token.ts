@@ -22,7 +22,7 @@ type Wanted = OrganizationOptions & {
   readonly name?: string
   readonly scopes: readonly Scope[]
   readonly cluster?: string
-  /** In milliseconds from now. Without it, the token never expires. */
+  /** Milliseconds until the token expires. Without this option, the token never expires. */
   readonly expires?: number
 }
 

@@ -37,7 +37,7 @@ function flagOf(option: Option): FlagNode {
   return { flag: option.long ?? option.flags, doc: option.description, takes: option.required ? wordOf(option) : null }
 }
 
-/** Arguments named file or dir are completed as files. */
+/** The shell completes arguments named file or dir with file names. */
 function wordOf(of: Option | Argument): Value {
   const name = 'flags' in of ? of.flags : of.name()
   return { choices: of.argChoices ?? [], isFile: /\b(file|dir)\b/.test(name) }

@@ -5,14 +5,14 @@
  */
 export type Value = { readonly choices: readonly string[]; readonly isFile: boolean }
 
-/** An option. `flag` includes the dashes. `takes` describes its value, or is null if it has none. */
+/** An option. `flag` includes the dashes. `takes` describes the option's value; null if the option takes no value. */
 export type FlagNode = {
   readonly flag: string
   readonly doc: string
   readonly takes: Value | null
 }
 
-/** A command. `path` is '' for the program itself, or for example 'token create' for a subcommand. */
+/** A command. `path` is '' for the program itself. For a subcommand, it is for example 'token create'. */
 export type CommandNode = {
   readonly path: string
   readonly commands: readonly { readonly name: string; readonly doc: string }[]

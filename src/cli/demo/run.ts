@@ -127,10 +127,10 @@ function player({ engine }: Running, clock: { now: number }, story: Story, shop:
   }
 }
 
-/** Small enough for rules that wait a few minutes. */
+/** The step is short enough for rules that wait a few minutes. */
 const STEP_MS = 5 * MINUTE
 
-/** Advances the clock in steps and runs the sweep after each one. */
+/** Advances the clock in steps and runs the sweep after each step. */
 async function passTo(engine: Engine, clock: { now: number }, time: number): Promise<void> {
   while (clock.now < time) {
     clock.now = Math.min(time, clock.now + STEP_MS)
@@ -152,7 +152,7 @@ async function send({ url, sender }: Shop, { source, body }: Request): Promise<v
 
 type Json = Record<string, unknown>
 
-/** Returns a function that performs a person's action. If the incident did not open, the action is skipped. */
+/** Returns a function that performs a person's action. Skips the action if the incident did not open. */
 export function createActor(url: string, people: ReadonlyMap<string, string>): (act: PersonAction) => Promise<void> {
   return async ({ person, service, do: what }) => {
     const call = (method: string, path: string, body?: unknown) =>

@@ -67,8 +67,8 @@ export type Firing = {
 }
 
 /**
- * Returns Alertmanager's notification for a group of alerts at a given time. Alerts that have ended by then are
- * resolved.
+ * Returns Alertmanager's notification for a group of alerts at a given time. Alerts that ended before this time are
+ * marked as resolved.
  */
 export function alertmanager(at: number, group: string, alerts: readonly Firing[]): Request {
   const items = alerts.map(({ name, severity, summary, labels, startsAt, endsAt }) => {
@@ -92,7 +92,7 @@ export function alertmanager(at: number, group: string, alerts: readonly Firing[
 
 type Pipeline = {
   readonly id: number
-  /** The start and end of the deploy job. The tests run during the three minutes before it. */
+  /** The start and end of the deploy job. The test job runs in the three minutes before the deploy job. */
   readonly from: number
   readonly until: number
   readonly sha: string

@@ -124,7 +124,7 @@ function random(seed: number): () => number {
 }
 
 /**
- * Returns the example data for an empty installation: six workloads, a bad deploy of one of them, and the resulting
+ * Returns the example data for an empty installation: six workloads, a bad deploy of one workload, and the resulting
  * crash loop. The requests cover the day before `now`, in chronological order. The alert storm does not end.
  */
 export function exampleOf(now: number): readonly Request[] {
@@ -137,7 +137,7 @@ export function exampleOf(now: number): readonly Request[] {
     .map((request) => ({ ...request, body: renamed(request.body) }))
 }
 
-/** Gives the shop a unique namespace so that its services never match those in another cluster. */
+/** Gives the shop a unique namespace, so that its services never match services in another cluster. */
 function renamed(body: object): object {
   return JSON.parse(JSON.stringify(body).replaceAll(/(?<![a-z\d])shop\b/g, 'example-shop'))
 }

@@ -4,7 +4,7 @@ import { formatInstant, parseInstant } from '../../domain/instant.ts'
 import { MAX_DEPTH, parseBody } from '../../intake/json.ts'
 import { detailOf, parseObject } from '../ask.ts'
 
-/** `line` starts at 1. `at` is a Unix time in milliseconds. `headers` is null if none were recorded. */
+/** `line` starts at 1. `at` is a Unix time in milliseconds. `headers` is null if no headers were recorded. */
 export type RecordedRequest = {
   readonly line: number
   readonly at: number
@@ -76,8 +76,8 @@ function isTable(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A date and a time of day. If they are separated by `T`, the time zone is optional and defaults to UTC. If they are
- * separated by a space, it is required.
+ * A date and a time of day. After a `T` separator, the time zone is optional and defaults to UTC. After a space, the
+ * time zone is required.
  */
 const TIMES =
   /(?<![\d-])(\d{4}-\d{2}-\d{2})([Tt]| (?=[\d:]{8}(?:[.,]\d{1,9})?(?:Z| ?UTC| ?GMT| ?[+-]\d{2}:?\d{2})))(\d{2}:\d{2}:\d{2})(?![\d:])/g

@@ -9,7 +9,7 @@ import type { OpenApiDocument } from '../pages/docs/openapi-document.ts'
 import { STYLE } from '../pages/docs/style.ts'
 import type { Route } from '../route.ts'
 
-/** Placeholder for the server's URL in the cached page, which is otherwise the same for everyone. */
+/** A placeholder for the server's URL in the cached page. The rest of the page is the same for everyone. */
 const ADDRESS = 'https://incmon.invalid'
 /** Matches a host that is safe in HTML and in a double-quoted shell string. */
 const PLAIN_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i

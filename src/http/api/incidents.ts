@@ -33,7 +33,7 @@ import {
 
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
-/** The maximum number of alerts, and of links, in the response for an incident. */
+/** The maximum number of alerts and the maximum number of links in the response for an incident. */
 const MAX_RECORDS = 500
 
 /** An incident as the API returns it, without its alerts and timeline. */
@@ -212,7 +212,7 @@ export const incidentRoutes: readonly Route[] = [
   }),
 ]
 
-/** Returns the list that contains the record's id. If the caller passed a number, adds that the path requires an id. */
+/** Returns the endpoint that lists incident IDs. If the caller passed a number, adds that the path requires an ID. */
 function listFor(id: string): string {
   return `${/^\d+$/.test(id) ? `${id} is an incident number, but the path requires the id; ` : ''}GET /api/incidents`
 }

@@ -189,7 +189,7 @@ function answered([status, answer]: [string, Route['answers'][number]]): [string
   return [status, { description, content: { 'application/problem+json': { schema } } }]
 }
 
-/** Returns JSON Schema that references named schemas, except the one being defined. */
+/** Returns a schema as JSON Schema. Named schemas become references, except the schema that is being defined. */
 function jsonSchema(schema: Schema, defining?: string): JsonSchema {
   const definitions = Object.fromEntries(Object.entries(NAMED).filter(([name]) => name !== defining))
   const { $schema, $defs, ...own } = toJsonSchema(schema as v.GenericSchema, {

@@ -28,7 +28,7 @@ const MAX_NAME = 253
 const MAX_ALIASES = 100
 const RECENT_ALERTS = 20
 
-/** A service as lists return it. */
+/** A service as the API returns it in lists. */
 export const serviceShape = v.object({
   id: idShape,
   name: described(v.string(), 'The name of the workload', 'checkout'),

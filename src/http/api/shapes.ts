@@ -54,8 +54,7 @@ export function described<Described extends Schema>(
   ...examples: unknown[]
 ): Described {
   const metadata = v.metadata(examples.length > 0 ? { description, examples } : { description })
-  // The metadata must come before any transformation. After one, it would describe the output instead of the value that
-  // clients send.
+  // Metadata must precede any transformation. After it, the metadata would describe the output instead of the input.
   const [first, ...rest] = ('pipe' in schema ? schema.pipe : [schema]) as [
     Schema,
     ...v.PipeItem<unknown, unknown, never>[],

@@ -1,5 +1,6 @@
 /**
- * /api/silences: muting of alerts. A silenced alert is stored and counted but opens no incident and notifies nobody.
+ * /api/silences: mutes alerts. A silenced alert is stored and counted, but it opens no incident and sends no
+ * notification.
  */
 import * as v from 'valibot'
 import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'

@@ -74,7 +74,7 @@ function bareToken(c: Context): string | null {
   return BARE.test(token) ? token : null
 }
 
-/** Returns the reason if the token used to be valid; null for any other secret. */
+/** Returns why a token is no longer valid, or null if the secret was never a valid token. */
 async function whyNot(store: Store, secret: string | null): Promise<string | null> {
   const end = secret === null ? null : await store.run(endOfToken, secret)
   if (end === null) return null

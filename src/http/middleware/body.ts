@@ -89,8 +89,8 @@ export function isCompressed(c: Context): boolean {
 }
 
 /**
- * Reads the body, up to `limit` bytes. A larger body is rejected immediately if `Content-Length` reveals its size, or
- * else when the limit is exceeded.
+ * Reads the body, up to `limit` bytes. Rejects a larger body immediately if `Content-Length` reveals its size;
+ * otherwise, as soon as it exceeds the limit.
  * @throws IncmonError `too-large`; `too-slow`; `unavailable` if all pending bodies together use too much memory;
  * `invalid` if the chunks are malformed or the connection ended early
  */
@@ -114,7 +114,7 @@ export async function readBytes(c: Context, limit: number, pending: PendingBodie
  */
 type Accept = (bytes: number, all: number) => IncmonError | null
 
-/** Reads from Node's request, which avoids the web Request with its promises and an extra copy. */
+/** Reads from Node's request directly, because a web Request would add promises and a copy of the body. */
 function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
@@ -124,7 +124,7 @@ function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promi
       length += chunk.length
       const refusal = accept(chunk.length, length)
       if (!refusal) return
-      // The rest stays in the socket until the response is sent. Then the server checks how much is left.
+      // The rest of the body stays in the socket until the response is sent. Then the server checks how much is left.
       incoming.off('data', take).pause()
       reject(refusal)
     }

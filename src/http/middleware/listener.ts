@@ -27,8 +27,8 @@ export function hasDotSegment(url: string): boolean {
 }
 
 /**
- * Creates the listener. A request with an invalid URL gets a problem response, and is counted and logged like any
- * other.
+ * Creates the listener. A request with an invalid URL gets a problem response, and is counted and logged like any other
+ * request.
  */
 export function createListener(app: Hono, server: ServerContext): Listener {
   const refuse = createRefusing(server, NO_URL)

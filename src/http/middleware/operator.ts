@@ -33,7 +33,7 @@ export function refuseProxied(c: Context): void {
 /**
  * Returns the identity of an operator, with all scopes in the organization named in the header.
  * @throws IncmonError `forbidden` if the request came through a proxy; `invalid` if the organization does not exist, or
- * if it is not named and there are several
+ * if the request names none and there are several
  */
 export async function operatorIdentity(c: Context, store: Store): Promise<Identity> {
   refuseProxied(c)
@@ -45,13 +45,13 @@ export async function operatorIdentity(c: Context, store: Store): Promise<Identi
   return { tokenId: 0, tokenName: actorOf(c), organizationId: rowId, plan, scopes: SCOPES, cluster, ...dates }
 }
 
-/** Returns the login name of the person who runs the command. Timelines show it. */
+/** Returns the login name of the person who runs the command, for display in timelines. */
 function actorOf(c: Context): string {
   const actor = (textOf(c, OPERATOR_HEADERS.actor) ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '').trim()
   return actor.slice(0, MAX_ACTOR) || 'operator'
 }
 
-/** Returns the organization with this name or id or, if none is given, the only organization. */
+/** Returns the organization with this name or id. If `named` is missing, returns the only organization. */
 async function organizationOf(store: Store, named: string | undefined): Promise<OrganizationRecord> {
   const all = await store.read(listOrganizations)
   const names = all.map(({ name }) => name).join(', ')

@@ -102,7 +102,7 @@ export function problemOf(error: unknown): Problem {
 
 /**
  * Returns an application/problem+json response of at most about 1 kB.
- * @param more members to add to those of RFC 9457
+ * @param more members to add to the standard members from RFC 9457
  */
 export function problem(
   status: Status,

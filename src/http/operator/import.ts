@@ -18,8 +18,8 @@ import { operator } from '../route.ts'
 const LIMIT = 64 * 1_048_576
 const MAX_ENTRIES = 1_000
 /**
- * The maximum age of an entry while a server is running. Its sweep would end older alerts before later entries are
- * imported.
+ * The maximum age of an entry while a server is running. The server's sweep would end older alerts before later entries
+ * are imported.
  */
 const MAX_AGE_MS = 3_600_000
 
@@ -37,8 +37,8 @@ type Fault = { readonly where: string; readonly error: string }
 type Tally = { events: number; known: number; heartbeats: number; readonly rejected: Fault[] }
 
 /**
- * Stores entries. They must be sorted by time of receipt, even across the requests of an import. After the request with
- * `last`, the rules are applied up to the present, unless a server is running.
+ * Stores entries. The entries must be sorted by time of receipt, even across the requests of an import. After the
+ * request with `last`, the rules are applied up to the present, unless a server is running.
  */
 export const importRoute = operator({
   method: 'POST',
@@ -110,7 +110,7 @@ function readIntake({ source, payload }: { source: Source; payload: string }, re
   }
 }
 
-/** Heartbeats are not imported. They would open incidents, because a file contains no further heartbeats. */
+/** Heartbeats are not imported. Otherwise, the end of the file would look like missing heartbeats. */
 function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat'
 }

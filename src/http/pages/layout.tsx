@@ -39,7 +39,7 @@ export type Frame = Reader & {
   readonly back: string
   readonly banner: Banner | null
   /**
-   * Whether the page contains something that is shown only once, as a secret is. The script does not refresh such a
+   * Whether the page contains something that is shown only once, such as a secret. The script does not refresh such a
    * page.
    */
   readonly still: boolean

@@ -120,7 +120,9 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
       <form class="body stack" method="post" action={form.action}>
         <Hidden fields={{ csrf }} />
         <dl class="pairs">
-          {/* `seen` is the text before the edit. The form sends it to find a conflict, but nobody typed it. */}
+          {/*
+           * `seen` is the text before the edit. The form sends it to detect conflicts, but the visitor did not type it.
+           */}
           {form.fields
             .filter(([name]) => name !== 'seen')
             .map(([name, value]) => (

@@ -54,7 +54,7 @@ const RANGES = [
   ['24h', '24 h', 24 * HOUR],
 ] as const
 
-/** Returns the data that depends only on the record. `range` and `order` come from the query string. */
+/** Returns the data that depends only on the incident's record. `range` and `order` come from the query string. */
 export function incidentViewOf(
   facts: IncidentFacts,
   reader: Reader,
@@ -135,9 +135,7 @@ function isMove(kind: string): boolean {
   return kind === 'status' || kind === 'reopened'
 }
 
-/**
- * Returns when the problem ended: when the last alert did or, if there are no alerts, when the incident was resolved.
- */
+/** Returns when the last alert ended or, if there are no alerts, when the incident was resolved. */
 function endOf({ firingAlerts, recoveredAt, resolvedAt }: IncidentRecord): number | null {
   return firingAlerts > 0 ? null : (recoveredAt ?? resolvedAt)
 }

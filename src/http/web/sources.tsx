@@ -43,7 +43,7 @@ export const sourceRoutes: readonly PageRoute[] = [
   }),
   page({ method: 'POST', path: '/welcome/example', scope: 'admin', handle: startExample }),
   page({ method: 'POST', path: '/welcome/example/remove', scope: 'admin', handle: endExample }),
-  // After a test event, the page has this URL and its script reloads it.
+  // After a test event, the browser shows this URL, and the page's script reloads it.
   page({ method: 'GET', path: '/sources/test', scope: 'read', handle: (visit) => showSources(visit, null) }),
   page({ method: 'GET', path: '/welcome/test', scope: 'read', handle: (visit) => showWelcome(visit, null) }),
   page({ method: 'POST', path: '/sources/test', scope: 'write', handle: (visit) => sendTest(visit, showSources) }),

@@ -1,4 +1,4 @@
-/** Pruning deletes expired records that are not referenced, step by step. */
+/** Deletes expired records that are not referenced, step by step. */
 import { isTooMuch } from '../../domain/retention.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
 import { findPendingPrune, storePendingPrune } from '../../store/retention/pruning.ts'

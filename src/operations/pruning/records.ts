@@ -42,7 +42,7 @@ export function incidentStep(): Step {
 
 function recheckEvents({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
   const { scalingsFrom, to } = searchedSpan(incident, cutoffs.now)
-  // An open incident also references events after its end. Newer events have not been checked yet.
+  // An open incident also references events after `to`. Events after the alert cutoff have not been checked yet.
   addSpan(db, organizationId, { from: scalingsFrom, to: Math.max(to, cutoffs.alerts) })
   const from = Math.min(scalingsFrom, incident.createdAt)
   if (findCursor(db, organizationId, 'alerts').at > from) {

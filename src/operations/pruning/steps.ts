@@ -31,7 +31,7 @@ import type { Deps } from '../deps.ts'
 /** A pruning run for one organization, with the limits as of its start. */
 export type Pass = {
   readonly db: Db
-  /** The number of rows per step. Fewer alerts than events, because each alert is checked together with its events. */
+  /** The number of rows per step. It is lower for alerts, because each alert is checked together with its events. */
   readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
   readonly organizationId: number
   readonly cutoffs: Cutoffs
@@ -54,7 +54,7 @@ export type Tally = {
 /** Runs one step. Returns whether there is more to do. */
 export type Step = (pass: Pass, tally: Tally) => boolean
 
-/** Rechecks the events around a deleted incident. Events after the cursor are left to the regular scan. */
+/** Rechecks the events around a deleted incident. The regular scan checks the events after the cursor. */
 export const spanStep: Step = (pass, tally) => {
   const { db, organizationId, rows } = pass
   const span = findSpan(db, organizationId)

@@ -25,16 +25,16 @@ export const LIMITS = {
 } as const
 /**
  * How often to look for responses that the client is not reading, in milliseconds. Such a response uses memory, so it
- * is aborted after several checks. An event stream is aborted after 10 to 20 seconds, because it can reconnect without
- * losing events; any other response, after 40 to 50 seconds.
+ * is aborted after several checks. An event stream is aborted after 10 to 20 seconds, because the client can reconnect
+ * without losing events. Any other response is aborted after 40 to 50 seconds.
  */
 const LOOK_FOR_UNTAKEN = 10_000
 const [LOOKS_AT_STREAM, LOOKS] = [2, 5]
-/** How long in-flight responses can take after the last connection was accepted. */
+/** How long in-flight responses can take after the last connection was accepted, in milliseconds. */
 const DRAIN_WITHIN = 7_000
 const LOOK_EVERY = 50
 
-/** How long to wait for a client's next request after a response, and the limit for the whole wait, in milliseconds. */
+/** How long to wait for a client's next request after a response, in milliseconds. */
 const SETTLE = 100
 const QUIET_WITHIN = 1_000
 const QUIET_TURNS = 3
@@ -46,7 +46,7 @@ export type Connections = {
   readonly server: Server
   /**
    * Accepts all pending connections, stops listening, ends streams, and resolves after the last response or after 7
-   * seconds. Responses must be held back until `closed` is called, because a client that gets a response sends its next
+   * seconds. Responses must be delayed until `closed` is called, because a client that gets a response sends its next
    * request.
    */
   readonly drain: (closed: () => void) => Promise<void>
@@ -136,10 +136,7 @@ async function drain(
   clearInterval(look)
 }
 
-/**
- * Waits for connections that the operating system has accepted but Node has not. They would be reset when the port is
- * closed.
- */
+/** Waits for connections that the operating system has accepted but Node has not. Closing the port would reset them. */
 async function untilQuiet(server: Server): Promise<void> {
   let quiet = 0
   const onConnection = () => {

@@ -28,13 +28,13 @@ export type PendingBodies = {
  * @param mostParsed the maximum size of all bodies being parsed; a single larger body is still accepted
  */
 export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): PendingBodies {
-  // A Map would retain many requests: V8 keeps references to each replaced table until a full garbage collection.
+  // A Map would retain many requests: when a Map grows, V8 keeps the old table until a full garbage collection.
   const held = new WeakMap<object, number>()
   let total = 0
   let parsed = 0
   const waiting: { readonly bytes: number; readonly start: () => void }[] = []
   const fits = (bytes: number) => total + bytes <= (bytes > SMALL_BYTES ? most - RESERVED_BYTES : most)
-  /** Starts the bodies that have waited longest. Always starts at least one, even if it exceeds the limit. */
+  /** Starts to parse the bodies that have waited longest. Always starts one body, even if it exceeds the limit. */
   const startWaiting = () => {
     for (let next = waiting[0]; next && (parsed === 0 || parsed + next.bytes <= mostParsed); next = waiting[0]) {
       waiting.shift()

@@ -85,7 +85,7 @@ async function removeStale(path: string): Promise<void> {
   rmSync(path, { force: true })
 }
 
-/** Returns null if a process accepts the connection, or else the system's error code. */
+/** Returns null if a process accepts the connection; otherwise, returns the system's error code. */
 function answerAt(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect(path)

@@ -10,7 +10,7 @@ export type Tls = { readonly cert: string; readonly key: string; readonly minVer
 /** `warning` describes a valid certificate that clients reject or will reject soon, in one line. */
 type ReadTls =
   | { readonly tls: Tls; readonly certificate: Certificate; readonly warning: string | null }
-  /** Plain HTTP. */
+  /** The server uses plain HTTP. */
   | { readonly tls: null; readonly certificate: null; readonly warning: null }
   | { readonly fault: string }
 

@@ -11,7 +11,7 @@ export type Unreadable = Error & {
   readonly rawPacket?: Buffer
 }
 
-/** Handles such errors. */
+/** Handles the errors of unreadable requests. */
 export type Refusing = {
   /** Returns the error for the client, or null if the client is gone. */
   readonly explain: (unreadable: Unreadable) => IncmonError | null
@@ -67,7 +67,7 @@ const LINGER = 1_000
 export function refuseUnreadable(server: Server, { open, early }: OpenRequests, { explain, refuse }: Refusing): void {
   const refused = new WeakSet<Socket>()
   const take = (unreadable: Unreadable, socket: Socket) => {
-    // The parser repeats the error for the bytes that follow.
+    // The parser reports the error again for the bytes that follow.
     if (refused.has(socket)) return
     refused.add(socket)
     const fault = explain(unreadable)

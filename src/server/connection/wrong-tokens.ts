@@ -1,6 +1,6 @@
 /** Delays responses to addresses that send many invalid tokens. */
 
-/** The number of invalid tokens per address that are not delayed. After that, one per second is not delayed. */
+/** The number of invalid tokens per address without a delay. After that, one token per second is not delayed. */
 const AT_ONCE = 100
 const PAUSE = 1_000
 /** The maximum number of tracked addresses and of delayed responses. Each delayed response keeps a connection open. */
@@ -21,7 +21,7 @@ export type WrongTokens = {
   readonly add: (address: string, isSender: boolean) => number
   /** Lists the networks whose webhook requests were rejected within the last hour, most recent first. */
   readonly senders: () => readonly RefusedSender[]
-  /** Must be called after a delayed response has been sent. */
+  /** Records that a delayed response has been sent. Must be called after each delayed response. */
   readonly done: () => void
 }
 

@@ -9,7 +9,7 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-/** `score`: 0 to 1. `createdAt`: Unix time in milliseconds. */
+/** `score` is between 0 and 1. `createdAt` is a Unix time in milliseconds. */
 export type CorrelationRecord = {
   readonly id: string
   readonly serviceId: string
@@ -23,7 +23,7 @@ export type CorrelationRecord = {
   readonly createdAt: number
 }
 
-/** An undefined field does not filter. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
+/** Undefined fields are ignored. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
 type CorrelationFilter = {
   readonly serviceId?: string | undefined
   readonly minScore?: number | undefined
@@ -44,7 +44,7 @@ export function listCorrelations(
   return readPage(db, query, rows, page, toRecord)
 }
 
-/** Lists the strongest `limit` links of an incident's alerts, strongest first. */
+/** Lists the `limit` strongest links of an incident's alerts, strongest first. */
 export function listCorrelationsOfIncident(
   db: Db,
   organizationId: number,
@@ -62,8 +62,8 @@ export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId:
 }
 
 /**
- * The best of `count` links between one change and similar alerts. `createdAt`: when the first of them was created.
- * `symptomAt`: when the earliest of these alerts started.
+ * The strongest of `count` links between a change and similar alerts. `createdAt`: when the first of these links was
+ * created. `symptomAt`: when the first of these alerts started.
  */
 export type BestLink = CorrelationRecord & { readonly count: number; readonly symptomAt: number }
 
@@ -151,7 +151,7 @@ const ofIncident = query<{ organizationId: number; incidentRowId: number; limit:
   builder
     .selectFrom('correlations')
     .select(columns)
-    // A storm has thousands of links. Only the strongest are read in full.
+    // An alert storm can create thousands of links. This query reads only the strongest links in full.
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('alerts')

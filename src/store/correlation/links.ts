@@ -29,8 +29,8 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
 )
 
 /**
- * Returns the events that show a condition in this period, earliest first. Repeats of an event can extend up to a day
- * beyond the period.
+ * Returns the events that show a condition in this period, earliest first. Repeats of an event count until a day after
+ * the period.
  */
 export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
   const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })
@@ -50,7 +50,7 @@ const conditions = query<{ serviceId: number; from: number; to: number }>()((sql
     .limit(MAX_CONDITIONS),
 )
 
-/** Lists a service's alerts that can be evidence in this period: warning or worse, and not from CI. */
+/** Lists a service's alerts in this period that can serve as evidence: not from CI, and not of severity info. */
 export function listEvidence(db: Db, serviceId: number, from: number, to: number): number[] {
   return db.all(conditions, { serviceId, from, to }).map(({ id }) => id)
 }
@@ -97,12 +97,12 @@ const scalings = query<{ serviceId: number; to: number }>()((sql, hole) =>
     .limit(MAX_SCALINGS),
 )
 
-/** Lists a service's most recent scaling events up to a time, enough of them to tell which ReplicaSet is new. */
+/** Lists a service's most recent scaling events up to a time. They are enough to tell which ReplicaSet is new. */
 export function listScalings(db: Db, serviceId: number, to: number): ScalingEvent[] {
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }
 
-/** Returns access to the history that links are computed from. */
+/** Returns the functions that store links and read the history from which links are computed. */
 export function linkHistoryOf(db: Db): LinkHistory {
   return {
     pipelines: (serviceId, from, to) => listPipelinesNear(db, serviceId, from, to),
@@ -120,7 +120,7 @@ const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
   sql.selectFrom('events').select('id').where('uuid', '=', hole('uuid')),
 )
 
-/** Inserts or updates a link, keeping the user's verdict. Returns whether the link is new. */
+/** Inserts a link, or updates it without changing the user's verdict. Returns whether the link is new. */
 export function storeLink(
   db: Db,
   key: LinkOwner,

@@ -1,4 +1,4 @@
-/** Pipelines, each merged from all of its notifications. */
+/** Pipelines. All notifications about a pipeline are merged into one record. */
 import type { InferResult } from 'kysely'
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
@@ -51,7 +51,7 @@ const put = query<{
     ),
 )
 
-/** Inserts or updates a pipeline. `eventRowId`: its newest event. */
+/** Inserts or updates a pipeline. `eventRowId`: the pipeline's newest event. */
 export function storePipeline(db: Db, pipeline: LivePipeline, eventRowId: number, organizationId: number): void {
   const { serviceId, ref, facts, startsAt, endsAt } = pipeline
   db.run(put, {
@@ -81,7 +81,7 @@ export function listPipelinesNear(db: Db, serviceId: number, from: number, to: n
 
 /**
  * Returns a service's last deploy that ended at or before `to` and has no linked alert. Searches the last 50 pipelines.
- * Rejected links are ignored.
+ * Links that a user rejected are ignored.
  */
 export function findLastGoodDeploy(db: Db, serviceId: number, to: number): LivePipeline | null {
   const isGood = ({ ref, facts, endsAt }: LivePipeline) =>

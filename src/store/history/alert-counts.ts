@@ -15,26 +15,26 @@ export type AlertOwner = { readonly organizationId: number; readonly serviceId: 
 /** Positions start at 0 for the newest alert. */
 type History = {
   readonly total: number
-  /** Returns how many alerts started at or after `time` (ms UTC). */
+  /** Returns how many alerts started at or after `time`, a Unix time in milliseconds. */
   readonly since: (time: number) => number
   /**
-   * Returns where to start reading for a position below `total`: at alerts that started before `before`, after skipping
-   * the first `skip`.
+   * Returns how to read from an offset below `total`: select the alerts that started before `before`, newest first, and
+   * skip the first `skip` of these alerts.
    */
   readonly seek: (offset: number) => { readonly before: number; readonly skip: number }
 }
 
-/** A five-minute slot or a day, numbered since 1970. */
+/** The number of alerts in a five-minute slot or a day. `part` numbers the slots or days since 1970. */
 type Part = { readonly part: number; readonly alerts: number }
 
 /**
- * Counts new alerts, with one statement per five-minute slot and one per day. Triggers count alerts that are moved or
- * deleted.
+ * Adds new alerts to the counts, with one statement per five-minute slot and one per day. Triggers update the counts
+ * when alerts are moved or deleted.
  */
 export function countAlerts(db: Db, begun: readonly Begun[]): void {
   const [organizations, services] = [new Map<number, Map<number, number>>(), new Map<number, Map<number, number>>()]
   for (const { organizationId, serviceId, startsAt } of begun) {
-    // Rounds like SQLite's integer division in the triggers.
+    // Rounds like the integer division in the SQL triggers.
     const part = Math.trunc(startsAt / FIVE_MINUTES)
     countOneMore(organizations, organizationId, part)
     countOneMore(services, serviceId, part)
@@ -83,7 +83,8 @@ const addToService = query<{ serviceId: number; level: number; part: number; ale
 )
 
 /**
- * Returns the history of alerts. Takes one row per day, and each call of its functions takes at most one day's rows.
+ * Returns the alert history of an organization or service. Reads one row per day. Each call to a returned function
+ * reads the rows of at most one day.
  */
 export function readHistory(db: Db, whose: AlertOwner): History {
   const days = partsOf(db, whose, 1, 0, LAST_PART)
@@ -155,7 +156,7 @@ const ofService = query<CountRange & { serviceId: number }>()((sql, hole) =>
     .orderBy('all.part', 'desc'),
 )
 
-/** Counts alerts with from ≤ startsAt < to row by row, within five minutes. */
+/** Counts the alerts with from ≤ startsAt < to one by one. The period is at most five minutes long. */
 function countBetween(db: Db, { organizationId, serviceId }: AlertOwner, from: number, to: number): number {
   if (from === to) return 0
   const row =

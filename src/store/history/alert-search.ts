@@ -17,16 +17,16 @@ import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidToBytes } from '../sqlite/uuid.ts'
 import { type AlertOwner, readHistory } from './alert-counts.ts'
 
-/** An undefined field does not filter. */
+/** Undefined fields are ignored. */
 export type AlertFilter = AlertSpan & {
   readonly status?: AlertRecord['status'] | undefined
   readonly severity?: Severity | undefined
   readonly source?: Source | undefined
-  /** All words must occur in the name or the summary. Case-insensitive for ASCII letters. */
+  /** Each word must occur in the name or the summary. The case of ASCII letters is ignored. */
   readonly q?: string | undefined
   /**
-   * true for silenced alerts only, false for alerts that are not silenced. A resolved alert is considered silenced if
-   * it was silenced when it ended.
+   * `true` selects silenced alerts, `false` all other alerts. A resolved alert counts as silenced if it was silenced
+   * when it ended.
    */
   readonly silenced?: boolean | undefined
 }
@@ -78,7 +78,7 @@ export function listAlertsOfIncident(
   if (!incident || service === undefined) return { items: [], total: 0 }
   const all = db.sql.selectFrom('alerts').where('incident_id', '=', incident.id)
   const matching = narrowed(service === null ? all : all.where(sql<number>`+service_id`, '=', service), filter)
-  // A storm has thousands of alerts. Only those on the page are read in full.
+  // An alert storm has thousands of alerts. Only the alerts on the page are read in full.
   const ids = db.all(newest(matching).select('id').limit(page.limit).offset(offsetOf(page)))
   return {
     items: listAlertsByRowId(
@@ -91,7 +91,7 @@ export function listAlertsOfIncident(
 
 type Counter = (from: number, before: number) => number
 
-/** Returns a function that counts without a scan, or null if that is impossible. */
+/** Returns a function that counts the matching alerts without a scan, or null if the filter requires a scan. */
 function counterOf(db: Db, whose: AlertOwner, filter: AlertFilter): Counter | null {
   const { status, severity, source, q = '', silenced } = filter
   if (wordsOf(q).length > 0 || status === 'firing' || silenced !== undefined) return null
@@ -107,8 +107,8 @@ function historyCounter(db: Db, whose: AlertOwner): Counter {
 }
 
 /**
- * Counts with the index `alerts_by_kind`. The query needs a value for every column before the time, so that the period
- * limits the scan.
+ * Counts alerts with the `alerts_by_kind` index. The query sets every column that precedes the time in the index, so
+ * that SQLite scans only the period.
  */
 function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source }: AlertFilter): Counter {
   const kinds = db.sql
@@ -134,7 +134,7 @@ function ofHistory(db: Db, { organizationId, serviceId }: AlertOwner) {
     : all.where('service_id', '=', serviceId)
 }
 
-/** Selects alerts that are firing or can still be reopened. There is a separate index for these alerts. */
+/** Selects alerts that are firing or can still be reopened. A separate index contains these alerts. */
 function mayFire(db: Db, { organizationId, serviceId }: AlertOwner) {
   const live = db.sql.selectFrom('alerts').where('settled_at', 'is', null)
   return serviceId === null
@@ -148,7 +148,7 @@ function narrowed(all: Alerts, { from, to, status, severity, source, q = '', sil
   let left = all
   if (silenced !== undefined) left = left.where((eb) => (silenced ? isSilenced(eb) : eb.not(isSilenced(eb))))
   if (status) left = left.where('status', '=', status)
-  // The unary plus makes SQLite use the index on the start time, which needs no sort, instead of the index by kind.
+  // The unary plus makes SQLite use the index on the start time, which avoids a sort, instead of the index by kind.
   if (severity) left = left.where(sql<string>`+severity`, '=', severity)
   if (source) left = left.where(sql<string>`+source`, '=', source)
   if (from !== undefined) left = left.where('starts_at', '>=', from)
@@ -188,13 +188,13 @@ function escaped(word: string): string {
 /** Rows per chunk. Scanning a chunk takes about ten milliseconds. */
 const CHUNK_SIZE = 20_000
 
-/** The rows to scan, newest first, with `from` ≤ time < `before` in ms UTC. */
+/** Reads the rows to scan, newest first, with `from` ≤ time < `before`. Times are Unix times in milliseconds. */
 export type SearchSource<Row> = {
-  /** Returns the time of the row that has `newer` rows between itself and `before`, or undefined. */
+  /** Skips `newer` rows before `before`. Returns the time of the next row, or undefined if there is none. */
   readonly timeBehind: (before: number, newer: number) => number | undefined
   readonly count: (from: number, before: number) => number
   readonly rows: (from: number, before: number, limit: number, skip: number) => readonly Row[]
-  /** The total, if known without counting. The scan then stops after the page. */
+  /** The total number of matching rows, if known without a scan. The scan then stops at the end of the page. */
   readonly total?: number | undefined
 }
 

@@ -4,14 +4,14 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
 
-/** The maximum number of alerts. High enough for an entire storm, whose alerts share rows in the timeline. */
+/** The maximum number of alerts to read. An entire alert storm fits, because its alerts share rows in the timeline. */
 const MAX_ALERTS = 20_000
 const MAX_SEEN = 2_000
 const MAX_OBJECTS = 100
 
 /**
- * Reads only the columns needed for the timeline, because a storm has thousands of alerts. SQLite returns text faster
- * than a Buffer.
+ * Reads only the columns needed for the timeline, because an alert storm has thousands of alerts. SQLite returns text
+ * faster than a Buffer.
  */
 const timelineAlerts = query<{ incidentId: number }>()((builder, hole) =>
   builder
@@ -61,7 +61,7 @@ function withService<Row extends { readonly hex: string; readonly labels: string
   return rows.map((row) => {
     const service = services.get(row.service_id) ?? serviceOf(db, row.service_id)
     services.set(row.service_id, service)
-    // Extends the row instead of copying it, because a storm has thousands of rows.
+    // Extends the row instead of copying it, because an alert storm has thousands of rows.
     return Object.assign(row, {
       uuid: uuidFromHex(row.hex),
       serviceId: service.uuid,

@@ -1,5 +1,6 @@
 /**
- * Reads the data for the incident page. Even a storm is read only once, and the reader thread returns only its groups.
+ * Reads the data for the incident page. The alerts of a storm are read only once, and the reader thread returns only
+ * their groups.
  */
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
@@ -19,9 +20,9 @@ export type IncidentGroup = AlertGroup & { readonly silencedBy: readonly (readon
 const MAX_MEMBERS = 20
 
 /**
- * Finds the groups of similar alerts in an incident, most severe first, and the best link between each change and each
- * group (`group` is the group's key). Also finds the timeline, oldest first, and the service with its states since
- * `from` and its last good deploy before the incident.
+ * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and
+ * each group (`group` is the group's key). Finds the timeline, oldest first. Also finds the service, its states since
+ * `from`, and its last good deploy before the incident.
  */
 export function findIncidentView(
   db: Db,

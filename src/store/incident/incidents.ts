@@ -12,7 +12,7 @@ import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 export type IncidentRecord = {
   readonly rowId: number
   readonly id: string
-  /** A number that increases within the organization. */
+  /** Each new incident of an organization gets the next number. */
   readonly number: number
   readonly title: string
   readonly serviceId: string
@@ -30,7 +30,7 @@ export type IncidentRecord = {
   readonly hasPostmortem: boolean
 }
 
-/** An undefined field does not filter. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
+/** Undefined fields are ignored. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
 type IncidentFilter = {
   readonly serviceId?: string | undefined
   readonly status?: IncidentRecord['status'] | undefined
@@ -135,7 +135,7 @@ const columns = [
   'resolved_at',
   'alert_count',
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
-  // SQLite computes both from the index on incident_id.
+  // SQLite computes `firingAlerts` and the time of recovery from the index on incident_id alone.
   firingAlerts,
   sql<number | null>`(
     SELECT ends_at FROM alerts WHERE incident_id = incidents.id AND source <> 'ci' ORDER BY ends_at DESC LIMIT 1
@@ -172,7 +172,7 @@ function toRecord(row: IncidentRow): IncidentRecord {
 }
 
 /**
- * Moves the alerts and timeline of one incident to another. Must be called in a transaction.
+ * Moves an incident's alerts and timeline to another incident. Must be called in a transaction.
  * @param own the kinds of timeline entries that are not moved
  */
 export function moveIncidentRecords(db: Db, from: number, into: number, own: readonly string[]): void {

@@ -15,8 +15,8 @@ type FoundCause = {
 }
 
 /**
- * Finds the likely cause. Returns null if the incident does not exist. If there is no likely cause, or nothing but its
- * timing suggests it, `cause` describes the first alert instead.
+ * Finds the likely cause. Returns null if the incident does not exist. If no cause is likely, or only its timing
+ * suggests it, `cause` describes the first alert instead.
  */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
@@ -38,7 +38,7 @@ function firstAlertText(alerts: readonly SuspectAlert[], title: string): string 
   return summary === '' || title.includes(summary) ? '' : `First alert: ${summary.slice(0, 200).toWellFormed()}.`
 }
 
-/** Returns text such as ` (failed), started 3 min earlier.` The message has already said when the problem began. */
+/** Returns text such as ` (failed), started 3 min earlier.` The message already says when the problem began. */
 function afterText(after: string, outcome: string | null): string {
   const failed = outcome?.includes('failed') ? ' (failed)' : ''
   const earlier = after.replace(' before the first alert', ' earlier')

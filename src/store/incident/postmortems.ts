@@ -27,7 +27,7 @@ export function findPostmortem(db: Db, organizationId: number, incidentId: strin
   return row ? toRecord(row) : null
 }
 
-/** Returns the latest revision of a postmortem, and the users' texts in it as JSON. Returns 0 and `{}` without one. */
+/** Returns the latest revision number and its users' texts as JSON, or 0 and `{}` if there is no postmortem. */
 export function findLastRevision(db: Db, incidentId: number): { readonly revision: number; readonly edits: string } {
   const all = db.sql.selectFrom('postmortems').select(['revision', 'edits']).where('incident_id', '=', incidentId)
   return db.first(all.orderBy('revision', 'desc').limit(1)) ?? { revision: 0, edits: '{}' }
@@ -39,8 +39,8 @@ export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits'> 
 }
 
 /**
- * Inserts a revision with the texts that users wrote in the previous one. They may have edited it while this revision
- * was generated. Throws SQLITE_CONSTRAINT_UNIQUE if the revision already exists.
+ * Inserts a revision, and copies the users' texts from the previous revision, because users may have edited them while
+ * the new revision was generated. Throws SQLITE_CONSTRAINT_UNIQUE if the revision already exists.
  */
 export function insertPostmortem(db: Db, made: NewPostmortem): void {
   db.run(
@@ -56,7 +56,7 @@ export function insertPostmortem(db: Db, made: NewPostmortem): void {
   )
 }
 
-/** Stores the state and users' texts. The generated document stays unchanged. */
+/** Stores a postmortem's state and the users' texts. The generated document stays unchanged. */
 export function updatePostmortem(
   db: Db,
   rowId: number,

@@ -14,7 +14,7 @@ import { MAX_EVENTS_PER_SERVICE, TIMELINE_KINDS } from './timeline-facts.ts'
 /** The shortest period searched around the start of an incident. */
 const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)
 
-/** Returns a function that finds the references of incidents near a period. Caches references. */
+/** Returns a function that finds the references of incidents near a period. The function caches the references. */
 export function createReferenceFinder(
   db: Db,
   organizationId: number,
@@ -98,7 +98,7 @@ function reachOf(
 
 type Nth = { organizationId: number; from: number; to: number; nth: number }
 
-// These are literals and not parameters, so that SQLite can use the partial indexes.
+// Uses literals instead of parameters, so that SQLite can use the partial indexes.
 const isTrouble = sql<boolean>`source = 'cluster' AND kind = 'firing'`
 const isChange = sql<boolean>`kind = 'change'`
 const nthTrouble = query<Nth>()((builder, hole) => nthEvent(builder, hole).where(isTrouble))

@@ -7,10 +7,10 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
-/** Also reads incidents from this long before the report, to detect recurrences. */
+/** How far before the report to search for earlier incidents, to detect recurrences. */
 const RECURS_WITHIN = 30 * DAY
 
-/** Returns the figures for incidents with from ≤ createdAt < to, or null if there are more than `most`. */
+/** Returns the figures for incidents with from ≤ createdAt < to, or null if there are more than `most` incidents. */
 export function findReliability(
   db: Db,
   organizationId: number,
@@ -45,8 +45,8 @@ export function findReportCharts(
 }
 
 /**
- * Lists incidents with from ≤ createdAt < to (Unix time in milliseconds) and those from the 30 days before, newest
- * first, up to `most`.
+ * Lists up to `most` incidents that were created between 30 days before `from` and `to`, newest first. Times are Unix
+ * times in milliseconds.
  */
 function listReportedIncidents(
   db: Db,
@@ -69,7 +69,7 @@ function select(sql: Db['sql']) {
     .select(['services.uuid as service', 'services.namespace', 'services.name', ofAlerts])
 }
 
-// A single subquery, because it reads every alert of every incident. Follows the same rule as `firstSymptom`.
+// Uses a single subquery, because it reads every alert of every incident. Applies the rule of `firstSymptom`.
 const ofAlerts = sql<string>`(
   SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
   FROM alerts WHERE alerts.incident_id = incidents.id

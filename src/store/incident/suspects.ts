@@ -1,4 +1,4 @@
-/** Reads records of all services around the time of an incident, to rank its suspects. Limits the number of rows. */
+/** Reads records of all services from around an incident, to rank its suspects. Limits the number of rows. */
 import { sql } from 'kysely'
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
@@ -108,9 +108,9 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 }
 
 /**
- * Lists the alerts that overlap the period, latest start first. An alert that started more than a day before the period
- * must still be live, or have settled between the start of the period and a day after its end. With this restriction,
- * all three queries use an index, and none scans the entire history.
+ * Lists the alerts that overlap the period, latest start first. Lists an alert that started more than a day before the
+ * period only if it is still live, or if it settled between the start of the period and a day after its end. With this
+ * restriction, all three queries use an index, and none scans the entire history.
  */
 function alertsIn(
   db: Db,
@@ -187,7 +187,7 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Sus
   }))
 }
 
-/** Lists the images of a service, and for each of them all services that pulled it. */
+/** Lists a service's images and, for each image, all services that pulled it. */
 function imagesLike(db: Db, organizationId: number, serviceId: string): SuspectFacts['images'] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []

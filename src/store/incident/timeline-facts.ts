@@ -19,14 +19,14 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 /** How long before the first evidence to search for changes. */
 const SEARCHED_BEFORE = 2 * HOUR
-/** The maximum number of events to read per service, earliest first, and their kinds. */
+/** The maximum number of events to read per service, earliest first. */
 export const MAX_EVENTS_PER_SERVICE = 2_000
 export const TIMELINE_KINDS = ['firing', 'change', 'info'] as const
 const MAX_EARLIER = 500
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
-/** Reads the facts for an incident's postmortem at `now`. `entries`: entries of its timeline that are not saved yet. */
+/** Reads the facts for an incident's postmortem at `now`. `entries`: timeline entries that are not saved yet. */
 export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, entries: Facts['entries']): Facts {
   const alerts = alertsOf(db, incident.rowId)
   const others = otherServices(incident, alerts)
@@ -105,7 +105,7 @@ function searchedAround(incident: LiveIncident, now: number): Facts['searched'] 
   return { from: incident.startedAt - SEARCHED_BEFORE, to: incident.resolvedAt ?? now }
 }
 
-/** Returns the services of the alerts, except the incident's own, by row id. */
+/** Returns the services of the alerts by row id, except the incident's own service. */
 function otherServices(incident: LiveIncident, alerts: readonly WithService[]) {
   const others = new Map(alerts.map(({ service }) => [service.rowId, service]))
   others.delete(incident.serviceId)
@@ -144,15 +144,15 @@ function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
   const service = serviceOf(db, serviceId)
   const named = { id: service.uuid, namespace: service.namespace }
-  // The previous day's events show which ReplicaSet is new. Pruning retains them along with the incident.
+  // The previous day's events show which ReplicaSet is new. Pruning keeps these events as long as the incident.
   const scalings = listScalings(db, serviceId, to).filter(({ at }) => at >= from - DAY)
   const rollouts = rolloutsOf(scalings, named)
-  // A pipeline can run for up to a day, so one that started before the period may end within it.
+  // A pipeline can run for up to a day, so a pipeline that started before the period can end within it.
   const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
   return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)
 }
 
-/** Lists earlier alerts of the same services with the same conditions. */
+/** Lists earlier alerts about the same conditions of the same services. */
 function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
   const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.rowId, source, name])))
   const services = [incident.serviceId, ...otherServices(incident, alerts).keys()]

@@ -1,4 +1,4 @@
-/** Loads the facts that a decision needs from the history. Each kind of fact takes one query. */
+/** Loads the facts that a decision needs from the history. Each kind of fact requires one query. */
 import { sql as raw } from 'kysely'
 import type { FactKind, Facts } from '../../domain/state/context.ts'
 import { findPipeline } from '../correlation/pipelines.ts'

@@ -35,7 +35,7 @@ export type LinkOwner = LinkKey & {
   readonly changeEvent: string
 }
 
-/** Access to the stored links and the history they are computed from. Times are inclusive, in ms UTC. */
+/** Stores links, and reads the history from which links are computed. Periods are inclusive, in Unix milliseconds. */
 export type LinkHistory = {
   /** Returns a service's pipelines that started within this period, newest first. */
   readonly pipelines: (serviceId: number, from: number, to: number) => readonly PipelineChange[]
@@ -44,7 +44,7 @@ export type LinkHistory = {
   readonly images: (serviceId: number) => readonly LiveImage[]
   /** Returns the events that show a condition, earliest first. */
   readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
-  /** Returns a service's conditions that can be evidence: warning or worse, and not from CI. */
+  /** Returns a service's conditions that can serve as evidence. Conditions with severity info or from CI cannot. */
   readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
   /** Returns the conditions already linked to a change of the service. */
   readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
@@ -112,7 +112,7 @@ function linkChanges(linking: Linking, from: number, to: number): void {
   }
 }
 
-/** Processes a scaling event. If the event starts a rollout, it is a change and also confirms earlier pipelines. */
+/** Processes a scaling event. The start of a rollout is a change, and also confirms earlier pipelines. */
 function linkScaling(linking: Linking, eventId: string, at: number): void {
   const begun = rolloutsNear(linking, at).some((rollout) => rollout.eventId === eventId)
   if (begun) linkChanges(linking, at - DAY, at + AFTER)

@@ -32,7 +32,7 @@ export function* loadAlerts(db: Db, state: OrganizationState, journal: Journal):
   }
 }
 
-/** Selects live alerts after a row id, in order. */
+/** Selects the live alerts after a row id, in ascending order. */
 const liveAlerts = query<{ organizationId: number; after: number; limit: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
@@ -102,10 +102,10 @@ function toAlert(row: AlertRow): Alert {
 }
 
 const known = new Map<string, unknown>()
-/** Limits the cache, because the evidence of Kubernetes conditions is different each time. */
+/** The maximum number of cached texts. The evidence of each Kubernetes condition differs and would fill the cache. */
 const MAX_SHARED = 1_000
 
-/** Parses JSON, returning the same object for equal texts. Most alerts have the same rules and no evidence. */
+/** Parses JSON. Returns the same object for equal texts. Most alerts have the same rules and no evidence. */
 function shared(text: string): unknown {
   const found = known.get(text)
   if (found !== undefined) return found

@@ -1,4 +1,4 @@
-/** Queues notifications about incidents in the outbox, in the same commit as the change. */
+/** Queues notifications about incidents in the outbox, in the same transaction as the change. */
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import type { Effect } from '../../domain/state/effect.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
@@ -7,7 +7,7 @@ import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
 
-/** Queues a batch's notifications for each channel. An organization without channels costs one read. */
+/** Queues a batch's notifications for each channel. If the organization has no channels, this takes one read. */
 export function writeNotifications(db: Db, all: readonly NotificationDue[], newId: () => string): void {
   const channels = new Map<number, readonly ChannelRecord[]>()
   const notified = notifiedOf(db, all)

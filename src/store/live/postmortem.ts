@@ -10,7 +10,7 @@ import type { Db } from '../sqlite/open.ts'
 
 /**
  * Generates the next revision from the saved records.
- * @param entries the entries of the timeline that are saved together with the postmortem
+ * @param entries the timeline entries that are saved together with the postmortem
  * @returns null if the plan has no postmortems
  */
 export function generatePostmortem(

@@ -7,16 +7,16 @@ import type { Db } from '../sqlite/open.ts'
 import { insertRows, updateRow } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
-/** The net change of an alert in a batch. `before`: null if the alert is new. `texts`: null if unchanged. */
+/** The net change to an alert in a batch. `before`: null if the alert is new. `texts`: null if unchanged. */
 export type SavedAlert = {
   readonly before: LiveAlert | null
   readonly after: LiveAlert
   readonly texts: AlertTexts | null
-  /** Not null if the alert leaves the live state. */
+  /** When the alert left the live state; null if it is still live. */
   readonly settledAt: number | null
 }
 
-/** Inserts new alerts, updates their count, and saves changed alerts. */
+/** Inserts and counts new alerts, and saves changed alerts. */
 export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
   const made = alerts.filter(({ before }) => before === null)
   insertRows(db, 'alerts', made.map(insertable))
@@ -33,7 +33,7 @@ export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
 
 function insertable({ after, texts, settledAt }: SavedAlert) {
   return {
-    // First, because V8 copies an object again and again while fields from a spread are appended.
+    // Spread first, because V8 copies the object repeatedly when a spread appends fields to it.
     ...rowOf(after, settledAt),
     id: after.rowId,
     uuid: uuidBytes(after.id),

@@ -38,5 +38,5 @@ function rowOf(service: LiveService) {
   }
 }
 
-/** Most changes of a service keep its penalties. */
+/** Most changes to a service leave its penalties unchanged. */
 const penaltiesText: (penalties: LiveService['health']['penalties']) => string = cacheLast(JSON.stringify)

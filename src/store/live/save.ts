@@ -57,7 +57,7 @@ const DAY = 24 * 3_600_000
 type Kept<Kind extends Effect['kind']> = Extract<Effect, { readonly kind: Kind }>
 
 export type SavedRecord<Live> = { readonly record: Live; readonly isNew: boolean }
-/** A record before the batch (null if new) and after it. */
+/** A record before the batch (null if new) and after the batch. */
 export type SavedChange<Live> = { readonly before: Live | null; readonly after: Live }
 
 type Batch = {
@@ -192,7 +192,7 @@ function keepAlert(
   alerts.set(after.rowId, {
     before: known ? known.before : before,
     after,
-    // Labels are from the first item, all other texts from the newest.
+    // The labels are from the first item, and all other texts are from the newest item.
     texts: known?.texts && texts ? { ...texts, labels: known.texts.labels } : (texts ?? known?.texts ?? null),
     settledAt: settledAt ?? known?.settledAt ?? null,
   })

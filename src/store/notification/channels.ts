@@ -33,7 +33,7 @@ export type ChannelSecrets = {
   readonly target: string
   /** The key for signing acknowledge links. Never sent to the receiver. */
   readonly acknowledging: string
-  /** The key for signing webhook messages, shared with the receiver; null for other kinds. */
+  /** The key for signing webhook messages, shared with the receiver; null for other kinds of channels. */
   readonly signing: string | null
   readonly earlier: string | null
   readonly earlierUntil: number | null

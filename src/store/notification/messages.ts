@@ -28,7 +28,7 @@ export type MessageRecord = {
   readonly detail: string | null
 }
 
-/** Lists one page of an organization's messages, newest first. An undefined field does not filter. */
+/** Lists one page of an organization's messages, newest first. Undefined fields are ignored. */
 export function listMessages(
   db: Db,
   organizationId: number,

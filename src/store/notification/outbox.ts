@@ -68,7 +68,7 @@ export type Leader = {
   readonly expiresAt: number
 }
 
-/** Finds the message that is being sent to a channel, or undefined. */
+/** Returns the message that is being sent to a channel, or undefined if there is none. */
 export function findBegunMessage(db: Db, channelId: number): Leader | undefined {
   const row = db.first(begun, { channelId })
   return row && { ...row, id: uuidFromBytes(row.uuid) }
@@ -181,13 +181,13 @@ export function endMessage(
   db.run(db.sql.updateTable('outbox').set(ended).where('leader_id', '=', rowId))
 }
 
-/** Records that an attempt failed, and when the next one is due. */
+/** Records that an attempt failed, and when the next attempt is due. */
 export function postponeMessage(db: Db, { rowId, attempts }: Leader, { status, detail }: Attempt, dueAt: number): void {
   const failed = { attempts: attempts + 1, answer_status: status, detail, due_at: dueAt }
   db.run(db.sql.updateTable('outbox').set(failed).where('leader_id', '=', rowId))
 }
 
-/** Makes a channel's message due immediately, because its URL changed. */
+/** Makes a channel's message due immediately. Used after the channel's URL has changed. */
 export function retryNotificationsNow(db: Db, channelId: number, now: number): void {
   db.run(
     db.sql

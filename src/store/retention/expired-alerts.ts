@@ -1,4 +1,4 @@
-/** Expired alerts in order of their end, and the events they reference. */
+/** Finds expired alerts and the events they reference, and deletes expired alerts. */
 import { sql } from 'kysely'
 import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -12,7 +12,7 @@ export const AGED_COLUMNS = [
   sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('hasPostmortem'),
 ] as const
 
-/** Converts a row with these columns. */
+/** Converts a row with the columns in `AGED_COLUMNS`. */
 export function toAged<Row extends { readonly hasPostmortem: 0 | 1 }>(
   row: Row,
 ): Omit<Row, 'hasPostmortem'> & { readonly hasPostmortem: boolean } {

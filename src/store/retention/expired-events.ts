@@ -64,7 +64,7 @@ export function listEventsByKey(db: Db, ids: readonly number[]): ExpiredEvent[] 
 
 const byUuid = query<{ uuid: Buffer }>()((builder, hole) => select(builder).where('uuid', '=', hole('uuid')))
 
-/** Returns the event for a reference (`event/<uuid>`). Returns nothing for other references and deleted events. */
+/** Returns the event for a reference (`event/<uuid>`), or an empty array for other references and deleted events. */
 export function listEventsByRef(db: Db, ref: string): ExpiredEvent[] {
   const uuid = ref.startsWith('event/') ? uuidToBytes(ref.slice('event/'.length)) : null
   return uuid ? db.all(byUuid, { uuid }).map(toEvent) : []
@@ -92,7 +92,7 @@ export function findBytes(db: Db, ids: readonly number[]): number {
   return db.first(bytes, { ids: JSON.stringify(ids) })?.bytes ?? 0
 }
 
-/** The size of a row without its texts, including its entries in a dozen indexes, in bytes. */
+/** The size of a row in bytes, including its entries in a dozen indexes, but without its texts. */
 const ROW = 300
 const bytes = query<{ ids: string }>()((builder, hole) =>
   builder

@@ -5,22 +5,22 @@ import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 
-/** More than half of the records have expired, so a user must confirm their deletion. Times are in ms UTC. */
+/** A deletion of more than half of the records, which a user must confirm. Times are Unix times in milliseconds. */
 export type PendingPrune = {
   readonly since: number
-  /** When this was last logged. */
+  /** When the pending deletion was last logged. */
   readonly toldAt: number
   readonly events: Share
   readonly alerts: Share
 }
 
-/** Scans by age and their cursors. `again` rechecks retained events once they are past the alert retention period. */
+/** The scans and their cursor columns. `again` rechecks retained events after the alert retention period. */
 const WALKS = {
   events: { at: 'events_at', id: 'events_id' },
   again: { at: 'again_at', id: 'again_id' },
   alerts: { at: 'alerts_at', id: 'alerts_id' },
 } as const
-/** The column that determines the age. */
+/** The column that determines a record's age. */
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
 export type AgingTable = keyof typeof AGES
 type Walk = keyof typeof WALKS

@@ -24,7 +24,7 @@ export type ServiceWithHealth = ServiceRecord & { readonly health: readonly Pena
 /** A healthy service without events for this long is archived. */
 const ARCHIVED_AFTER = 14 * 86_400_000
 
-/** Lists an organization's services by namespace and name, with or without archived ones. `now`: ms UTC. */
+/** Lists an organization's services by namespace and name. `now`: Unix time in milliseconds. */
 export function listServices(db: Db, organizationId: number, now: number, withArchived: boolean): ServiceRecord[] {
   const services = db.all(ofOrganization, { organizationId }).map((row) => toRecord(row, now))
   return withArchived ? services : services.filter((service) => !service.archived)

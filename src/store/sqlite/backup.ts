@@ -7,13 +7,14 @@ import { openReadOnly } from './inspect.ts'
 import { openStore } from './open.ts'
 import type { Part } from './temporary-file.ts'
 
-/** Reports progress in bytes. Can abort the copy by throwing. */
+/** Receives the progress in bytes. Throws to abort the copy. */
 export type Progress = (done: number, total: number) => void
 
 /** Pages per step, about 1 MB. */
 const STEP = 256
 /**
- * Syncs regularly. A single sync at the end would write hundreds of megabytes at once and delay the server's own syncs.
+ * The number of steps between syncs. A single sync at the end would write hundreds of megabytes at once and delay the
+ * server's own syncs.
  */
 const STEPS_A_SYNC = 8
 
@@ -36,14 +37,14 @@ export async function copySnapshot(file: string, part: Part, tell: Progress): Pr
       if (steps % STEPS_A_SYNC === 0) fdatasyncSync(part.handle)
       return STEP
     })
-    // If another process has locked the part, SQLite stops copying without an error.
+    // If another process has locked the `.part` file, SQLite stops copying without an error.
     if (fstatSync(part.handle).size !== size) {
       throw new StoreError(
         `${part.path} does not contain the whole copy, because another process uses it: stop that process and run the command again`,
       )
     }
     db.execute('COMMIT')
-    // Checkpoints now, because nobody is waiting for this process.
+    // Runs the checkpoint here, because no request waits for this process.
     db.checkpoint('PASSIVE')
   } finally {
     db.close()

@@ -2,9 +2,9 @@
 import type SQLite from 'better-sqlite3'
 
 /**
- * Copies pages from the write-ahead log into the database file. NOOP only reports its size. PASSIVE never blocks.
+ * Copies pages from the write-ahead log into the database file. NOOP only reports the log's size. PASSIVE never blocks.
  * RESTART also starts a new log, which briefly blocks the writer. TRUNCATE also empties the log. `isDone`: false if
- * another reader or writer kept it from finishing.
+ * another reader or writer prevented a complete checkpoint.
  */
 export type Checkpoint = (mode: 'NOOP' | 'PASSIVE' | 'RESTART' | 'TRUNCATE') => {
   readonly log: number
@@ -21,12 +21,12 @@ export function createCheckpoint(sqlite: SQLite.Database): Checkpoint {
 
 export type Transaction = <Result>(work: () => Result) => Result
 
-/** A read transaction does not take the write lock. */
+/** `BEGIN` starts a read transaction, which does not take the write lock. */
 export type Begin = 'BEGIN IMMEDIATE' | 'BEGIN'
 
 /**
  * Returns a function that runs transactions. Nested calls use savepoints.
- * @param guard called before each transaction; throws to prevent it
+ * @param guard called before each transaction; throws to prevent the transaction
  */
 export function createTransaction(sqlite: SQLite.Database, outer: Begin, guard: () => void): Transaction {
   const [begin, commit, rollback] = [outer, 'COMMIT', 'ROLLBACK'].map((text) => sqlite.prepare(text))
@@ -50,7 +50,7 @@ export function createTransaction(sqlite: SQLite.Database, outer: Begin, guard: 
   }
 }
 
-/** Returns a transaction that SQLite does not sync. The caller must sync the log. */
+/** Returns a function that runs transactions without a sync. The caller must sync the log. */
 export function withoutSync(sqlite: SQLite.Database, transaction: Transaction): Transaction {
   const [unsynced, synced] = ['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL'].map((text) =>
     sqlite.prepare(text),

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { builtSqliteVersion, sqliteAddon } from '../../assets.ts'
 
-/** The file cannot be used. The message is one line that includes a remedy. */
+/** Thrown if the database file cannot be used. The message is one line and includes a remedy. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
 }
@@ -11,7 +11,7 @@ export class StoreError extends Error {
 /** Opens a connection like `new SQLite(file, options)`. Also works in the executable. */
 export function openSqlite(file: string, options: Omit<SQLite.Options, 'nativeBinding'> = {}): SQLite.Database {
   const addon = addonFor(file)
-  // The type only allows a path. The executable has no separate addon file, so it passes the loaded addon.
+  // The type allows only a path. The executable has no separate addon file, so it passes the loaded addon.
   return new SQLite(file, addon ? { ...options, nativeBinding: addon as never } : options)
 }
 

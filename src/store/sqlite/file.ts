@@ -43,7 +43,7 @@ export function writeRefusal(file: string): string | null {
   }
 }
 
-/** Refuses a log without its database file. Most of the data may be in the log, and SQLite would delete it. */
+/** Refuses a log without its database file. The log may contain most of the data, and SQLite would delete the log. */
 function refuseOrphanedLog(file: string): void {
   if ((entryAt(file)?.size ?? 0) > 0 || (entryAt(`${file}-wal`)?.size ?? 0) === 0) return
   throw new StoreError(
@@ -88,7 +88,7 @@ export function applicationIn(header: Buffer): number | null {
   return isDatabase ? header.readUInt32BE(68) : null
 }
 
-/** Returns the size of the database in bytes according to its header, or null if the header does not include it. */
+/** Returns the size of the database in bytes from its header, or null if the header does not contain the size. */
 export function sizeIn(header: Buffer): number | null {
   const [size, pages] = [header.readUInt16BE(16), header.readUInt32BE(28)]
   // The page count is valid only if both values were written together.
@@ -153,9 +153,9 @@ export function makeDurable(sqlite: SQLite.Database, file: string, busyMs: numbe
     keepLog(sqlite, performance.now() + busyMs)
     sqlite.pragma('synchronous = FULL')
     sqlite.pragma('foreign_keys = ON')
-    // In pages. Normally, a worker thread checkpoints much earlier. SQLite does it here if the worker cannot keep up.
+    // In pages. A worker thread usually runs a checkpoint much earlier. This limit applies if the worker falls behind.
     sqlite.pragma('wal_autocheckpoint = 32000')
-    // The log grows during long reads, such as a backup. Afterwards it shrinks to this size.
+    // The log grows during long reads, such as a backup. Afterwards, SQLite truncates the log to this size.
     sqlite.pragma(`journal_size_limit = ${LOG_LIMIT}`)
     const settings = ['journal_mode', 'synchronous', 'foreign_keys'].map((name) =>
       sqlite.pragma(name, { simple: true }),

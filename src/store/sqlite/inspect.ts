@@ -19,7 +19,7 @@ const BUSY = 5
  * Returns the contents of the file. Uses Node's SQLite because it can open a file as immutable, which creates no other
  * files and therefore works in a read-only directory. If there is a log, a writer may be active, so the log is read as
  * well.
- * @param full checks every page against every index, which takes minutes for gigabytes; otherwise checks each page by
+ * @param full whether to check every page against every index, which takes minutes for gigabytes, or each page only by
  * itself
  */
 export function inspectFile(file: string, full: boolean): DatabaseContent {

@@ -11,7 +11,7 @@ const LOG_HEADER = 32
 const FRAME_HEADER = 24
 /** The unit in which the file system counts a file's blocks. */
 const BLOCK = 512
-/** The first bytes of every log. The last bit is the byte order of the checksums. */
+/** The first bytes of every log. The last bit indicates the byte order of the checksums. */
 const MAGIC = 0x377f0682
 
 type LogFile = {
@@ -20,7 +20,7 @@ type LogFile = {
    * disk failed or the log was lost. After that, the connection refuses all writes.
    */
   readonly sync: () => Promise<void>
-  /** Throws if the log was replaced or truncated, because new data in it would be lost at the next start. */
+  /** Throws if the log was replaced or truncated, because new data in the log would be lost at the next start. */
   readonly guard: () => void
   /** Like `guard`, but also checks the WAL index, without which other processes cannot see locks. */
   readonly guardAll: () => void
@@ -31,8 +31,8 @@ type LogFile = {
 type Loss = 'deleted' | 'truncated'
 
 /**
- * Monitors the log of an open database by its inode, link count, size and first bytes. If the log is lost, everything
- * that SQLite can still read is saved into the database file, once.
+ * Monitors the log of an open database by its inode, link count, size and first bytes. If the log is lost, saves
+ * everything that SQLite can still read into the database file, but only once.
  * @param file the path that SQLite uses (`resolveDatabase`)
  */
 export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
@@ -115,7 +115,7 @@ function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null
 }
 
-/** Returns whether this process has the file open twice: here and in SQLite. Returns true if the system cannot tell. */
+/** Returns whether this process has the file open twice: here and in SQLite. Returns true if this is unknown. */
 function isOpenTwice(ino: number, dev: number): boolean {
   let found = 0
   for (const name of descriptors()) {
@@ -123,7 +123,7 @@ function isOpenTwice(ino: number, dev: number): boolean {
       const entry = fstatSync(Number(name))
       if (entry.ino === ino && entry.dev === dev) found += 1
     } catch {
-      // The descriptor was closed in the meantime, for example the one used to list the directory.
+      // The descriptor was closed in the meantime. For example, listing the directory uses a descriptor.
     }
   }
   return found !== 1

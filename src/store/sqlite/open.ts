@@ -40,7 +40,7 @@ export type Db = {
   /** Rejects if the disk fails. Unsynced transactions may then be lost, and all further writes are refused. */
   readonly sync: () => Promise<void>
   /**
-   * Throws if another program deleted or truncated the log, after saving as much as possible. The process must then
+   * Throws if another program deleted or truncated the log. Saves as much data as possible first. The process must then
    * end.
    */
   readonly guardLog: () => void

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, type S
 import { basename, dirname, join, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
 
-/** All mounts of this process, one per line. The fifth field is the mount point. Linux only. */
+/** Lists the mounts of this process, one per line. The fifth field is the mount point. Exists only on Linux. */
 const MOUNTS = '/proc/self/mountinfo'
 
 /**
@@ -76,7 +76,7 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-/** Returns the mount point in a line. Spaces are encoded as \040. */
+/** Returns the mount point from a line. Decodes octal escapes, for example `\040` for a space. */
 function mountPointIn(line: string): string {
   const field = line.split(' ')[4] ?? ''
   return field.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))

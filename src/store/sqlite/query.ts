@@ -66,7 +66,7 @@ function literal(parameter: unknown): string {
   return `'${String(parameter).replaceAll("'", "''")}'`
 }
 
-/** Turns a JSON array into rows, so that a list of any length takes one parameter. */
+/** Converts a JSON array to rows, so that a list of any length needs only one parameter. */
 export function listed<Value = number>(json: string) {
   return sql<Value>`(SELECT value FROM json_each(${json}))`
 }

@@ -7,14 +7,14 @@ import { COMPANIONS, startPart, syncDirectory } from './temporary-file.ts'
 
 /** The page cache during the copy, in KiB. */
 const CACHE = 1_048_576
-/** How often to attempt a checkpoint while a reader blocks it, and the delay between attempts in milliseconds. */
+/** How many times to attempt a checkpoint while a reader blocks it, and the delay between attempts in milliseconds. */
 const TRIES = 20
 const PAUSE = 50
 
 /**
  * Saves the data after the log was deleted, moved or replaced. SQLite still has the original log open and can copy it
- * into the database file. A log that was put in its place is renamed to `-wal.foreign`, because the next start would
- * read it.
+ * into the database file. If another file replaced the log, renames that file to `-wal.foreign`, because SQLite would
+ * read it at the next start.
  * @returns whether all data is in the file
  */
 export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {

@@ -10,7 +10,7 @@ import { MIGRATIONS } from './schema/migrate.ts'
 import { contentOf, faultIn } from './sound.ts'
 import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
 
-/** Files with data that may not be in the database file. */
+/** The suffixes of files that can contain data missing from the database file. */
 const LOGS = ['-wal', '-journal'] as const
 /** How long to wait for a process that is about to finish, in milliseconds. */
 const BUSY_TIMEOUT_MS = 2_000
@@ -90,7 +90,7 @@ export function refuseEndless(name: string) {
 export function replaceDatabase(file: string, part: Part): string | null {
   const exists = existsSync(file) && statSync(file).size > 0
   if (exists) refuseForeign(file)
-  // Everything that can fail is done before anything is changed.
+  // Completes every step that can fail before changing anything.
   fsyncSync(part.handle)
   const kept = freeName(file)
   const held = exists ? holdAlone(file, kept) : null
@@ -123,8 +123,8 @@ function freeName(file: string): string {
 }
 
 /**
- * Checkpoints the log and locks out all other processes until closed. Processes that were waiting are refused, because
- * the journal mode has changed. If the file is damaged, returns null and keeps the log as well.
+ * Checkpoints the log, and locks out all other processes until the connection is closed. Waiting processes are refused,
+ * because the journal mode has changed. If the file is damaged, returns null and keeps the log as well.
  */
 function holdAlone(file: string, kept: string): SQLite.Database | null {
   // This must happen before SQLite opens the file, because SQLite deletes a log that it cannot read.

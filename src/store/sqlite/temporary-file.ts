@@ -1,10 +1,10 @@
-/** Writes files atomically: first `<target>.part`, then a sync, then a rename. */
+/** Writes files atomically: writes `<target>.part`, syncs it, and renames it to the target. */
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
 import { errorCode } from './fault.ts'
 
-/** Files that SQLite creates next to an open database. */
+/** The suffixes of the files that SQLite creates next to an open database. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 
 /** Returns whether a database is open or was not closed properly, in which case some of its data is in the log. */

@@ -9,15 +9,15 @@ const INCREMENTAL = 2
 /** The number of 4 kB pages per step. Moving them takes a few milliseconds. */
 const PAGES_A_STEP = 100
 /**
- * The number of free pages to keep for new data, or their share of the file if that is more. Without free pages, the
- * file would keep shrinking and growing.
+ * The number of free pages to keep for new data, and the minimum share of free pages in the file. Without free pages,
+ * the file would keep shrinking and growing.
  */
 const LEAST_SPARE = 1_000
 const SPARE = 0.05
 
 /**
- * Returns a few free pages to the file system. Returns whether there are more. Files created by older versions keep
- * their size and reuse their free pages.
+ * Gives a few free pages back to the file system. Returns whether more can be given back. Files created by older
+ * versions keep their size and reuse their free pages.
  */
 export function giveBackSpace(db: Db): boolean {
   if (!canShrink(db)) return false
@@ -40,7 +40,7 @@ export function canShrink(db: Db): boolean {
  */
 export function letShrink(db: Db): string | null {
   if (canShrink(db)) return null
-  // The copy is written next to the file, and then again through its log.
+  // VACUUM writes all pages twice: to a temporary copy, and to the write-ahead log.
   const { bavail, bsize } = statfsSync(dirname(db.file))
   const wanted = 2 * statSync(db.file).size
   if (bavail * bsize < wanted) {

@@ -1,4 +1,4 @@
-/** /api/webhooks: receives events. A 200 response means that they are on disk. */
+/** /api/webhooks: receives events. A 200 response means that the events are on disk. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import type { Receipt } from '../../../domain/decide/delivery.ts'
@@ -163,7 +163,7 @@ async function store(request: Request): Promise<Reply> {
     known ??
     (isLong(bytes) ? await readLong(source, bytes, receivedAt, () => server.pause(0)) : read(source, bytes, receivedAt))
   if (dryRun) refuseMany(intake.accepted.length)
-  // An unparsable body is not recorded under its key, so the sender can reuse the key with a valid body.
+  // The Idempotency-Key of an unparsable body is not recorded, so the sender can reuse it with a valid body.
   const idempotencyKey = fault ? null : idempotencyKeyOf(c)
   const delivery = {
     organizationId,
@@ -190,7 +190,7 @@ function readDryRun(c: Context): boolean {
   return readQuery(c, query).dryRun ?? false
 }
 
-/** Rejects misspellings such as `dryrun`, which would otherwise store the events of an intended dry run. */
+/** Rejects misspellings such as `dryrun`. Otherwise, a request intended as a dry run would store its events. */
 function refuseNearMiss(c: Context): void {
   const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
   if (name === undefined) return

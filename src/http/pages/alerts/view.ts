@@ -49,8 +49,8 @@ export type AlertsView = {
   readonly shown: number
   readonly firing: number
   /**
-   * Pagination. If the alerts have more than 40 conditions, the page shows only some of them. `total` is the number of
-   * conditions.
+   * Pagination. If the alerts have more than 40 conditions, each page shows only some of the conditions. `total` is the
+   * number of conditions.
    */
   readonly parts: {
     readonly part: number

@@ -8,7 +8,7 @@ import { OVERVIEW, Overview } from './overview.tsx'
 import { FieldTable } from './schema.tsx'
 import { STYLE } from './style.ts'
 
-/** `meanings` describes, for each error status, when the server returns it. */
+/** `meanings` describes when the server returns each error status. */
 export type DocsProps = {
   readonly document: OpenApiDocument
   /** The URL at which the reader reaches the server, without a trailing slash. */

@@ -13,7 +13,7 @@ const BAR = 20
 const RADIUS = 9
 /** The offset of the line from the start of the change. */
 const EDGE = 1.5
-/** The minimum length of a branch, in px, that shows its score. */
+/** The minimum length of a branch that shows its score, in px. */
 const SCORED = 44
 /** The width of the score and its distance from the end of the branch, in px. */
 const SCORE_WIDTH = 40

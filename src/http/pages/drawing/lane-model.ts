@@ -49,7 +49,7 @@ const MARKER_TEXTS: Readonly<Record<Marker['kind'], string>> = {
   acknowledged: 'acknowledged',
   resolved: 'resolved',
 }
-/** Ticks closer than this to a marker are omitted, in px. */
+/** The minimum distance between a tick and a marker, in px. Closer ticks are omitted. */
 const NEAR_MARKER = 26
 const CHARACTER = 6.5
 
@@ -61,7 +61,7 @@ export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widt
   })
   const hasGutter = (lane: PlacedLane) => lane.bars.some(({ place }) => place === 'gutter')
   if (!lanesPlaced.some(({ placed }) => hasGutter(placed))) return lanesPlaced.map(({ placed }) => placed)
-  // If no label is in the gutter, the lane's last labels can extend into it, because a phone shows only the right end.
+  // A lane without a label in the gutter can extend its last labels into the gutter. Phones show only the right end.
   const beyond = { ...widths, beyond: GUTTER }
   return lanesPlaced.map(({ own, placed }) =>
     hasGutter(placed) ? placed : placeLane(placed.name, own, span, now, beyond),
@@ -126,7 +126,7 @@ export function leadLabel(
   return { text, fits: (length / 100) * narrow >= text.length * CHARACTER }
 }
 
-/** Returns the width in the header of the dimension line with its text, in px. */
+/** Returns the width that the dimension line and its text take in the header, in px. */
 function leadSpan({ lead, span }: LanePicture, widths: Widths, width: number): [number, number][] {
   if (!lead) return []
   const [from, to] = [(position(lead.from, span) / 100) * width, (position(lead.to, span) / 100) * width]

@@ -10,7 +10,7 @@ export type LaneBar = {
   readonly id: string
   readonly lane: LaneName
   readonly startsAt: number
-  /** Null if it is ongoing. The bar then ends at the present. */
+  /** Null if the condition or change is ongoing. The bar then extends to the present. */
   readonly endsAt: number | null
   /** `change` is a deploy or rollout, `neutral` a pipeline that deployed nothing, `person` something a person did. */
   readonly level: Severity | 'change' | 'neutral' | 'person'
@@ -19,7 +19,7 @@ export type LaneBar = {
   /** The full text for the tooltip, the table and screen readers. */
   readonly title: string
   readonly href: string | null
-  /** The times at which its events were reported. */
+  /** When the events of the condition or change were reported. */
   readonly events: readonly number[]
 }
 
@@ -31,7 +31,7 @@ export type LabelPlace = 'inside' | 'right' | 'left' | 'gutter' | 'none'
 
 export type PlacedBar = LaneBar & {
   readonly row: number
-  /** In percent of the span. */
+  /** The left end of the bar, in percent of the span. */
   readonly x: number
   readonly width: number
   /** The label's position in a wide picture and on a phone. */
@@ -143,7 +143,7 @@ function edges({ shape }: LaneBar, x: number, width: number, px: number): readon
   return [left, left + Math.max(LEAST_BAR, (width / 100) * px)]
 }
 
-/** Places the labels for phones. The rows stay the same. A label that would overlap its neighbor is omitted. */
+/** Places the labels for phones. The bars stay in their rows. A label that would overlap its neighbor is omitted. */
 function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow }: Widths): PlacedBar[] {
   const sorted = [...row].sort((a, b) => a.x - b.x)
   let taken = 0

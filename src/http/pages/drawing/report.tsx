@@ -1,6 +1,6 @@
 /**
- * Draws the report charts, by week and by time to resolve. Each incident is a mark, unless there are so many that bars
- * are drawn instead.
+ * Draws the report charts, by week and by time to resolve. Each incident is a mark. If there are too many incidents,
+ * the charts show bars instead.
  */
 import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../../domain/severity.ts'
@@ -14,7 +14,7 @@ export type ReportWeek = {
   readonly label: string
   readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
   readonly marks: readonly ReportMark[]
-  /** Whether the organization already existed. */
+  /** Whether the organization already existed during this week. */
   readonly isRecorded: boolean
 }
 export type ResolutionMark = ReportMark & { readonly resolveMs: number }
@@ -25,7 +25,7 @@ const BOTTOM = 162
 const STEP = 25
 /** If a week has more incidents than this, the chart shows bars instead of marks. */
 const MAX_MARKS = 8
-/** If bars are narrower than this, in percent, their numbers would touch, so only the highest bar gets one. */
+/** If bars are narrower than this, in percent, their numbers would touch, so only the highest bar shows its number. */
 const NARROW = 3
 /** The number of bars in the chart of resolution times. */
 const BARS = 40

@@ -42,15 +42,15 @@ export type SuspectView = JudgedSuspect & {
   readonly reasons: readonly ReasonView[]
   /** Short facts that connect the change to the problem. */
   readonly support: readonly string[]
-  /** Its page in incmon; null if there is none. */
+  /** The suspect's page in incmon; null if there is none. */
   readonly href: string | null
-  /** Its page at the sender, for example in GitLab; null if unknown. */
+  /** The suspect's page at the sender, for example in GitLab; null if unknown. */
   readonly external: { readonly text: string; readonly href: string } | null
   /** The commit of a pipeline, for example `9b1c3d5e`; null if unknown. */
   readonly sha: string | null
-  /** Whether it has a link that the user can confirm or reject. */
+  /** Whether the suspect has a link that the user can confirm or reject. */
   readonly judgeable: boolean
-  /** Whether it is the incident's own service. */
+  /** Whether the suspect is the incident's own service. */
   readonly isOwn: boolean
 }
 

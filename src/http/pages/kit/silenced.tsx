@@ -1,4 +1,4 @@
-/** The mark of silenced alerts, and links to the form for a new silence. */
+/** The mark for silenced alerts, and links to the form for a new silence. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { formatMatchers, type Matcher } from '../../../domain/silence/matcher.ts'

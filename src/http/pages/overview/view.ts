@@ -51,7 +51,7 @@ export type ChangeView = {
   readonly outcome: string
   /** `main, 5b7de0c2` */
   readonly detail: string
-  /** The conditions linked to it, or `nothing followed`. */
+  /** The conditions linked to the change, or `nothing followed`. */
   readonly followed: string
   readonly href: string | null
   readonly at: number

@@ -8,7 +8,7 @@ import type { PartName, PostmortemView } from './view.ts'
 export type Numbers = ReadonlyMap<string, number>
 
 const MAX_LENGTH = 65_536
-/** The maximum number of references after a sentence. A sentence about an alert storm can have hundreds. */
+/** The maximum number of references after a sentence. A sentence about an alert storm has hundreds of references. */
 const MAX_CITED = 4
 
 /** Renders sentences, each followed by the numbers of its evidence. */

@@ -111,7 +111,7 @@ function restOf({ report, before, span }: ReportView): string {
   return parts.flatMap((part) => (part === '' ? [] : [`${part}.`])).join(' ')
 }
 
-/** Returns `2 fewer than in the 90 days before`; '' without a previous period. */
+/** Returns `2 fewer than in the 90 days before`; '' if there is no previous period. */
 function comparison(incidents: number, before: Reliability | null, span: string): string {
   if (before === null) return ''
   const fewer = before.organization.incidents - incidents

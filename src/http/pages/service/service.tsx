@@ -1,4 +1,4 @@
-/** Shows one service: its status, since when, its likely causes, and earlier changes. */
+/** Shows one service: its status and when the status began, the likely causes, and earlier changes. */
 import type { FC } from 'hono/jsx'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'

@@ -22,7 +22,7 @@ export type PenaltyView = {
 export type ServiceChangeView = {
   readonly kind: 'pipeline' | 'rollout'
   readonly name: string
-  /** The URL of its page in GitLab, or null. */
+  /** The URL of the change in GitLab, or null. */
   readonly href: string | null
   readonly word: string
   readonly detail: string

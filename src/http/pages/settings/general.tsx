@@ -12,17 +12,17 @@ export type OrganizationForm = {
   readonly autoResolve: boolean
   readonly heartbeats: boolean
   readonly zone: string
-  /** In minutes; 0 disables it. */
+  /** The maximum number of minutes for which a running deploy silences its service; 0: never. */
   readonly deploySilence: string
 }
 
 type Props = {
   readonly csrf: string
   readonly person: string
-  /** Whether the visitor has an incmon session. Users of an authenticating proxy do not. */
+  /** Whether the visitor has an incmon session. Users of an authenticating proxy have none. */
   readonly hasSession: boolean
   readonly hasKeys: boolean
-  /** This browser's time zone; '' to use `commonZone`, the organization's. */
+  /** This browser's time zone; '' to use `commonZone`, the organization's time zone. */
   readonly ownZone: string
   readonly commonZone: string
   /** Null if the visitor is not allowed to change the organization. */

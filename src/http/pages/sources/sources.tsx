@@ -22,7 +22,7 @@ export type SenderView = {
   readonly interval: number | null
   /** How far the sender's clock is ahead of the server's in ms; negative if it is behind. */
   readonly clockOffset: number
-  /** Whether the sender does not name a cluster although another one does. */
+  /** Whether the sender does not name a cluster although another sender does. */
   readonly lacksCluster: boolean
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }

@@ -12,7 +12,7 @@ type Section = {
   readonly content: Child
   readonly title?: string
   readonly faults?: readonly Fault[]
-  /** Whether the content is shown only once, as a secret is. The script does not refresh such a page. */
+  /** Whether the content is shown only once, like a secret. The script does not refresh such a page. */
   readonly still?: boolean
   readonly banner?: Banner
 }

@@ -144,7 +144,7 @@ async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): 
   if ('done' in attempt) return redirect(visit, PATH, 'saved')
   const stored = await requireSilence(visit)
   const conflict = typed.revision !== String(stored.revision)
-  // The form now shows the other person's change. Saving again overwrites it.
+  // The page now shows the other person's change. Saving again overwrites that change.
   const form = { ...typed, revision: String(stored.revision) }
   return showEdit(visit, stored, { form, faults: attempt.faults, conflict })
 }

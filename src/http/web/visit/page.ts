@@ -22,7 +22,7 @@ export type PageRoute = {
 export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly c: Context
   readonly visitor: Who
-  /** Milliseconds since 1970, UTC. */
+  /** The current Unix time in milliseconds. */
   readonly now: number
   /** The current time, and this visitor's time zone. */
   readonly viewer: Reader

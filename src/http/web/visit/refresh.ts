@@ -12,7 +12,7 @@ const MAX_PAGES = 100
 const SHARE = 0.04
 /** The time that a request takes in addition to rendering, in milliseconds. */
 const REQUEST_COST = 0.3
-/** The number of refreshes that the average covers, approximately. */
+/** The approximate number of refreshes in the moving average. */
 const AVERAGED = 100
 /** The minimum and the maximum time between two refreshes of a page, in milliseconds. */
 const LEAST_WAIT = 2_000
@@ -73,7 +73,7 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
     state.cost += (server.elapsed() - rendering.at) / AVERAGED
     return reply
   }
-  // Waits for the page's previous rendering, because the next one can then show more changes.
+  // Waits for the page's previous rendering, so that the next rendering includes more changes.
   const slot = state.started % SLOTS
   const reply = Promise.allSettled([state.pages.get(key)?.reply, state.slots[slot]]).then(run)
   const rendering: Rendering = { at: Number.POSITIVE_INFINITY, delivery: Number.POSITIVE_INFINITY, reply }

@@ -75,7 +75,7 @@ export function isOwnHost(c: Context, parts: HandlerParts, host: string): boolea
   return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
 }
 
-/** Returns the current time and the time zone, which is the one chosen in this browser or else the organization's. */
+/** Returns the current time and the time zone: the one chosen in this browser or, by default, the organization's. */
 export function viewerOf(c: Context, visitor: Visitor | null, now: number): Reader {
   const own = cookieOf(c, ZONE_COOKIE)
   return { now, zone: isShownZone(own) ? own : (visitor?.timeZone ?? 'UTC') }

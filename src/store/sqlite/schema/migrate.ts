@@ -5,10 +5,10 @@ import { errorCode } from '../fault.ts'
 import type { Db } from '../open.ts'
 import { startPart } from '../temporary-file.ts'
 
-/** In order. A test compares this list with the `sql/` folder. */
+/** All migrations, in order. A test compares this list with the `sql/` folder. */
 export const MIGRATIONS = ['0001_create_tables'] as const
 
-/** Created before the first migration runs. */
+/** Creates the table of applied migrations. Runs before the first migration. */
 export const MIGRATIONS_TABLE =
   'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT'
 
