@@ -1,8 +1,8 @@
-/** The program's clock and UUID generator. Neither goes backwards unless the clock was wrong. */
+/** The program's clock and UUID generator. Neither goes backward unless the system clock was wrong. */
 import { writeHex } from './hex.ts'
 
 /**
- * The clock holds still after a step back of up to this many milliseconds. A larger step means that the clock was
+ * The clock stands still after a step back of up to this many milliseconds. A larger step means that the clock was
  * wrong.
  */
 const HELD = 5 * 60_000
@@ -28,7 +28,7 @@ const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
 
 /**
  * Returns a function that creates UUIDs, each greater than the previous one and than `last`. If the clock goes back,
- * generation continues from the last time. If the counter overflows, it continues with the next millisecond.
+ * generation continues from the last time. If the counter overflows, generation continues with the next millisecond.
  * @param now Unix time in milliseconds
  * @param random returns 32 random bits
  * @param last the newest UUID from an earlier process, or null

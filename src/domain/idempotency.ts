@@ -8,8 +8,8 @@ const MAX_ANSWERS = 8
 type Answer<Value> = { readonly bodyHash: string; readonly at: number; readonly answer: Value | null }
 
 /**
- * `new`: unknown key. `repeated`: same key and same body. `reused`: same key, different body. `unfinished`: the same
- * request is still in progress.
+ * `new`: the key is unknown. `repeated`: the key and the body are the same. `reused`: the key is the same, but the body
+ * is different. `unfinished`: the same request is still in progress.
  */
 export type KeyUse<Value> =
   | { readonly kind: 'new' | 'reused' | 'unfinished' }
@@ -33,7 +33,10 @@ export function withAnswer<Value>(stored: string | null, bodyHash: string, answe
   return JSON.stringify([...others, { bodyHash, at: now, answer }].slice(-MAX_ANSWERS))
 }
 
-/** Returns the key's row after a request that had no effect, or null if nothing is left. */
+/**
+ * Removes the response to a request that had no effect. Returns the new value of the key's row, or null if the row is
+ * empty.
+ */
 export function withoutAnswer(stored: string | null, bodyHash: string, now: number): string | null {
   const others = readAnswers(stored, now).filter((one) => one.bodyHash !== bodyHash)
   return others.length > 0 ? JSON.stringify(others) : null

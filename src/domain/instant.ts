@@ -6,9 +6,12 @@ const DAY = 86_400_000
 /** The last millisecond of the year 9999. ISO 8601 years have four digits. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** Smaller numbers are counts or flags. As seconds, this is September 2001. */
+/** The smallest number that is parsed as a time, September 2001 in seconds. Smaller numbers are counts or flags. */
 const FIRST_SECONDS = 1e9
-/** Larger numbers are milliseconds. This number means the year 5138 in seconds, and 1973 in milliseconds. */
+/**
+ * The smallest number that is parsed as milliseconds. In seconds, this number would be in the year 5138. In
+ * milliseconds, it is in 1973.
+ */
 const FIRST_MILLISECONDS = 1e11
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -85,10 +88,10 @@ function fromDateTime(text: string): number | null {
 
 /** Returns 00:00 UTC on a given day, in milliseconds, or null if there is no such day. */
 function midnightOf(year: number, month: number, day: number): number | null {
-  // Date.UTC interprets the years 0 to 99 as 1900 to 1999. The last day of 1969 may be 1970 in UTC.
+  // Date.UTC interprets the years 0 to 99 as 1900 to 1999. A local time on the last day of 1969 can be in 1970 in UTC.
   if (year < 1969 || month < 1 || month > 12 || day < 1) return null
   const ms = Date.UTC(year, month - 1, day)
-  // Every month has 28 days. For later days, Date.UTC may have rolled over into the next month.
+  // Every month has at least 28 days. For later days, Date.UTC may have rolled over into the next month.
   return day <= 28 || new Date(ms).getUTCDate() === day ? ms : null
 }
 

@@ -21,7 +21,7 @@ export type Settings = {
   readonly 'time-zone': string
   /** How many days to keep unreferenced events. */
   readonly 'retention-events-days': number
-  /** How many days to keep unreferenced alerts and incidents. At least as long as events. */
+  /** How many days to keep unreferenced alerts and incidents. At least `retention-events-days`. */
   readonly 'retention-alerts-days': number
 }
 

@@ -1,7 +1,7 @@
 /** The default and maximum page size. */
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 500
-/** The maximum page number. Beyond the end of any list, yet small enough for exact offsets. */
+/** The maximum page number: beyond the end of any list, but small enough for exact offsets. */
 export const MAX_PAGE = 1_000_000_000
 
 /** `page` starts at 1. */
@@ -22,7 +22,7 @@ export function totalPages(total: number, { limit }: Page): number {
 
 /**
  * Returns the value of a Link header (RFC 8288) with first, prev, next and last. All other query parameters are kept.
- * Beyond the end of the list there is no next, and prev is the last page.
+ * For a page beyond the end of the list, there is no next link, and the prev link leads to the last page.
  * @param path with the origin, or relative to the host
  * @param query the query string without the question mark
  */

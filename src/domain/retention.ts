@@ -8,7 +8,7 @@ import type { Settings } from './organization.ts'
 
 const DAY = 86_400_000
 
-/** Records up to these times have expired, in ms UTC. Rejections and groups follow the cutoff for events. */
+/** Records up to these times (ms UTC) have expired. Rejections and groups have the same cutoff as events. */
 export type Cutoffs = { readonly now: number; readonly events: number; readonly alerts: number }
 
 /** Returns an organization's cutoffs at `now`. */
@@ -32,8 +32,8 @@ export function isEventDue(
 export type Share = { readonly due: number; readonly total: number }
 
 /**
- * Returns whether pruning would delete more than half of the records. The clock or a setting is then probably wrong, so
- * a user has to confirm.
+ * Returns whether pruning would delete more than half of the records. In that case, the clock or a setting is probably
+ * wrong, so a user has to confirm.
  */
 export function isTooMuch({ due, total }: Share): boolean {
   return 2 * due > total
@@ -73,14 +73,15 @@ export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): bool
 export type IncidentReferences = {
   readonly from: number
   readonly to: number
-  /** Scalings and pipelines are needed from this time on, to recognize new ones. */
+  /** Scalings and pipelines are needed from this time on, because earlier ones show which later ones are new. */
   readonly changesFrom: number
   /** Alerts of the entire organization are needed from this time on, to rank suspects. */
   readonly troublesFrom: number
   readonly scalingsFrom: number
   readonly alertsFrom: number
   /**
-   * What the timeline needs from each service, by row id: events up to `eventsTo`, and scalings from `scalingsFrom`.
+   * The records that the timeline needs from each service, by row id: events up to `eventsTo`, and scalings from
+   * `scalingsFrom`.
    */
   readonly services: ReadonlyMap<number, { readonly eventsTo: number; readonly scalingsFrom: number }>
 }

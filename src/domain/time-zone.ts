@@ -18,7 +18,7 @@ export type Weekday = (typeof WEEKDAYS)[number]
 /** A daily period such as 22:00 to 06:00 in a time zone. If `to` is not after `from`, the period ends the next day. */
 export type DailySpan = { readonly from: string; readonly to: string; readonly timeZone: string }
 
-/** The time zones offered in forms: UTC first, then in alphabetical order. */
+/** The time zones offered in forms: UTC first, then the others in alphabetical order. */
 export const TIME_ZONES: readonly string[] = [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
@@ -101,7 +101,7 @@ export function instantOf({ year, month, day, hour, minute }: LocalTime, timeZon
 function instantsOf(wanted: number, timeZone: string): [first: number, last: number] {
   const candidates = [wanted - DAY, wanted + DAY].map((at) => wanted - offsetOf(at, timeZone))
   const exact = candidates.filter((at) => at + offsetOf(at, timeZone) === wanted)
-  // For a skipped time, applying the earlier offset moves it forward.
+  // Applying the earlier offset moves a skipped time forward.
   const [before = wanted] = candidates
   return exact.length > 0 ? [Math.min(...exact), Math.max(...exact)] : [before, before]
 }

@@ -8,7 +8,7 @@ import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
-/** What one event says about a condition, regardless of earlier events. Times in ms. */
+/** The information about a condition in a single event, regardless of earlier events. Times in ms. */
 export type Signal = {
   readonly status: 'firing' | 'resolved'
   readonly source: Source
@@ -40,7 +40,7 @@ export type Signal = {
 /** The rules that determined the service, the severity and the identity. */
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
-/** Labels, annotations and links are left out because no rule needs them again. */
+/** Labels, annotations and links are left out, because no rule needs them later. */
 export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'labels' | 'annotations' | 'links'> & {
   readonly status: 'firing' | 'resolved'
   readonly resolution: Resolution | null
@@ -99,11 +99,11 @@ export function open(
 }
 
 /**
- * Returns whether a signal belongs to an existing alert. If not, the signal may open another alert.
- * An end always belongs to the alert. A firing signal belongs to a resolved alert if it came within 10 minutes of the
- * end, judging by the sender's times or by the times of receipt. An inferred end is only a guess, so any signal except
- * a Kubernetes event reopens the alert. After a manual resolution, signals of a problem that began before it still
- * belong to the alert.
+ * Returns whether a signal belongs to an existing alert. If not, the signal may open another alert. A signal that ends
+ * the condition always belongs to the alert. A firing signal belongs to a resolved alert if it came within 10 minutes
+ * of the end, judging by the sender's times or by the times of receipt. If the end was inferred, any signal except a
+ * Kubernetes event reopens the alert. After a manual resolution, a signal about a problem that began earlier still
+ * belongs to the alert.
  */
 export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
@@ -114,7 +114,7 @@ export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boo
   )
 }
 
-/** `isNewest`: whether the signal's texts replace the alert's texts. A late signal never changes them. */
+/** `isNewest`: whether the signal's texts replace the alert's texts. A late signal never changes the alert's texts. */
 export type Absorbed = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
@@ -154,7 +154,7 @@ export function absorb(
   return { alert: next, fingerprints: withStart(fingerprints, signal, over), change, isNewest }
 }
 
-/** Returns whether only the count and the last-seen time changed, as with most signals. */
+/** Returns whether only the count and the last-seen time changed. This is true for most signals. */
 export function isMereRepeat(before: Alert, after: Alert): boolean {
   return COMPARED_FIELDS.every((name) => before[name] === after[name])
 }
@@ -164,14 +164,15 @@ const COMPARED_FIELDS = [
 ]
 
 /**
- * Applies the end of one fingerprint, unless that fingerprint has started again since. The alert ends with its last
- * fingerprint. An end does not move the alert's start, because it may belong to an earlier alert.
+ * Applies the end of one fingerprint, unless that fingerprint has started again since. The alert ends when its last
+ * fingerprint ends. A late end does not move the alert's start, because the end may belong to an earlier alert.
  */
 function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): Absorbed {
   const endsAt = signal.endsAt ?? signal.at
   const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
   const kept = { alert, fingerprints, change: 'kept' as Change, isNewest: false }
-  // An end with the latest start time belongs to that start, even if a wrong clock puts the end before it.
+  // If the signal has the latest start time, the signal ends that period, even if a wrong clock puts the end before the
+  // start.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
   const after = withFingerprint(fingerprints, ended)
@@ -236,8 +237,8 @@ function withSighting(evidence: Evidence, signal: Signal): Evidence {
 }
 
 /**
- * Returns when a signal last confirmed the condition. For a notification, this is when it was received. For an event,
- * this is when it happened.
+ * Returns when a signal last confirmed the condition: the time of receipt for a notification, and the event's own time
+ * for a Kubernetes event.
  */
 function lastSeen(signal: Signal, receivedAt: number): number {
   if (signal.status === 'resolved') return signal.endsAt ?? signal.at

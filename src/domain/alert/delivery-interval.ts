@@ -8,14 +8,15 @@ export const MIN_REPEAT_TIMEOUT = 5 * MINUTE
 export const DEFAULT_REPEAT_TIMEOUT = 60 * MINUTE
 /** Alertmanager's default `repeat_interval`. */
 const USUAL_REPEAT = 4 * 60 * MINUTE
-/** When a heartbeat with an unknown interval is overdue. Long enough to avoid false alarms. */
+/** The timeout for a heartbeat whose interval is unknown, long enough to avoid false alarms. */
 export const DEFAULT_HEARTBEAT_TIMEOUT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
 export const MISSED_REPEATS = 3
 /**
- * When an interval is shorter than the longest one, the longest one drops by this fraction of the difference. After a
- * day-long outage, the longest interval is back to normal within a few dozen repeats. If every ninth interval is long,
- * the longest interval stays above a third of that interval. Below a third, alerts would end between two repeats.
+ * When an interval is shorter than the longest known interval, the longest known interval is reduced by this fraction
+ * of the difference. After a day-long outage, the value returns to normal within a few dozen repeats. Even if only
+ * every ninth interval is long, the value stays above a third of the long intervals. If the value fell below a third,
+ * alerts would end between two repeats.
  */
 const FADING = 1 / 8
 
@@ -30,7 +31,10 @@ export type Group = DeliveryInterval & { readonly members: string; readonly deli
 /** The state of a group after another delivery. `gap`: the new interval; null if it must be ignored. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
 
-/** Returns a group after another delivery. A changed group is sent immediately, so that interval is ignored. */
+/**
+ * Returns a group after another delivery. Alertmanager sends a changed group immediately, so the interval before that
+ * delivery is ignored.
+ */
 export function withDelivery(
   group: Group | null,
   delivery: { readonly members: string; readonly at: number },
@@ -51,9 +55,10 @@ function withFadingGap(interval: DeliveryInterval, gap: number | null): Delivery
 }
 
 /**
- * Adds an interval to a receiver, whose groups may have different intervals. The receiver keeps the longest one, so
- * that alerts of a new group with a longer interval do not end too early. An interval above Alertmanager's default may
- * be due to an outage, so it follows the group's interval back down to the default.
+ * Adds an interval to a receiver, whose groups may have different intervals. The receiver keeps the longest interval,
+ * so that alerts of a new group with a longer interval do not end too early. If the longest interval exceeds
+ * Alertmanager's default, an outage may be the reason. In that case, it decreases with the group's interval, but not
+ * below the default.
  */
 export function withReceiverInterval(
   receiver: DeliveryInterval,
@@ -80,8 +85,8 @@ export function usualInterval({ longestGap, gaps }: DeliveryInterval): number | 
 
 /**
  * Returns the repeat timeout in ms: an alert without a repeat for this long is considered ended. The timeout is three
- * delivery intervals, but at least five minutes. Uses the group's interval, or the receiver's if the group's is
- * unknown. If both are unknown, returns `unknown`.
+ * delivery intervals, but at least five minutes. Uses the group's interval, or the receiver's interval if the group's
+ * interval is unknown. If both intervals are unknown, returns `unknown`.
  */
 export function repeatTimeoutOf(
   group: DeliveryInterval | null,

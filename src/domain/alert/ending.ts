@@ -5,7 +5,7 @@ import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-/** A new pod template has fixed a condition if its pods do not show the condition for this long. */
+/** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
 const CI_EXPIRES = 24 * HOUR
 /**
@@ -80,7 +80,7 @@ function endOfPeriods(periods: readonly FiringPeriod[]): { at: number; resolutio
   return { at, resolution: isReported ? 'reported' : 'expired' }
 }
 
-/** Returns the time of a later successful run, or null. Each run of a CronJob has a different name. */
+/** Returns the time of a later successful run of the CronJob, or null. Each run of a CronJob has a different name. */
 function laterRun({ failure, evidence: { seen, recovered } }: Alert): number | null {
   if (failure !== 'job' || seen.length === 0) return null
   const last = latest(seen)

@@ -10,7 +10,7 @@ export type Evidence = {
   readonly gone: readonly Mark[]
   /** When the service got new pod templates. The object is the hash of the ReplicaSet. */
   readonly rollouts: readonly Mark[]
-  /** When the autoscaler announced a new node for unschedulable pods, which are then given more time. */
+  /** When the autoscaler announced a new node for unschedulable pods. Such pods get more time to start. */
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]
@@ -44,7 +44,9 @@ function isSame(a: readonly [number, string, ...unknown[]], b: readonly [number,
   return a[0] === b[0] && a[1] === b[1]
 }
 
-/** Sorts the marks by time. Drops the oldest ones above a limit, except for the newest mark of each object. */
+/**
+ * Sorts the marks by time. If there are too many, drops the oldest marks, except for the newest mark of each object.
+ */
 function kept<One extends readonly [number, string, ...unknown[]]>(marks: readonly One[]): readonly One[] {
   const all = [...marks].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
   if (all.length <= MARKS_KEPT) return all
@@ -54,8 +56,9 @@ function kept<One extends readonly [number, string, ...unknown[]]>(marks: readon
 }
 
 /**
- * Returns how many times a condition was observed, on how many objects, and how close together, for `isRepeated`. If an
- * event's repeats are far apart, its count covers several conditions and is ignored.
+ * Returns the arguments for `isRepeated`: how many times a condition was observed, on how many objects, and how often
+ * within 10 minutes. If the repeats of an event are far apart, its count covers several separate problems and is
+ * ignored.
  */
 export function repetitionOf({ seen }: Evidence): { count: number; pods: number; inTenMinutes: number } {
   const counts = seen.map(([at, , since, count]) => (at - since > TEN_MINUTES * count ? 1 : count))

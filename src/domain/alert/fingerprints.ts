@@ -1,4 +1,4 @@
-/** An alert's fingerprints. Each has its latest start time or, once it has ended, its end time. */
+/** The fingerprints of an alert. Each fingerprint has its latest start time or, once it has ended, its end time. */
 
 /** `startedAt`: the latest start, or the end if `ended`. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
@@ -6,8 +6,8 @@ export type Fingerprint = { readonly fingerprint: string; readonly startedAt: nu
 const KEPT = 64
 
 /**
- * Adds a start. If this start has already ended and another fingerprint of the alert is firing, the signal is a late
- * copy and has no effect.
+ * Adds the start of a fingerprint. If the fingerprint has ended since, and another fingerprint of the alert is firing,
+ * the signal is a late copy and has no effect.
  */
 export function withStart(
   fingerprints: readonly Fingerprint[],

@@ -57,7 +57,10 @@ type Building = {
   readonly lastAt: number
   readonly count: number
   readonly attempts: number
-  /** For each series of repeats, identified by its first time: how many of the repeats belong to earlier periods. */
+  /**
+   * The number of repeats in each series that belong to earlier periods. The key is the time of the first repeat in the
+   * series.
+   */
   readonly earlier: ReadonlyMap<number, number>
 }
 
@@ -98,7 +101,7 @@ function continues(
 ): boolean {
   if (ends.recovered.some((end) => end >= period.lastAt && end < at)) return false
   if (ends.gone.some((end) => end >= period.since && end + SHUTDOWN < at)) return false
-  // If the series was counted before, its new repeats are from after the last observation.
+  // If the series was counted before, all its new repeats happened after the last observation.
   const from = counted.has(since) ? period.lastAt : since
   const repeats = counted.has(since) ? count - (counted.get(since) ?? 0) : count - 1
   const gap = (at - from) / Math.max(1, repeats)

@@ -19,13 +19,16 @@ export type DraftJudgement = {
   /** Whether the draft can end or explain earlier conditions of its service. */
   readonly tellsOfEnds: boolean
   /**
-   * The fingerprint of a condition for which the draft is evidence without changing it. For a job, this is its
+   * The fingerprint of a condition that the draft confirms without changing it. A job confirms the condition of its
    * pipeline.
    */
   readonly evidenceOf: string | null
 }
 
-/** `success` and `failure` are pipeline results. A pipeline that is running or ended in any other way is `pipeline`. */
+/**
+ * `success` and `failure` are pipeline results. A pipeline that is still running or ended in any other way has the kind
+ * `pipeline`.
+ */
 export type EventKind =
   | 'firing'
   | 'resolved'

@@ -1,4 +1,4 @@
-/** Measures the delay of Kubernetes events from a sender, or how far the sender's clock is behind. */
+/** Measures how late a sender's Kubernetes events arrive, or how far the sender's clock is behind. */
 
 const MINUTE = 60_000
 /**
@@ -30,7 +30,7 @@ export function withLag(before: Lag | null, event: { readonly at: number; readon
 }
 
 /**
- * Returns a sender's delay in ms, or 0 if it is on time. A repeat that is missing for less than this delay proves
+ * Returns a sender's delay in ms, or 0 if it is on time. A repeat that is overdue by less than this delay proves
  * nothing.
  */
 export function delayOf(lag: Lag | null): number {

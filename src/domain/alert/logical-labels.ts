@@ -12,7 +12,7 @@ const VOLATILE = new Set([
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Matches the rule of an attribution by label, with or without an alias, such as `label pod: deployment pod`. */
+/** Matches the name of a rule that uses a label, with or without an alias, such as `label pod: deployment pod`. */
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 const readRule = cacheByName((rule) => CHOSEN.exec(rule) ?? [])
 

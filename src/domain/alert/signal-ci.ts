@@ -37,7 +37,7 @@ function history(event: DraftJudgement['event']): DraftJudgement {
   return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
 }
 
-/** The alert is identified by project and ref. Only the default branch, tags and deploys can open one. */
+/** The alert is identified by project and ref. Only the default branch, tags and deploys can open an alert. */
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
   const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
   const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))
@@ -107,7 +107,10 @@ function pipelineSignal(
   }
 }
 
-/** Does not include the service, because a project can move to another service when its image is seen in a cluster. */
+/**
+ * The fingerprint does not include the service, because a project can move to another service when its image is seen in
+ * a cluster.
+ */
 function pipelineFingerprint(path: string, ref: string): string {
   return digest(path, ref)
 }

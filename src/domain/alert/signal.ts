@@ -166,7 +166,10 @@ function objectOf(labels: Labels): string {
   return labels.pod ? `Pod/${labels.pod}` : ''
 }
 
-/** Returns whether a signal opens an alert if its condition has none. A successful pipeline does not. */
+/**
+ * Returns whether a signal opens an alert if its condition has no alert yet. A successful pipeline does not open an
+ * alert.
+ */
 export function makesAlert(signal: Signal): boolean {
   return signal.source !== 'ci' || signal.status === 'firing'
 }

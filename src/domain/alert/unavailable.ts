@@ -6,22 +6,22 @@ import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 const MINUTE = 60_000
 /**
- * A pod that cannot be scheduled, pulled, mounted or started is retried within seconds. If the condition lasts longer
- * than this, the problem is real. The kubelet's first back-offs are 10, 20 and 40 seconds.
+ * If a pod cannot be scheduled or started, or its image cannot be pulled, Kubernetes retries within seconds. If the
+ * condition lasts longer than this, the problem is real. The kubelet's first back-offs are 10, 20 and 40 seconds.
  */
 const LASTS = MINUTE
 /** A pod is also considered unavailable once its condition has been observed this many times. */
 const REPEATS = 4
 /**
  * A probe fails after three attempts (`failureThreshold`), 10 seconds apart (`periodSeconds`). The kubelet then
- * restarts the container or stops sending it traffic. If the probe keeps failing after that, the problem is real.
+ * restarts the container, or the pod receives no more traffic. If the probe keeps failing after that, the problem is
+ * real.
  */
 const PROBES = 3
 const PROBES_LAST = 45_000
 /**
- * Conditions that take longer. A volume must first be detached from its previous node, and the kubelet waits two
- * minutes before it reports a failure. A pod on a lost node gets more time because the event for the node may arrive
- * later.
+ * Conditions that get more time to clear. A volume must first be detached from its previous node, and the kubelet waits
+ * two minutes before it reports a failure. For a pod on a lost node, the event about the node may arrive later.
  */
 const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
 const TWO_MINUTES = 2 * MINUTE
@@ -29,14 +29,14 @@ const TWO_MINUTES = 2 * MINUTE
 const PLANNED = 15 * MINUTE
 
 /**
- * An event is late if it is received more than this long after it happened. A newly connected exporter first sends its
- * old events, oldest first, within seconds. The recovery may be only a few requests behind, so a late event opens an
- * incident only after `BACKLOG`.
+ * An event is late if it arrives more than this many milliseconds after it happened. A newly connected exporter first
+ * sends its old events, oldest first, within seconds. The recovery may be only a few requests behind, so a late event
+ * opens an incident only after `BACKLOG`.
  */
 const LATE = 30_000
 const BACKLOG = 2_000
 
-/** `repeats`: whether the sender reports repeats. `lag`: its delay in milliseconds. */
+/** `repeats`: whether the sender reports repeats. `lag`: the sender's delay in milliseconds. */
 export type SenderBehavior = { readonly repeats: boolean; readonly lag: number }
 /** `planned`: whether a node is being drained or added. */
 export type Circumstances = SenderBehavior & { readonly planned: boolean }

@@ -17,7 +17,7 @@ type Common = {
   /** The UUID of the newest event about the change. */
   readonly eventId: string
   readonly startsAt: number
-  /** For a running pipeline: the latest known time. */
+  /** When the change ended, or the latest known time if the pipeline is still running. */
   readonly endsAt: number
 }
 
@@ -39,7 +39,7 @@ export type PipelineFacts = {
   readonly branch: string
   readonly sha: string | null
   readonly status: string
-  /** The time of this status. */
+  /** When the pipeline reached this status. */
   readonly statusAt: number
   readonly createdAt: number | null
   readonly finishedAt: number | null
@@ -125,8 +125,8 @@ const DAY = 24 * 3_600_000
 const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
- * Returns whether `one` is newer. A final status is newer than any other. If both or neither are final, compares their
- * times, because a retry ends later.
+ * Returns whether `one` is newer than `other`. A final status is newer than any other status. If both statuses are
+ * final or neither is, the later one is newer, because a retry ends later.
  */
 function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)
@@ -153,8 +153,8 @@ function isFurther(job: Job, before: Job): boolean {
 }
 
 /**
- * Returns what a pipeline did to the running system. The jobs are unknown if the sender did not report any. A deploy
- * that never started (skipped, manual, created) changed nothing.
+ * Returns the effect of a pipeline on the running system. The jobs are unknown if the sender did not report any. A
+ * deploy that never started (skipped, manual, created) changed nothing.
  */
 export function outcomeOf(facts: PipelineFacts): Outcome {
   const failed = facts.jobs.filter((job) => job.status === 'failed' && !job.allowFailure)
@@ -181,9 +181,9 @@ export function isDeploying({ status, jobs }: PipelineFacts): boolean {
 }
 
 /**
- * Returns when a pipeline changed the system, at most a day. If the deploy jobs are known, returns their period,
- * because a manual gate can keep a pipeline waiting for days. Otherwise returns the period from the pipeline's creation
- * to its end.
+ * Returns the period in which a pipeline changed the system, limited to one day. If the deploy jobs are known, returns
+ * their period, because a manual gate can keep a pipeline waiting for days. Otherwise returns the period from the
+ * pipeline's creation to its end.
  */
 export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; readonly endsAt: number } {
   const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
@@ -207,7 +207,7 @@ export type ScalingEvent = {
 
 /**
  * Returns a service's rollouts. A rollout is the first scale-up of a ReplicaSet that differs from the Deployment's
- * previous one. Adding replicas to the same ReplicaSet is not a rollout, but a rollback is.
+ * previous ReplicaSet. Adding replicas to the same ReplicaSet is not a rollout. A rollback is also a rollout.
  */
 export function rolloutsOf(
   events: readonly ScalingEvent[],
@@ -220,7 +220,7 @@ export function rolloutsOf(
     const before = last.get(event.object)
     if (rollout?.direction !== 'up' || before === rollout.hash) return []
     last.set(event.object, rollout.hash)
-    // If the first known event of a Deployment starts from existing replicas, it merely adds more.
+    // If the first known event of a Deployment starts from existing replicas, the event merely adds replicas.
     if (before === undefined && (rollout.from ?? 0) > 0) return []
     const deployment = event.object.slice(event.object.indexOf('/') + 1)
     return [

@@ -1,10 +1,10 @@
 /**
  * Correlation: how likely it is that a change caused a condition of the same service. Start here.
- * score = identity × time × kind
- * identity: how certain it is that the change belongs to this service.
- * time: whether the condition began during the change or soon after, and not before. A repeat of a condition that began
- * earlier is no evidence.
- * kind: what the change did.
+ * The score is the product of three factors: identity, time and kind.
+ * Identity is how certain it is that the change belongs to this service.
+ * Time is whether the condition began during the change or soon after it. The repeat of an earlier condition is no
+ * evidence.
+ * Kind is what the change did, for example a failed deploy.
  * Time alone never creates a link, because each factor can only lower the score.
  */
 
@@ -17,7 +17,7 @@ import { type Change, type Outcome, outcomeOf } from './change.ts'
 /** An event that shows the condition. */
 export type ConditionEvent = RepeatedEvent & { readonly eventId: string }
 
-/** The service, and other events in the service around the same time. */
+/** The service, its images, and its rollouts around the same time. */
 export type Nearby = {
   readonly service: Name
   /** Images pulled by the service's pods. */
@@ -30,7 +30,7 @@ export type Band = 'strong' | 'probable' | 'possible'
 export type Reason = { readonly code: string; readonly text: string }
 
 export type Link = {
-  /** 0.2 to 1, rounded to three decimals. */
+  /** A number from 0.2 to 1, rounded to three decimals. */
   readonly score: number
   readonly band: Band
   readonly reasons: readonly Reason[]
@@ -121,7 +121,10 @@ export function bandOf(score: number): Band | null {
   return BANDS.find(([, least]) => score >= least)?.[0] ?? null
 }
 
-/** Returns whether a tag refers to a commit: it contains at least 7 digits of the hash, such as `main-3f2a9c1`. */
+/**
+ * Returns whether a tag refers to a commit. Such a tag contains at least 7 digits of the hash, for example
+ * `main-3f2a9c1`.
+ */
 function isOf(tag: string, sha: string): boolean {
   const words = tag.toLowerCase().split(/[^0-9a-f]+/)
   return words.some((word) => word.length >= 7 && sha.toLowerCase().startsWith(word))

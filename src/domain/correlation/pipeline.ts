@@ -16,7 +16,10 @@ const HARMLESS_WORDS = new Set([
 
 const DEFAULT_BRANCHES = new Set(['main', 'master', 'trunk', 'production', 'prod', 'release', 'default'])
 
-/** GitLab's `failure_reason` values for CI system failures: lib/gitlab/ci/status and the CommitStatus enums. */
+/**
+ * GitLab's `failure_reason` values for failures of the CI system. Source: `lib/gitlab/ci/status` and the CommitStatus
+ * enums.
+ */
 const OWN_TROUBLE = new Set([
   'runner_system_failure',
   'stuck_or_timeout_failure',
@@ -40,7 +43,7 @@ export function isDeploy(job: Job): boolean {
 }
 
 /**
- * Returns whether `ref` is the default branch. If the sender does not say which branch that is, the usual names,
+ * Returns whether `ref` is the default branch. If the sender does not name the default branch, the usual names,
  * `release/…` and `release-…` are accepted.
  */
 export function isDefaultBranch(project: Project, ref: string): boolean {

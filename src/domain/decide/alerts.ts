@@ -34,7 +34,7 @@ function changeOf(before: Alert, after: Alert): { readonly text: string; readonl
 
 /**
  * Resolves an alert manually. Does nothing if the alert is already resolved. Later reports of the same problem do not
- * reopen it.
+ * reopen the alert.
  * @throws IncmonError `not-found` if the organization has no such alert
  */
 export function resolveAlert(ctx: Context, id: string, actor: string, now: number): void {

@@ -170,7 +170,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
     lastEventAt: null,
     createdAt: now,
     evaluateAt: null,
-    // Null means not loaded yet. Earlier events may belong to this service.
+    // Null means that the value is not loaded yet. Earlier events may belong to the new service.
     ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   }
   ctx.emit({ kind: 'service-created', service })
@@ -215,8 +215,8 @@ function joinPulled(ctx: Context, service: LiveService, project: string, now: nu
 }
 
 /**
- * Merges the project's own service into the service that a rule found. No alias is needed, because the rule will find
- * that service again. A workload that merely has the same name as the project is not merged.
+ * Merges the project's own service into the service that a rule found. No alias is needed, because the same rule will
+ * find the service again. A workload that merely has the same name as the project is not merged.
  */
 export function joinProject(ctx: Context, tokenCluster: string, draft: Draft, found: LiveService, now: number): void {
   if (draft.source !== 'ci' || !draft.project) return

@@ -78,7 +78,7 @@ export function nodeTroublesOf(
 ): NodeTrouble[] {
   return nodes.flatMap((node) => {
     const key = { namespace: '', name: `node/${node}` }
-    // Not every sender reports its cluster.
+    // Also tries a node without a cluster, because not every sender reports its cluster.
     const service = findService(state, { cluster, ...key }) ?? findService(state, { cluster: '', ...key })
     const alerts = service ? alertsOf(state, service.rowId) : []
     return alerts

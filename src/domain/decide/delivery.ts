@@ -53,7 +53,7 @@ export type Receipt = {
   /** One event UUID per accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
-  /** Problems in accepted items that were ignored. Absent if there are none. */
+  /** Warnings about problems that were ignored in accepted items. Absent if there are no warnings. */
   readonly warnings?: readonly Warning[]
   /** Whether every item merely repeats the last event of its alert. */
   readonly isRepeat: boolean
@@ -68,7 +68,7 @@ export type Warning = { readonly index: number; readonly warning: string }
 /** The decisions for one item in a dry run, with the rule behind each decision. */
 export type ItemDecision = {
   readonly index: number
-  /** The engine needs this to add the links of the alert. */
+  /** Lets the engine add the links of the alert. */
   readonly alertRowId?: number
   readonly event: DraftJudgement['event']
   /** The correction for the sender's clock, in milliseconds. Positive if the sender's clock is ahead. */
@@ -103,7 +103,7 @@ export type LinkSummary = {
 const REMEMBERED = 24 * 3_600_000
 /** The maximum number of warnings in a response. */
 const MAX_WARNINGS = 100
-/** The maximum number of penalties in a dry run. The largest ones are kept. */
+/** The maximum number of penalties in the response to a dry run. Only the largest penalties are included. */
 const MAX_PENALTIES = 10
 
 /** Processes a delivery or a chunk. The first chunk updates the sender, and the last one stores the response. */

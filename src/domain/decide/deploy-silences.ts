@@ -16,7 +16,7 @@ const WEAK_RULES: ReadonlySet<string> = new Set(['environment', 'slug'])
 /**
  * Creates a silence when a deploy of the service starts, and ends it with the deploy. Does nothing if the duration is
  * 0.
- * @param rule the rule that matched the pipeline to the service; weak rules do not lead to a silence
+ * @param rule the rule that matched the pipeline to the service; a weak rule never creates a silence
  */
 export function silenceDeploy(
   ctx: Context,

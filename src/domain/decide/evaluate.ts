@@ -29,7 +29,7 @@ export const MAX_EVALUATION_WORK = 1_000
 /** Evaluating this many alerts takes as long as saving one effect. */
 const ALERTS_PER_EFFECT = 50
 
-/** Limits for loading labels in one step: the number of services, and the number of alerts before the last service. */
+/** The limits for loading labels in one step. The alerts of the last service can exceed the limit for alerts. */
 const AT_ONCE = { services: 100, alerts: 3_000 }
 
 /** Splits services into those to evaluate in this step and those to evaluate later. */

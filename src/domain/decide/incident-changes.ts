@@ -62,7 +62,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
     now,
   })
   if (after.status === before.status) return true
-  // No new incident opens until the condition has ended once, even if it is still firing now.
+  // Even if the condition is still firing now, no new incident opens until the condition has ended once.
   if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true
@@ -140,9 +140,9 @@ function findIncident(ctx: Context, id: string): LiveIncident | null {
 }
 
 /**
- * Moves the alerts, links and timeline of one incident into another, and resolves the first.
- * @throws IncmonError `not-found`; `unprocessable` if the incident `into` does not exist; `conflict` if the two cannot
- * be merged
+ * Moves the alerts, links and timeline of one incident into another, and resolves the first incident.
+ * @throws IncmonError `not-found`; `unprocessable` if the incident `into` does not exist; `conflict` if the two
+ * incidents cannot be merged
  */
 export function mergeIncidents(
   ctx: Context,
@@ -157,7 +157,7 @@ export function mergeIncidents(
   if (refusal !== null) throw new IncmonError('conflict', refusal)
   const { severity, startedAt, took, why } = mergeOf(from, into)
   const wasOpen = from.status !== 'resolved'
-  // The postmortem must be written before the alerts move, because it describes them.
+  // The postmortem must be written before the alerts move, because the postmortem describes these alerts.
   const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
   const merged = { at: now, kind: 'merged', actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })

@@ -13,7 +13,7 @@ import type { Condition } from './conditions.ts'
 const OLDEST_START = 400 * 24 * 3_600_000
 const MAX_TITLE = 200
 
-/** Returns the oldest unresolved incident of a service. New alerts join it. */
+/** Returns the oldest unresolved incident of a service. New alerts join this incident. */
 export function oldestOpenIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
   return best(
     state,
@@ -102,7 +102,7 @@ export function moveIncident(ctx: Context, { before, after, why, actor, now }: M
   return after
 }
 
-/** Queues notifications for the organization's channels, if the change is worth notifying. */
+/** Queues notifications for the organization's channels if the change is important enough. */
 function queueNotifications(
   ctx: Context,
   before: LiveIncident | null,

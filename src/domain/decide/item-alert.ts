@@ -96,7 +96,8 @@ function changeKnown(
     ...known,
     serviceId: service.rowId,
     groupId: item.groupId ?? known.groupId,
-    // The sweep may check too early and then checks again. Saving a later time for every repeat is not worthwhile.
+    // A repeat keeps the earlier due time, because saving a later time for every repeat is not worthwhile. If the sweep
+    // checks the alert too early, the sweep checks it again later.
     dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
     ...{ alert, fingerprints },
     lastEvent: repeats ? known.lastEvent : stored(),
@@ -121,7 +122,7 @@ function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Liv
   return settle(withReceivedEvents(alert, endings), { repeatTimeout, metricsFiring, repeats, lag }, receivedAt)
 }
 
-/** Returns the service's events since `from` that can end a condition. Usually there are none. */
+/** Returns the service's events since `from` that can end a condition. The list is usually empty. */
 function endingEventsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
   const unsaved = (ctx.state.unsavedEndings.get(service.rowId) ?? []).filter(({ at }) => at >= from)
   if (newestOf(ctx, service).endingEventAt < from) return unsaved

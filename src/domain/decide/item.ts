@@ -80,7 +80,7 @@ function understand(ctx: Context, { cluster, draft, isFromCache }: Item): Unders
   return isFromCache ? ctx.cached(draft, find) : find()
 }
 
-/** The cached match may be outdated, so this returns the service's current state. */
+/** Returns the current state of a service, because a cached match may be outdated. */
 function current(ctx: Context, service: LiveService | null): LiveService | null {
   return service && (ctx.state.services.get(service.rowId) ?? service)
 }
@@ -131,7 +131,7 @@ function storeEvent(
       alertId: found.alertId ?? pipelineAlert ?? null,
       source: draft.source,
       count: draft.source === 'cluster' ? draft.count : 1,
-      // An unattributed item has no name under which to wait for its service.
+      // An unattributed item names no service, so it cannot wait for a service to be created.
       awaited: service || isUnattributed(match.key) ? null : awaitedName(match.key),
       firstSeenAt: firstSeenOf(draft),
       at: draft.at,
@@ -173,7 +173,7 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
   return ended
 }
 
-/** Updates the times of the service's newest event and newest alert. Never moves them back. */
+/** Updates the times of the service's newest event and newest alert. Neither time ever moves back. */
 function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, alertAt: number | null): void {
   const before = ctx.state.services.get(rowId)
   if (!before) return
@@ -210,7 +210,8 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
 
 /**
  * Returns whether the service must be evaluated. If an alert with the same name is already firing at the same or a
- * higher severity, the new alert just joins the open incident. An alert storm is therefore evaluated only once.
+ * higher severity, the new alert just joins the open incident. During an alert storm, a service is therefore evaluated
+ * only once.
  */
 function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
   if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)

@@ -1,4 +1,4 @@
-/** Updates a pipeline from a notification. The store recomputes its links in the same commit. */
+/** Updates a pipeline from a notification. The store recomputes the pipeline's links in the same commit. */
 import { absorbNotification, intervalOf } from '../correlation/change.ts'
 import { AFTER } from '../correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../event/event.ts'

@@ -22,7 +22,7 @@ export type SenderFacts = {
   readonly clockOffset: number
 }
 
-/** For deliveries without a sender. */
+/** The facts for a delivery without a sender. */
 export const NO_SENDER: SenderFacts = { groupId: null, repeatTimeout: null, clockOffset: 0 }
 
 export type SenderInput = {
@@ -151,7 +151,7 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   ctx.emit({ kind: 'group-changed', group: after, isNew: before === null })
   const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
-  // Members in this delivery were just confirmed. Only missing members may now be due earlier.
+  // This delivery confirmed its members, so only missing members may now be due earlier.
   const timeout = repeatTimeoutOf(group, interval)
   if (!sender.reportsEnds && timeout < repeatTimeoutOf(before, sender.deliveryInterval))
     hastenGroup(ctx, groupId, timeout)

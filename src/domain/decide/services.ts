@@ -39,7 +39,7 @@ export function createService(
 }
 
 /**
- * Renames a service. `aliases`, if given, replaces all of its aliases.
+ * Renames a service. `aliases`, if given, replaces all aliases of the service.
  * @throws IncmonError `not-found`; `conflict` as in `createService`
  */
 export function updateService(
@@ -65,9 +65,9 @@ export function updateService(
 }
 
 /**
- * Moves the history, aliases and incidents of one service into another. Later items with the first service's name go to
- * the other service, and their open incidents are merged into one. `actor`: the token's name; null for automatic
- * merges.
+ * Moves the history, aliases and incidents of one service into another. Later items that name the first service go to
+ * the other service. The open incidents of both services are merged into one incident. `actor`: the token's name; null
+ * for automatic merges.
  * @throws IncmonError `not-found`; `unprocessable` if the target does not exist; `conflict` if both are the same
  * service
  */

@@ -61,7 +61,7 @@ function isSaved({ state }: Context, { rowId }: LiveAlert): boolean {
 /** An alert before and after its silences changed. */
 export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
 
-/** Updates which alerts of a service are silenced. Returns the alerts that are not, and the changes. */
+/** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and the changes. */
 export function withoutSilenced(
   ctx: Context,
   service: LiveService,

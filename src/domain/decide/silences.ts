@@ -1,4 +1,4 @@
-/** Silences: created, changed and ended by users, and started and ended on schedule. */
+/** Creates, changes and ends silences for users, and starts and ends silences on schedule. */
 import { IncmonError } from '../error.ts'
 import { formatInstant } from '../instant.ts'
 import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
@@ -45,7 +45,7 @@ function newSilence(ctx: Context, wanted: WantedSilence, createdBy: string, now:
 }
 
 export type SilenceChange = { readonly [Name in keyof WantedSilence]?: WantedSilence[Name] | undefined } & {
-  /** The revision on which the change is based. Without it, the change always applies. */
+  /** The revision on which the change is based. A change without a revision always applies. */
   readonly revision?: number | undefined
 }
 
@@ -138,7 +138,10 @@ function evaluateAffected(ctx: Context, now: number): void {
   for (const serviceId of first) evaluateOrPostpone(ctx, serviceId, now, most)
 }
 
-/** Schedules the evaluation of every service with live alerts. Sorted so that the order survives a restart. */
+/**
+ * Schedules the evaluation of every service with live alerts. The result is sorted, so that a restart does not change
+ * the order.
+ */
 function makeServicesDue(ctx: Context, now: number): number[] {
   const serviceIds = [...ctx.state.alertsOfService.keys()]
     .filter((id) => ctx.state.services.get(id) !== undefined)

@@ -105,7 +105,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   return alert.status === 'resolved' ? live.serviceId : null
 }
 
-/** Returns after how many ms without a repeat an alert ends; null if its sender reports when alerts end. */
+/** Returns the time in ms without a repeat after which an alert ends; null if the sender reports when alerts end. */
 function repeatTimeoutFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? undefined : state.groups.get(key)
@@ -144,7 +144,7 @@ export function sweepSender(ctx: Context, key: string, now: number): void {
   if (sender) openHeartbeatIncident(ctx, sender, now)
 }
 
-/** Reschedules a failed record. Kept only in memory, because the record could not be stored. */
+/** Reschedules a failed record. The new due time is kept only in memory, because the record could not be stored. */
 export function postpone(
   ctx: Context,
   { alerts = [], services = [], senders = [] }: Partial<Due>,

@@ -24,11 +24,14 @@ export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Fi
 /** Times in ms UTC. */
 export type Certificate = { readonly from: number; readonly until: number; readonly fingerprint: string }
 
-/** `text` follows the name of the certificate. `isRefused`: clients currently reject the certificate. */
+/** `text`: the words after the name of the certificate. `isRefused`: clients currently reject the certificate. */
 export type CertificateFault = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
 
 const DAY = 86_400_000
-/** Automatic renewal happens earlier than this. Manual renewal can take up to two weeks. */
+/**
+ * A certificate that expires sooner than this is reported. Automatic renewal happens earlier, and manual renewal can
+ * take up to two weeks.
+ */
 const SOON = 14 * DAY
 
 const RENEW = 'renew the certificate and its key, then send SIGHUP to the server'

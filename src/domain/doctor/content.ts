@@ -170,7 +170,7 @@ function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Fi
   return [warn('source', text, remedy)]
 }
 
-/** A rejected request can name a receiver that will never send a valid one, so the warning stops after a day. */
+/** A rejected request can name a receiver that will never send a valid request, so the warning stops after a day. */
 function diagnoseUnused(name: string, lastRejectionAt: number | null, now: number): Finding {
   if (lastRejectionAt === null) return ok('source', `${name}: connected, but no items yet`)
   const text = `${name}: no usable item yet; the last rejected item arrived ${since(lastRejectionAt, now)}`

@@ -4,7 +4,7 @@ import { type DoctorFacts, type FileEntry, type Finding, fail, formatBytes, judg
 
 const MB = 1_000_000
 const LEAST_ENTRIES = 100
-/** The server checkpoints the log at 16 MB unless a long-running read prevents it. */
+/** The server checkpoints the write-ahead log at 16 MB unless a long-running read prevents the checkpoint. */
 const MAX_LOG = 64 * MB
 
 const ANYBODY = 0o077

@@ -11,7 +11,7 @@ export type Finding = {
   readonly remedy: string | null
 }
 
-/** `mode`: permission bits. `writable`: by the current user. Sizes in bytes. */
+/** `mode`: permission bits. `writable`: whether the current user can write to the file. Sizes are in bytes. */
 export type FileEntry = {
   readonly path: string
   readonly mode: number
@@ -45,7 +45,7 @@ export type TokenFact = {
   readonly organization: string
   readonly name: string
   readonly scopes: readonly Scope[]
-  /** '' if no cluster is assigned. */
+  /** The cluster assigned to the token, or ''. */
   readonly cluster: string
   readonly expiresAt: number | null
   readonly revokedAt: number | null
@@ -60,7 +60,9 @@ export type ChannelFact = {
   readonly failing: string | null
 }
 
-/** The contents of a database file. `version` is the file's schema version, `known` the program's. */
+/**
+ * The contents of a database file. `version` is the schema version of the file, and `known` is that of the program.
+ */
 export type DatabaseContent =
   | { readonly state: 'foreign' }
   | { readonly state: 'unreadable'; readonly why: 'foreign' | 'damaged' | 'held' | 'denied' }
@@ -85,7 +87,7 @@ export type DatabaseContent =
       } | null
     }
 
-/** The program that is using the port. `denied`: the port cannot be used, because of this error code. */
+/** What is using the port. `denied`: listening on the port fails with the error code `code`. */
 export type Port =
   | { readonly state: 'any' | 'free' | 'other' }
   /** `certificate` is null for plain HTTP. */
@@ -116,7 +118,7 @@ export type DoctorFacts = {
   /** Null if there is no readable file. */
   readonly content: DatabaseContent | null
   readonly served: boolean
-  /** The networks whose webhook requests the server refused within the last hour, because of their tokens. */
+  /** The networks from which webhook requests were rejected within the last hour because of invalid tokens. */
   readonly refusedSenders: readonly { readonly network: string; readonly times: number; readonly agoMs: number }[]
   /** The address of the server using the file, or the configured address; '' for any free port. */
   readonly address: string
@@ -152,7 +154,7 @@ export function formatBytes(bytes: number): string {
 }
 
 const MEBIBYTE = 1_048_576
-/** In bytes. With less free space than this, a single alert storm could fill the disk. */
+/** In bytes. If less disk space is free, a single alert storm could fill the disk. */
 const USUAL = 1_000_000_000
 const TIMES_THE_LEAST = 4
 

@@ -8,8 +8,8 @@ const MAKE_ONE =
   'create one for a sender with "incmon token create --name alertmanager", or for a user with "--scopes read,write"'
 
 /**
- * A token counts as in use if it was used in the last 7 days, or never. Revoked tokens and expiring unused tokens are
- * not reported.
+ * A token counts as in use if it was used in the last 7 days, or if it is valid but has never been used. Other tokens
+ * are not reported.
  */
 export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Finding[] {
   if (!tokens.some(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now))) {
@@ -20,7 +20,7 @@ export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Findi
   return found.length > 0 ? found : [ok('token', 'no token in use expires within 7 days')]
 }
 
-/** Never worse than a warning, because a token may expire on purpose. */
+/** Returns at most a warning, because a token may expire on purpose. */
 function diagnoseToken(token: TokenFact, now: number): Finding | null {
   const { organization, name, expiresAt, revokedAt, lastUsedAt } = token
   if (revokedAt !== null || expiresAt === null || expiresAt - now > WEEK) return null

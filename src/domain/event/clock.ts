@@ -11,7 +11,7 @@ const AHEAD = 2 * MINUTE
 const BEHIND = 30 * MINUTE
 /** Offsets that differ by less than this are treated as equal, because delivery times vary. */
 const SAME = 2 * MINUTE
-/** This many consecutive readings must agree over at least this period. */
+/** At least `READINGS` consecutive readings over a period of at least `SPAN` must agree. */
 const READINGS = 5
 const SPAN = 10 * MINUTE
 const READINGS_TO_DROP = 3
@@ -26,13 +26,13 @@ export type Clock = {
   readonly offset: number
   readonly candidate: number
   readonly count: number
-  /** The time of the first of those readings, in ms UTC. */
+  /** When the first reading that agrees with `candidate` was taken, in ms UTC. */
   readonly since: number
 }
 
 /**
- * Returns the clock after another reading, or null if the clock is right. Only a constant offset counts: offsets vary
- * in a backlog, and when just one of several nodes has a wrong clock.
+ * Returns the clock after another reading, or null if the clock is right. Only a constant offset counts, because
+ * offsets vary in a backlog or if only one of several nodes has a wrong clock.
  * @param difference the newest time in a delivery minus the time of receipt, in ms
  */
 export function withReading(before: Clock | null, difference: number, receivedAt: number): Clock | null {
@@ -45,19 +45,20 @@ export function withReading(before: Clock | null, difference: number, receivedAt
     ? { ...clock, candidate: reading === 0 ? 0 : Math.max(clock.candidate, reading), count: clock.count + 1 }
     : { ...clock, candidate: reading, count: 1, since: receivedAt }
   const isLong = next.count >= READINGS && receivedAt - next.since >= SPAN
-  // A slow clock never produces items with the current time, so fewer such readings are enough to drop its offset.
+  // A clock that is behind never produces items with the current time. A few readings with the current time are
+  // therefore enough to drop the offset.
   const isCertain = isLong || (next.offset < 0 && next.candidate === 0 && next.count >= READINGS_TO_DROP)
   const settled = isCertain ? { ...next, offset: next.candidate } : next
   const count = Math.min(settled.count, READINGS)
   return settled.offset === 0 && settled.candidate === 0 ? null : { ...settled, count }
 }
 
-/** An Alertmanager or Grafana delivery with only older times is a repeat and says nothing about the clock. */
+/** An Alertmanager or Grafana delivery with only older times is a repeat and is no evidence about the clock. */
 const FRESH = 5 * MINUTE
 
 /**
- * Returns the newest time in these drafts minus the time of receipt, in ms, or null if that says nothing about the
- * clock.
+ * Returns the newest time in these drafts minus the time of receipt, in ms, or null if the drafts are no evidence about
+ * the clock.
  */
 export function readingOf(drafts: readonly Draft[], receivedAt: number): number | null {
   let newest: number | null = null
@@ -71,8 +72,8 @@ export function readingOf(drafts: readonly Draft[], receivedAt: number): number 
 
 /**
  * Returns the offset to correct in one delivery, in ms. An exporter sends events from many nodes with different clocks,
- * so its correction never moves an event before the time of receipt. Alertmanager and Grafana repeat old alerts, so a
- * single delivery does not show how far ahead their clock is. For them, the learned offset is used.
+ * so a correction never moves an event to before the time of receipt. Alertmanager and Grafana repeat old alerts, so a
+ * single delivery does not show how far ahead their clock is. For these two senders, the learned offset is used.
  * @param reading the result of `readingOf` for this delivery
  */
 export function offsetIn(clock: Clock | null, source: Source, reading: number | null): number {

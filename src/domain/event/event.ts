@@ -121,7 +121,7 @@ export type PipelineDraft = Ci & {
   readonly jobs: readonly Job[]
 }
 
-/** A notification about a job. Serves as evidence for its pipeline. */
+/** A notification about a job, which is evidence for the job's pipeline. */
 export type JobDraft = Ci & {
   readonly kind: 'job'
   readonly project: Project
@@ -170,7 +170,7 @@ export type Intake = {
   } | null
 }
 
-/** `warnings`: problems in an item that were ignored, one line each. Absent if there are none. */
+/** `warnings`: one line for each problem in the item that was ignored. Absent if there are no warnings. */
 export type Accepted = { readonly index: number; readonly draft: Draft; readonly warnings?: readonly string[] }
 
 export type Rejected = {

@@ -15,8 +15,8 @@ export type Hash = { high: number; low: number }
 
 /**
  * Returns the fingerprint of labels as 16 hex digits: FNV-1a 64 over the labels sorted by name, each as `name 0xFF
- * value 0xFF` in UTF-8. Without labels it is `cbf29ce484222325`. Names are sorted by bytes, as in Go. Source:
- * `labelSetToFingerprint` in prometheus/common `model/signature.go`.
+ * value 0xFF` in UTF-8. The fingerprint of an empty set of labels is `cbf29ce484222325`. Names are sorted by bytes, as
+ * in Go. Source: `labelSetToFingerprint` in prometheus/common `model/signature.go`.
  */
 export function labelFingerprint(labels: Labels): string {
   const names = Object.keys(labels).sort(byBytes)
@@ -28,7 +28,7 @@ export function labelFingerprint(labels: Labels): string {
   return hexOf(hash)
 }
 
-/** Returns the same hash over any parts, in order. */
+/** Returns the FNV-1a 64 hash of any parts as 16 hex digits. The order of the parts matters. */
 export function digest(...parts: string[]): string {
   const hash = startDigest()
   for (const part of parts) addPart(hash, part)

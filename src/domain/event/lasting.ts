@@ -43,7 +43,8 @@ export function isProbe(group: string): boolean {
 
 /**
  * Returns how long to wait for a repeat, in milliseconds, before the condition is considered over. `repeats`: whether
- * the sender reports repeats. If it does not, missing events say nothing about the end of a lasting condition.
+ * the sender reports repeats. If the sender never reports repeats, missing events say nothing about the end of a
+ * lasting condition.
  */
 export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): number {
   if (isMoment(group)) return MOMENT
@@ -54,7 +55,7 @@ function quietOf(group: string, { count }: Seen): number {
   const failure: Failure | null = REASONS.get(group)?.failure ?? null
   // Probes fail every 10 seconds. From the 26th event on, the spam filter passes only one every 5 minutes.
   if (isProbe(group)) return count >= MANY_PROBES ? 6 * MINUTE : 150 * SECOND
-  // The scheduler reports a pod once, and again only after the cluster has changed.
+  // The scheduler reports an unschedulable pod once, and again only after the cluster has changed.
   if (group === 'FailedScheduling') return HOUR
   // Node states and final failures are reported only once.
   if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR

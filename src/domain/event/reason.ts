@@ -39,8 +39,8 @@ const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|
 
 /**
  * Classifies an event by its reason, and by its message if the reason is missing or too general. The type `Warning`
- * raises info to warning. The type `Normal` only keeps unknown reasons at info, because Kubernetes also uses it for
- * NodeNotReady and FailedBinding.
+ * raises info to warning. The type `Normal` affects only unknown reasons, which stay at info. Kubernetes also uses this
+ * type for problems such as NodeNotReady and FailedBinding.
  */
 export function judgeReason(event: {
   reason: string

@@ -6,7 +6,7 @@ import type { HealthCondition } from './health.ts'
 /** Rules in the Kubernetes mixin take 15 minutes to fire (`for: 15m`). */
 export const TOGETHER = 30 * 60_000
 
-/** Firing alerts, split by kind of source. There are few events, no matter how many pods are affected. */
+/** Firing alerts, split by kind of source. There are few alerts from events, no matter how many pods are affected. */
 export type Witnesses = { readonly events: readonly HealthCondition[]; readonly alerts: readonly HealthCondition[] }
 
 /** Splits the firing alerts by kind of source. */

@@ -1,4 +1,7 @@
-/** Limits the time to compute health: of several firing alerts with the same effect on every rule, keeps only one. */
+/**
+ * Limits the time needed to compute health. If several firing alerts have the same effect on every rule, only one is
+ * used.
+ */
 
 import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank } from '../severity.ts'
@@ -9,9 +12,9 @@ import type { ConditionOnNode } from './node-trouble.ts'
 type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'>
 
 /**
- * Returns the alerts that can affect the health, its causes or the first cause. Of each class of firing alerts, keeps
- * only the earliest. Of many names with the same effect, keeps only the earliest 100. Keeps all ended alerts, all
- * alerts from Kubernetes events, and all alerts on `nodes`, the nodes with problems. Preserves the order.
+ * Returns the alerts that can affect the health or its causes, in the original order. Keeps only the earliest alert of
+ * each class of firing alerts. If more than 100 names have the same effect, keeps only the earliest 100. Keeps all
+ * ended alerts, all alerts from Kubernetes events, and all alerts on nodes with problems (`nodes`).
  */
 export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: ReadonlySet<string>): readonly One[] {
   const times = turningPoints(alerts)
@@ -31,7 +34,10 @@ type Class<One> = { readonly interval: number; earliest: One }
 /** Names of firing alerts with special rules. */
 const SPECIAL = new Set(['NodeNotSchedulable', 'NodeNotReady (pod)'])
 
-/** Returns the earliest alert of each class. Of many names with the same effect, only 100 can have penalties. */
+/**
+ * Returns the earliest alert of each class. If more than 100 names have the same effect, keeps only 100, because only
+ * 100 penalties are listed.
+ */
 function ofManyNames<One extends OnNode>(classes: readonly Class<One>[], failures: readonly Failure[]): readonly One[] {
   const groups: { readonly agrees: string; readonly interval: number; readonly alerts: [One, ...One[]] }[] = []
   if (classes.length <= MAX_PENALTIES) return classes.map(({ earliest }) => earliest)

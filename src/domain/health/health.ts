@@ -27,7 +27,7 @@ export type HealthCondition = Pick<
   | 'evidence'
 > & {
   readonly uuid: string
-  /** How the sender of a Kubernetes condition behaves. Default: on time. */
+  /** How the sender of a Kubernetes condition behaves. By default, the sender is on time. */
   readonly sender?: SenderBehavior
 }
 
@@ -103,7 +103,10 @@ export function healthOf(
   }
 }
 
-/** Returns whether an alert's penalty may have changed. A plain repeat changes it only by crossing a time threshold. */
+/**
+ * Returns whether an alert's penalty may have changed. A repeat changes the penalty only if the repeat crosses a time
+ * threshold.
+ */
 export function hasWeightChanged(before: Weight, after: Weight): boolean {
   return WEIGHT.some((name) => before[name] !== after[name]) || lasts(before) !== lasts(after)
 }

@@ -9,7 +9,7 @@ export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> &
 /** When a node's problem began and ended, in ms UTC. `endsAt`: null while it is ongoing. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number; readonly endsAt: number | null }
 
-/** A failed node explains problems of its pods that start within this time of its own. */
+/** A failed node explains those problems of its pods that start within this time of the node's own problem. */
 const NEAR_NODE = 10 * 60_000
 
 /**
@@ -25,7 +25,7 @@ export function explainedByNodes(
       (!isStarting(condition) &&
         troubles.some(({ node, startsAt }) => node === condition.node && isNear(condition, startsAt))),
   )
-  // The mixin's alerts about such pods do not name a node, fire 15 minutes later, and add nothing new.
+  // The Kubernetes mixin's alerts about such pods do not name a node, fire 15 minutes later, and add nothing new.
   const serious = conditions.filter(({ source, status, severity }) => {
     return source === 'cluster' && status === 'firing' && rank(severity) >= rank('error')
   })
@@ -35,7 +35,10 @@ export function explainedByNodes(
   return new Set([...explained, ...repeating].map(({ uuid }) => uuid))
 }
 
-/** Returns whether the node controller marked a pod on a lost node. The node's own event opens the incident. */
+/**
+ * Returns whether the node controller reported a pod because the pod's node is lost. The node's own event opens the
+ * incident.
+ */
 function isMarked({ name, node }: ConditionOnNode): boolean {
   return name === 'NodeNotReady (pod)' && node !== null
 }
@@ -52,7 +55,7 @@ const STARTING = new Set(['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedSc
 
 /**
  * Returns whether a condition began around the time of the node's problem. The last observation is checked too, because
- * a condition can cover many pods. One example is a DaemonSet while nodes restart one by one.
+ * a condition can cover many pods, such as the pods of a DaemonSet while nodes restart one by one.
  */
 function isNear({ source, startsAt, lastSeenAt }: ConditionOnNode, nodeStartsAt: number): boolean {
   const times = source === 'cluster' ? [startsAt, lastSeenAt] : [startsAt]

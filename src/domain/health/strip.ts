@@ -2,14 +2,14 @@
 import { formatDuration } from '../shown-time.ts'
 import type { Health } from './health.ts'
 
-/** The status of a service until the next entry. `unknown`: its sender sent nothing. */
+/** The status of a service until the next entry. `unknown`: the service's sender sent nothing. */
 export type StatusChange = {
   readonly at: number
   readonly status: Health['status'] | 'unknown'
   readonly score: number
 }
 
-/** The worst status in a bin, and the most points lost. */
+/** The worst status in a bin, and the largest number of points lost. */
 export type StripBin = { readonly status: StatusChange['status']; readonly lost: number }
 
 const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const

@@ -26,7 +26,7 @@ export type Situation = {
    * ended once.
    */
   readonly suppressed: boolean
-  /** The alerts that determine the health: at least one of each kind that health distinguishes. */
+  /** The alerts that determine the health, without alerts that have the same effect as another alert. */
   readonly alerts: readonly SituationAlert[]
   /** All alerts. Alerts without an incident can join the incident of the service. */
   readonly candidates: readonly SituationAlert[]
@@ -42,7 +42,10 @@ export type SituationAlert = HealthCondition & { readonly inIncident: boolean }
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
-  /** Whether the incident may be changed automatically. True only if it was opened automatically for this service. */
+  /**
+   * Whether the incident may be changed automatically. True only if the incident was opened automatically for this
+   * service.
+   */
   readonly moves: boolean
   readonly acknowledged: boolean
   readonly touchedAt: number | null
@@ -151,18 +154,22 @@ function follow(
   }
 }
 
-/** When to remind users that alerts are still firing after their incident was resolved: the first time, then daily. */
+/**
+ * The time between the resolution of an incident and the first reminder that its alerts are still firing. Further
+ * reminders are sent daily.
+ */
 const REMIND_AFTER = 30 * MINUTE
 const REMIND_EVERY = 24 * HOUR
 
 /**
- * Returns when to send the next reminder that alerts of a resolved incident are still firing. `sent`: reminders so far.
+ * Returns when to send the next reminder that alerts of a resolved incident are still firing. `sent`: the number of
+ * reminders so far.
  */
 export function stillFiringDueAt(resolvedAt: number, sent: number): number {
   return resolvedAt + (sent === 0 ? REMIND_AFTER : sent * REMIND_EVERY)
 }
 
-/** Returns `1 alert still fires` or `2,715 alerts still fire`. */
+/** Returns `1 alert is still firing` or `2,715 alerts are still firing`. */
 export function firingText(count: number): string {
   return `${countOf(count, 'alert')} ${count === 1 ? 'is' : 'are'} still firing`
 }

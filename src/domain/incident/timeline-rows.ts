@@ -10,13 +10,13 @@ export type TimelineRow = {
   readonly text: string
   /** The name of the token or user that made the change; null for senders and automatic changes. */
   readonly actor: string | null
-  /** The source that reported it; null for changes made automatically or by a user. */
+  /** The source of the report; null for changes made automatically or by a user. */
   readonly source: Source | null
   /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>` or `incident/<uuid>`. */
   readonly ref: string
   /** The number of similar alerts, links or repeats in the row. */
   readonly count: number
-  /** The number of events that reported them. */
+  /** The number of events that reported these alerts, links or repeats. */
   readonly seen: number
 }
 
@@ -109,7 +109,7 @@ function begin(rows: Gathered[], moment: Moment): Gathered {
 
 function add(row: Gathered, moment: Moment): void {
   row.at = Math.min(row.at, moment.at)
-  // A rollout has several steps, and its end is unknown.
+  // A rollout consists of several steps, and its end is unknown.
   if (moment.kind !== 'rollout') row.until = Math.max(row.until, moment.until)
   if (moment.echo) row.echoes += 1
   else row.told += moment.count ?? 1

@@ -110,7 +110,7 @@ const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
   ['ended', endText],
 ])
 
-/** Describes how the end of an alert is known. Shown after the alert's name. */
+/** Describes how the end of an alert was determined. The text is shown after the alert's name. */
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
   inferred: 'ended: its sender no longer reports it',

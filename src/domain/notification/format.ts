@@ -19,12 +19,12 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 }
 /** The lowest text limit among Slack, Discord, Teams and Telegram. */
 const MAX_TEXT = 3_000
-/** Reserved for the links at the end of truncated text. */
+/** The number of characters reserved for the links at the end of a truncated text. */
 const MAX_LINKS = 700
 
 /**
- * Formats a Slack incoming webhook. Mattermost and Rocket.Chat accept the same format. They support attachments and
- * links, but not blocks and buttons.
+ * Formats a message for a Slack incoming webhook. Mattermost and Rocket.Chat accept the same format, but they support
+ * only attachments and links, not blocks and buttons.
  */
 export function formatSlack({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = `${symbol} ${escapeSlack(title)}`
@@ -36,7 +36,7 @@ export function formatSlack({ tone, symbol, title, body, links }: MessageText): 
   return posted({ text: cut(text), attachments: attachment.text === '' ? [] : [attachment] })
 }
 
-/** Formats a Discord webhook. Mentions in the text are disabled. */
+/** Formats a message for a Discord webhook. Mentions in the text are disabled. */
 export function formatDiscord({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const embed = {
     title: `${symbol} ${title}`.slice(0, 256),
@@ -56,7 +56,7 @@ const TEAMS_COLOURS: Readonly<Record<Tone, string>> = {
   neutral: 'Default',
 }
 
-/** Formats a webhook for a Microsoft Teams workflow as a single Adaptive Card. */
+/** Formats a message for a Microsoft Teams workflow webhook as a single Adaptive Card. */
 export function formatTeams({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = (value: string, more: object = {}) => ({
     type: 'TextBlock',

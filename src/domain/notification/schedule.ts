@@ -1,4 +1,4 @@
-/** When a channel may send, retry, and give up. */
+/** Decides when a channel sends a message, retries, and gives up. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -31,8 +31,8 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 export type Result = 'delivered' | 'retry' | 'failed' | 'disable'
 
 /**
- * Returns the result of an attempt. `status` is null if there was no response. 410 disables the channel. A message
- * rejected with 400, 413 or 422 is not retried.
+ * Returns the result of an attempt. `status` is null if there was no response. Status 410 disables the channel. A
+ * message rejected with 400, 413 or 422 is not retried.
  * @param isLast whether there is no time left for another attempt
  */
 export function resultOf(status: number | null, isLast: boolean): Result {

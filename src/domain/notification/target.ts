@@ -3,7 +3,9 @@ import type { ChannelKind } from './format.ts'
 
 const HIDDEN = '***'
 const MAX_URL = 2_000
-/** First path segments that are public. Any other segment may be secret, such as a Slack workspace. */
+/**
+ * First path segments that are not secret. Any other first segment may be secret, such as the ID of a Slack workspace.
+ */
 const PUBLIC_PATHS = ['services', 'workflows', 'triggers', 'hooks', 'api']
 
 /** Returns what is wrong with a channel's URL or mail address and how to fix it, or null if it is valid. */

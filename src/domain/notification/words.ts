@@ -52,7 +52,7 @@ export type MessageText = {
   readonly tone: Tone
   /** A symbol for the tone. The text conveys the same information. */
   readonly symbol: string
-  /** The same for all messages about an incident, so that mail programs group them. */
+  /** The subject is the same for all messages about an incident, so that mail programs group the messages. */
   readonly subject: string
   /** One line: the problem and when it started. */
   readonly title: string

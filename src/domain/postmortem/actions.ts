@@ -7,9 +7,9 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from './words.ts
 
 type Rule = {
   readonly id: string
-  /** Constant, so that an action that a user kept still has a text when its rule no longer applies. */
+  /** The text is constant, so that an action kept by a user still has a text when its rule no longer applies. */
   readonly text: string
-  /** Returns the reason to suggest this action, or null if the rule does not apply. */
+  /** Returns the reason for suggesting this action, or null if the rule does not apply. */
   readonly because: (facts: GroupedFacts) => Sentence | null
 }
 

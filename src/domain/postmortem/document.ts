@@ -75,7 +75,10 @@ export type TimelineRowText = {
   readonly seen: number
 }
 
-/** A change with its linked conditions. `score` and `band` belong to the suspect, `reasons` to its best link. */
+/**
+ * A change with its linked conditions. `score` and `band` are those of the suspect, and `reasons` are those of the best
+ * link.
+ */
 export type Contribution = {
   readonly kind: 'pipeline' | 'rollout'
   readonly ref: string

@@ -13,7 +13,10 @@ export type PostmortemFacts = {
   readonly alerts: readonly AlertFact[]
   /** The stored timeline entries. */
   readonly entries: readonly EntryFact[]
-  /** The services' events between `searched.from` and the resolution, or the time of generation. */
+  /**
+   * The services' events from `searched.from` until the resolution, or until the time of generation if there is no
+   * resolution.
+   */
   readonly events: readonly EventFact[]
   /** The services' changes within `searched`. */
   readonly changes: readonly ChangeFact[]
@@ -129,7 +132,7 @@ export type CorrelationFact = {
   readonly symptomAt?: number
 }
 
-/** `score`: 0 to 1. `change`: null if nothing but a link of the change is stored. */
+/** `score`: 0 to 1. `change`: null if only a link to the change is stored. */
 export type SuspectFact = {
   readonly kind: Change['kind']
   readonly ref: string

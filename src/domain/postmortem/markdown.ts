@@ -127,7 +127,7 @@ function told(sentences: readonly Sentence[], numbers: Numbers): string {
   return sentences.map((sentence) => marked(sentence, numbers)).join(' ')
 }
 
-/** Returns the sentence with its evidence before the full stop. */
+/** Returns the sentence with references to its evidence before the final period. */
 function marked({ text, refs }: Sentence, numbers: Numbers): string {
   const numbered = cited(refs, numbers)
   if (numbered === '') return plain(text)
@@ -148,7 +148,7 @@ function cited(refs: readonly string[], numbers: Numbers): string {
     .join(', ')
 }
 
-/** Formats the time of day, with the date if it differs from that of `first`. */
+/** Formats the time of day. Adds the date if it differs from the date of `first`. */
 function shortTime(at: number, first: number): string {
   const [one, other] = [formatTime(at), formatTime(first)]
   return (one.slice(0, 10) === other.slice(0, 10) ? one.slice(11) : one).replace(' UTC', '')

@@ -15,13 +15,13 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
   readonly firstAlertAt: number | null
 }
 
-/** In seconds. Null if it cannot be computed. Never negative. */
+/** Durations in seconds, never negative; null if unknown. */
 export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the evidence that opened the incident. This is the incident's start if the start is before the
- * creation, even if an alert started earlier. Otherwise returns the start of the first alert, or null if that alert
- * started after the incident was created.
+ * Returns the time of the evidence that opened the incident. If the incident started before it was created, returns the
+ * incident's start, even if an alert started earlier. Otherwise, returns the start of the first alert, or null if that
+ * alert started after the incident was created.
  */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt

@@ -10,7 +10,7 @@ import { formatPeriod, formatSeconds, formatTime, ordered, secondsBetween, still
 /** A deploy that ended longer than this before the recovery is probably not the fix. */
 const FIX_WORKS_WITHIN = 60 * 60_000
 
-/** Describes how the end of an alert is known. */
+/** Describes how the end of an alert was determined. */
 const KNOWN_BY: Readonly<Record<Resolution, string>> = {
   reported: 'the sender reported the end',
   inferred: 'the sender no longer repeated it',
@@ -42,7 +42,8 @@ export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
 }
 
 /**
- * Returns whether the change is a rollout or deploy from the time when the incident was open, whether or not it helped.
+ * Returns whether the change is a rollout or deploy that happened while the incident was open, whether or not it
+ * helped.
  */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)

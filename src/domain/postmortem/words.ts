@@ -103,7 +103,7 @@ export function serviceName({ namespace, name }: Pick<ServiceFact, 'namespace' |
   return namespace === '' ? name : `${namespace}/${name}`
 }
 
-/** Quotes untrusted text within a sentence: on one line, without its full stop. */
+/** Quotes untrusted text within a sentence: on one line, without a final period. */
 export function quoted(text: string): string {
   return `“${text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}”`
 }

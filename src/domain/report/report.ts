@@ -11,7 +11,10 @@ import { SEVERITIES, type Severity } from '../severity.ts'
 export type ReportedIncident = Timing &
   Pick<IncidentFact, 'uuid' | 'severity' | 'service'> & { readonly conditions: readonly string[] }
 
-/** In seconds, over the `of` incidents for which the figure is known. Null if there are none. */
+/**
+ * Durations in seconds. `of`: the number of incidents for which the figure is known. `mean` and `median` are null if
+ * `of` is 0.
+ */
 export type Spread = { readonly mean: number | null; readonly median: number | null; readonly of: number }
 
 export type Figures = {

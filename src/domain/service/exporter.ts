@@ -4,13 +4,12 @@ import type { Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
 
 /**
- * Kinds of exporters:
- * - `state`: kube-state-metrics
- * - `host`: node-exporter or windows-exporter. The target is the node.
- * - `kubelet`: kubelet or cAdvisor. The target is the node or a pod on it.
- * - `probe`: blackbox. The target is the probed URL.
- * - `gateway`: pushgateway. The target is the pushing job.
- * - `other`: probably the target itself
+ * `state` is kube-state-metrics.
+ * `host` is node-exporter or windows-exporter. The target is the node.
+ * `kubelet` is the kubelet or cAdvisor. The target is the node or a pod on the node.
+ * `probe` is the blackbox exporter. The target is the probed URL.
+ * `gateway` is the Pushgateway. The target is the job that pushed the metrics.
+ * `other` means that the scraped program is probably the target itself.
  */
 export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'other'
 
@@ -57,8 +56,8 @@ const TOLD_BY = [...PROGRAM, 'container'] as const
 const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
 
 /**
- * Labels that kube-state-metrics uses for objects other than workloads. An alert with one of them is not about the
- * exporter itself.
+ * Labels that kube-state-metrics uses for objects other than workloads. An alert with one of these labels is not about
+ * the exporter itself.
  */
 const STATE_OBJECTS = [
   'resourcequota',
@@ -106,7 +105,7 @@ export function concernsExporter(labels: Labels): boolean {
 export function targetLabel(labels: Labels, exporter: Exporter, name: string): { name: string; value: string } | null {
   const plain = exporter.own.has(name) ? '' : trimmed(labels, name)
   const exported = exporter.exported.has(name) ? trimmed(labels, EXPORTED + name) : ''
-  // An application can use the label `service` for something else. Only labels of known exporters are replaced.
+  // An application can use the `service` label for something else. Only labels of known exporters are replaced.
   const prefersExported = exporter.renamed || exporter.kind === 'gateway' || exporter.kind === 'state' || plain === ''
   if (exported !== '' && prefersExported) return { name: EXPORTED + name, value: exported }
   return plain === '' ? null : { name, value: plain }

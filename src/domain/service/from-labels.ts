@@ -87,8 +87,8 @@ export function namedObject(labels: Labels): Name | null {
 }
 
 /**
- * Returns the node of an alert or of its target, without the port: the label `node`, or a node exporter's `instance`.
- * Ignores the node on which kube-state-metrics runs.
+ * Returns the node of an alert or of its target, without the port: the `node` label, or the `instance` label of a node
+ * exporter. Ignores the node on which kube-state-metrics runs.
  */
 export function nodeOfLabels(labels: Labels): string | null {
   const { target, choice } = choiceOf(labels)
@@ -111,7 +111,7 @@ function decide(labels: Labels): Decision | null {
   return itself && { choice: itself, target: exporter, says: 'exporter label' }
 }
 
-/** Cached because three functions need this for the same labels. */
+/** The choice is cached, because three functions need it for the same labels. */
 const choiceOf = cacheLast((labels: Labels) => {
   const target = targetOf(labels)
   return { target, choice: choose(TABLE, target) }

@@ -131,8 +131,8 @@ function byJobLabel(object: KubernetesObject, label: string): Omit<Attribution, 
 }
 
 /**
- * Returns null if the label is the name of a Helm chart, which all releases of the chart share. The object is then
- * named after the release.
+ * Returns the service that the name label refers to. Returns null if the label is merely the name of a Helm chart,
+ * because all releases of the chart have the same label.
  */
 function byChartName(object: KubernetesObject): Omit<Attribution, 'rule'> | null {
   const chart = trimmed(object.labels, 'app.kubernetes.io/name')

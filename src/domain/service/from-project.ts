@@ -20,7 +20,7 @@ const ENVIRONMENTS = new Set([
   ...['canary', 'sandbox', 'demo', 'integration'],
 ])
 
-/** Statuses of a job that has started. A deploy waiting to be started manually has not. */
+/** Statuses of a job that has started. A deploy that waits for a manual start has not started. */
 const RAN = new Set(['running', 'success', 'failed', 'canceling'])
 
 type CiDraft = Extract<Draft, { readonly source: 'ci' }>
@@ -59,7 +59,9 @@ export function attributeCi(draft: CiDraft, known: readonly Name[], images: read
   return null
 }
 
-/** Returns which of these rules connects a project and a service, or null if only an alias or an image does. */
+/**
+ * Returns which of these rules connects a project and a service, or null if only an alias or an image connects them.
+ */
 export function relationOf(
   project: string,
   jobs: readonly Job[],

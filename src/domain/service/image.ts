@@ -23,9 +23,10 @@ export function imageOf(draft: Draft): { path: string; tag: string | null } | nu
 }
 
 /**
- * Returns the CI projects that may have built an image, in lower case, longest first. A project's path has two or more
- * segments and ends with the image path, or up to two segments before its end, because GitLab allows two more segments
- * after the project path. A path can start anywhere, because a mirror may prepend its own name.
+ * Returns the CI projects that may have built an image, in lower case, longest first. A project path has at least two
+ * segments. GitLab allows up to two more segments after the project path, so the last one or two segments of the image
+ * path may not belong to the project path. A mirror may prepend its own name, so the project path can start at any
+ * segment.
  */
 export function imageProjects(imagePath: string): string[] {
   const segments = imagePath.toLowerCase().split('/').filter(Boolean)

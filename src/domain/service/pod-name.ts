@@ -23,8 +23,8 @@ const RANDOM = '(?!(?:https|mssql|pgsql)$)[bcdfghjklmnpqrstvwxz2456789]{5}'
 /** A pod template hash is a decimal number encoded in this alphabet, so only ten characters occur. */
 const HASH = '[456789bcdf]{6,10}'
 /**
- * Minutes since 1970, or seconds before Kubernetes 1.21. Until 2046 these start with 1, 2 or 3, which a hash never
- * does.
+ * The minutes since 1970, or the seconds in Kubernetes before 1.21. Until 2046, these numbers start with 1, 2 or 3,
+ * unlike a hash.
  */
 const CRON_TIME = String.raw`\d{8,10}`
 const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`

@@ -57,10 +57,9 @@ export function attribute(draft: Draft, known: readonly Name[], images: readonly
 
 /**
  * Returns the aliases to look up, most specific first. Aliases take precedence over all rules.
- * - `workload`: the `namespace/name` that the rules found, and that of the object
- * - `label`: `name=value`
- * - `image`: the image path
- * - `ci-project`: the project path
+ * The value of a `workload` alias is the `namespace/name` of the object, or of the workload that the rules found.
+ * The value of a `label` alias is `name=value`. The value of an `image` alias is the image path. The value of a
+ * `ci-project` alias is the project path.
  */
 export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasRef[] {
   const byRules = attribute(draft, known)

@@ -5,7 +5,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The maximum lifetime of a session in milliseconds: by default, and on a remembered device. */
+/** The maximum lifetimes of a session, in milliseconds: by default, and on a remembered device. */
 export const SHORT_SESSION = 12 * HOUR
 export const LONG_SESSION = 30 * DAY
 /** How long a setup link is valid, in milliseconds. */

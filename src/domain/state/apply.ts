@@ -1,4 +1,4 @@
-/** Applies effects to the live state. Nothing else changes it. */
+/** Applies effects to the live state. Nothing else changes the live state. */
 
 import { compileSilence } from '../silence/silence.ts'
 import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
@@ -110,7 +110,7 @@ function setAliases(
   for (const alias of aliases) state.aliases.set(aliasKey(alias), serviceId)
 }
 
-/** Remembers an unsaved event for later decisions in the same batch. */
+/** Keeps an unsaved event for later decisions in the same batch. */
 function noteEvent(state: OrganizationState, event: StoredEvent): void {
   const { serviceId, awaited, source, at } = event
   const ending = endingEventOf(event)

@@ -30,7 +30,7 @@ export function createJournal(): Journal {
       }
     },
     clear: () => {
-      // The next batch is probably as large as this one. V8 copies an array whenever it grows.
+      // Allocates as many entries as this batch needed, because V8 copies an array whenever it grows.
       if (length > 0) entries = new Array(length)
       length = 0
     },
@@ -147,7 +147,7 @@ export type Names = {
  */
 export function createNames(journal: Journal, isNewer: (one: number, other: number) => boolean): Names {
   const scopes = new Map<string, Table<string, number>>()
-  /** All records for each shared name. */
+  /** The records with each name that more than one record has. */
   const sharing = createIndex<string, number>(journal)
   const tableOf = (scope: string) => {
     const known = scopes.get(scope)

@@ -8,8 +8,8 @@ import type { LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.
 import type { OrganizationState } from './state.ts'
 
 /**
- * Facts that a decision can request from the history, by kind. `asked` is the type of the query, `found` the type of
- * the result.
+ * Facts that a decision can request from the history, by kind. `asked` is the type of the query, and `found` is the
+ * type of the result.
  */
 export type Facts = {
   /** The response stored for an Idempotency-Key after `since`, or null. */

@@ -19,7 +19,7 @@ import type {
 import type { Compared } from './state.ts'
 
 export type Effect =
-  /** Also assigns events that named the service before it was created. */
+  /** Creates a service, and assigns to it all earlier events that named it. */
   | { readonly kind: 'service-created'; readonly service: LiveService }
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
   /** Sets a value that exists only in the live state or has just been loaded from the database. */
@@ -60,7 +60,9 @@ export type Effect =
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
   | { readonly kind: 'sender-changed'; readonly sender: LiveSender; readonly isNew: boolean }
   | { readonly kind: 'group-changed'; readonly group: LiveGroup; readonly isNew: boolean }
-  /** Forgets a group that had no delivery for a long time. If it returns, its delivery interval is learned again. */
+  /**
+   * Forgets a group that had no delivery for a long time. If the group returns, its delivery interval is learned again.
+   */
   | { readonly kind: 'group-dropped'; readonly group: LiveGroup }
   /** `images`: all images of the service, newest first. */
   | {
@@ -110,7 +112,7 @@ export type Effect =
     }
   /** The store recomputes the links from the history in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }
-  /** Also deletes responses older than a day. */
+  /** Stores a response, and deletes all responses that are older than a day. */
   | { readonly kind: 'answer-stored'; readonly answer: StoredAnswer }
   | {
       readonly kind: 'organization-changed'

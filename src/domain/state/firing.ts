@@ -54,7 +54,7 @@ function positions(last: number, first: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => last - index)
 }
 
-/** Returns null if nothing but the time is filtered. */
+/** Returns null if the filter contains only times. */
 function matcherOf(filter: FiringFilter, service: number | null): ((live: LiveAlert) => boolean) | null {
   const { severity, source, silenced, q = '' } = filter
   const words = q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS).map(lowerCase)

@@ -14,7 +14,7 @@ import type { Severity } from '../severity.ts'
 import type { Matcher } from '../silence/matcher.ts'
 import type { Period } from '../silence/silence.ts'
 
-/** `id` is the public UUID, `rowId` the integer key in the database. Times are Unix times in milliseconds. */
+/** `id` is the public UUID, and `rowId` is the integer key in the database. Times are Unix times in milliseconds. */
 export type LiveService = {
   readonly rowId: number
   readonly id: string
@@ -135,7 +135,10 @@ export type LivePipeline = PipelineChange & { readonly serviceId: number }
 /** An image that a service pulled. `tag` is null if the image is untagged. */
 export type LiveImage = { readonly path: string; readonly tag: string | null }
 
-/** A silence that is active or pending, or that ended within the last hour. `schedule`: null for no interruptions. */
+/**
+ * A silence that is active or pending, or that ended within the last hour. `schedule`: null if the silence applies
+ * without interruptions.
+ */
 export type LiveSilence = Period & {
   readonly rowId: number
   readonly id: string

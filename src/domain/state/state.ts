@@ -29,7 +29,7 @@ import type {
 
 export type State = {
   readonly journal: Journal
-  /** Organizations by row id. Each is loaded on its first input. */
+  /** Organizations by row id. An organization is loaded when its first input arrives. */
   readonly organizations: Map<number, OrganizationState>
 }
 

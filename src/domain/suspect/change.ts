@@ -45,7 +45,8 @@ const SKEW = 15_000
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000
 /**
- * The first weight is for problems in services without a known dependency, the second in services that were changed.
+ * The weight of a problem in a service without a known dependency, and a further factor if that service was changed
+ * itself.
  */
 const UNKNOWN_DEPENDENCY = 0.4
 const EXPLAINED_ELSEWHERE = 0.3
@@ -155,7 +156,7 @@ function mereTime({ incident }: SuspectFacts, change: Change): number {
 }
 
 /**
- * Rates how well a time matches the change. The best match is once the change is complete and an alert has had time to
+ * Rates how well a time matches the change. The best match is shortly after the change, when an alert has had time to
  * fire.
  */
 function expected(at: number, change: Change): number {

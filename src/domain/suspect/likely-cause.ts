@@ -119,7 +119,7 @@ function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
   return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
 }
 
-/** The maximum difference between senders' clocks, in ms. */
+/** The largest expected difference between two senders' clocks, in ms. */
 const CLOCKS_DIFFER = 2 * 60_000
 
 /** A change that started after the incident cannot be its cause. */

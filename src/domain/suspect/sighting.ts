@@ -28,17 +28,20 @@ const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
 const OTHER = [0.4, 'a warning'] as const
 /** The factor for reasons that are only warnings, for example a readiness probe or a cordoned node. */
 const MILD = 0.7
-/** Each further event reduces the doubt that the problem persists by this factor. */
+/** Each further event multiplies the doubt that the problem persists by this factor. */
 const DOUBT = 0.6
 const UNENDED = 0.85
 const RECOVERED = 0.25
-/** For conditions that `lasting.ts` ends because they are no longer repeated, without an event that reports the end. */
+/**
+ * The factor for a condition that `lasting.ts` ended because the condition was no longer repeated, without an event
+ * that reported the end.
+ */
 const SILENT = 0.5
 const ZERO = 0.7
 /**
  * How long pods take to become ready after a scaling, how many probe failures are normal in that time, and how much
- * they weigh. A refused or timed-out connection shows that the process is not listening yet, which happens at every
- * start. A process that responds with an error is already listening.
+ * these failures weigh. A refused or timed-out connection shows that the process is not listening yet, which happens at
+ * every start. A process that responds with an error is already listening.
  */
 const START_UP = 2 * 60_000
 const HICCUPS = 2

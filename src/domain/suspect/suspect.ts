@@ -23,7 +23,7 @@ export type SuspectFacts = {
   readonly alerts: readonly SuspectAlert[]
   /** Cluster events with severity warning or higher, and ReplicaSet scalings. */
   readonly events: readonly SuspectEvent[]
-  /** Untagged image paths that the incident's service pulled, with every service that pulled them. */
+  /** The paths of the images that the incident's service pulled, without tags, with every service that pulled them. */
   readonly images: readonly { readonly service: string; readonly path: string }[]
   /** The nodes on which the service's pods were scheduled. */
   readonly nodes: readonly string[]
@@ -85,8 +85,8 @@ const HOUR = 60 * MINUTE
 
 /**
  * Returns the period in which to search for causes, in ms UTC. The period starts two hours before the incident. The
- * period ends with the incident or at `now`, but at least half an hour after the start. Scalings are read for one more
- * day, to determine which ReplicaSet is new.
+ * period ends with the incident or at `now`, but at least half an hour after the start. Scalings are read from one day
+ * earlier, to determine which ReplicaSet is new.
  */
 export function searchedSpan(
   incident: { readonly startedAt: number; readonly resolvedAt: number | null },
@@ -124,8 +124,9 @@ const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_IN
 
 /**
  * Lowers the scores of suspects with no connection other than time, all by the same factor. As a result, such suspects
- * rank below every possible suspect with a connection, and below the incident's own service if that is likely. An
- * unlikely suspect has no such effect, because a weak connection is no reason to doubt a better suspect.
+ * rank below every possible suspect with a connection, and below the incident's own service if that service is a likely
+ * suspect. An unlikely suspect does not lower other scores, because a weak connection is no reason to doubt a better
+ * suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])
@@ -137,7 +138,7 @@ function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   )
 }
 
-/** Drops facts from after the end of the problem, because they can neither cause it nor show it. */
+/** Drops facts from after the end of the problem, because later facts can neither cause nor show the problem. */
 function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   const end = endOf(facts)
   if (end === null) return facts

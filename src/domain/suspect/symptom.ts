@@ -203,7 +203,7 @@ function merged(same: readonly Symptom[]): Symptom | null {
   return { ...first, startsAt, lastAt, spans, witnesses, evidence: same.flatMap(({ evidence }) => evidence) }
 }
 
-/** A total order, so that the result does not depend on the order of the facts. */
+/** Defines a total order, so that the result does not depend on the order of the facts. */
 function compare(a: Symptom, b: Symptom): number {
   if (a.weight !== b.weight) return b.weight - a.weight
   if (a.startsAt !== b.startsAt) return a.startsAt - b.startsAt
