@@ -33,7 +33,6 @@ export async function bundle(directory: string): Promise<Bundled> {
     logLevel: 'error',
   })
   copyFileSync(join(ROOT, 'package.json'), join(directory, 'package.json'))
-  symlinkSync(join(ROOT, 'sql'), join(directory, 'sql'))
-  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  for (const name of ['build.mjs', 'node_modules', 'sql']) symlinkSync(join(ROOT, name), join(directory, name))
   return { main: join(out, 'main.mjs'), limit: join(out, 'limit.mjs'), bare: join(out, 'bare.mjs') }
 }

@@ -1,10 +1,10 @@
 /** Measures the cost of open pages for ingest: each has an event stream and refreshes itself like the pages' script. */
 import { Agent, type ClientRequest, get } from 'node:http'
 import { askOf } from './asking.ts'
-import { workedByAll } from './children.ts'
-import { type Load, type Outcome, post, warmUp } from './load.ts'
+import { workedBy, workedByAll } from './children.ts'
+import { type Load, post, warmUp } from './load.ts'
 import type { Bench } from './options.ts'
-import { median, rounded, spread, verdict } from './report.ts'
+import { median, type Part, rounded, spread, type Table, verdict } from './report.ts'
 import { type Server, startIncmon } from './servers.ts'
 
 const PAGES = 500
@@ -14,33 +14,57 @@ const LOAD: Load = { mode: 'new', alerts: 1, severity: 'warning' }
 const LEAST_WAIT = 2_000
 const SPREAD = 300
 
-/** Measures ingest with and without open pages in turn, under the same conditions. */
-export async function measureOpenPages({ program, directory, rounds, seconds, connections, tell }: Bench) {
+/** `main` and `all` are the CPU time of the server's main thread and of all its threads per webhook, in milliseconds. */
+type Ingest = { readonly main: number; readonly all: number; readonly perSecond: number }
+
+/**
+ * Measures ingest with open pages. Each measurement is compared with those before and after it without open pages,
+ * because requests become slower while the number of active alerts grows.
+ */
+export async function benchStreams(bench: Bench): Promise<Part[]> {
+  const { program, directory, rounds, tell } = bench
   const limit = String(3 * PAGES)
   const settings = ['--max-connections', limit, '--max-connections-per-address', limit]
-  const server = await startIncmon(program, `${directory}/open-pages.db`, { settings })
+  const server = await startIncmon(program, `${directory}/streams.db`, { settings })
   try {
     await warmUp(server)
-    const cookie = await signIn(server)
-    const [byWork, byRate]: [number[], number[]] = [[], []]
+    const cookies = await Promise.all(Array.from({ length: PAGES }, () => signIn(server)))
+    const ratios: Ingest[] = []
+    let before = await ingest(server, bench)
     for (let round = 1; round <= rounds; round += 1) {
-      const alone = await ingest(server, { seconds, connections })
-      const pages = await Promise.all(Array.from({ length: PAGES }, () => openPage(server, cookie)))
-      const beside = await ingest(server, { seconds, connections })
-      const closed = pages.map((page) => page.close())
-      const [shown, refused] = [200, 503].map((one) => closed.reduce((sum, counts) => sum + (counts.get(one) ?? 0), 0))
-      byWork.push(alone.work / beside.work)
-      byRate.push(beside.perSecond / alone.perSecond)
-      const rates = [alone, beside].map(({ perSecond }) => rounded(perSecond))
-      const taken = ((beside.work - alone.work) * beside.requests) / beside.seconds / 10
+      const pages = await Promise.all(cookies.map((cookie) => openPage(server, cookie)))
+      const beside = await ingest(server, bench)
+      const answers = pages.flatMap((page) => page.close())
+      const after = await ingest(server, bench)
+      const mean = (figure: keyof Ingest) => (before[figure] + after[figure]) / 2
+      const [main, all] = [mean('main') / beside.main, mean('all') / beside.all]
+      ratios.push({ main, all, perSecond: beside.perSecond / mean('perSecond') })
+      const refused = answers.filter((status) => status === 503).length
       tell(
-        `round ${round}: ${rates[0]} requests/s alone, ${rates[1]} beside ${shown} refreshes, ${refused} refused; the pages took ${taken.toFixed(1)} % of a core`,
+        `round ${round}: ${[before, beside, after].map(({ perSecond }) => rounded(perSecond)).join(', ')} requests/s without, beside and without pages; ${answers.length} refreshes, ${refused} refused; the pages took ${(100 - 100 * main).toFixed(1)} % of the main thread`,
       )
+      before = after
     }
-    const least = verdict(median(byWork), { least: LEAST_RATIO })
-    return `Ingest beside ${PAGES} open pages ÷ without: ${spread(byWork)} by processor time (${least}), ${spread(byRate)} by requests/s. 1 new warning a request, ${rounds} rounds in turns.`
+    return [tableOf(ratios, bench)]
   } finally {
     await server.child.stop()
+  }
+}
+
+function tableOf(ratios: readonly Ingest[], { rounds, seconds, connections }: Bench): Table {
+  const row = (name: string, figure: keyof Ingest) => {
+    const all = ratios.map((one) => one[figure])
+    return [name, spread(all), figure === 'main' ? verdict(median(all), { least: LEAST_RATIO }) : '']
+  }
+  return {
+    title: `Ingest beside ${PAGES} open pages ÷ without`,
+    columns: ['by', 'ratio', 'target'],
+    rows: [
+      row('processor time of the main thread', 'main'),
+      row('processor time of all threads', 'all'),
+      row('requests/s', 'perSecond'),
+    ],
+    note: `1 new warning a request, ${connections} connections without a pause, ${rounds} rounds of ${seconds} s. Each page is an overview with a session of its own.`,
   }
 }
 
@@ -57,24 +81,26 @@ export async function signIn({ url, token }: Server): Promise<string> {
   return cookie.slice(0, cookie.indexOf(';'))
 }
 
-/** `work` is the CPU time of all server threads per webhook request, in milliseconds. */
-async function ingest(server: Server, extent: { readonly seconds: number; readonly connections: number }) {
-  const before = workedByAll(server.child)
-  const began = performance.now()
-  const outcome: Outcome = await post(server, LOAD, extent)
-  const seconds = (performance.now() - began) / 1000
-  return { ...outcome, seconds, work: (workedByAll(server.child) - before) / outcome.requests }
+async function ingest(
+  server: Server,
+  extent: { readonly seconds: number; readonly connections: number },
+): Promise<Ingest> {
+  const worked = () => [workedBy(server.child), workedByAll(server.child)] as const
+  const before = worked()
+  const { requests, perSecond } = await post(server, LOAD, extent)
+  const after = worked()
+  return { main: (after[0] - before[0]) / requests, all: (after[1] - before[1]) / requests, perSecond }
 }
 
-/** Opens a page and resolves when its stream has received its headers. `close` returns its refreshes by status. */
-async function openPage(
-  server: Server,
-  cookie: string,
-): Promise<{ readonly close: () => ReadonlyMap<number, number> }> {
+/** `close` returns the statuses of the page's refreshes. */
+type OpenPage = { readonly close: () => readonly number[] }
+
+/** Opens a page like the pages' script. Resolves when the server has answered its stream. */
+export async function openPage(server: Server, cookie: string): Promise<OpenPage> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const headers = { Cookie: cookie, Accept: 'text/html', 'Accept-Encoding': 'gzip', 'X-Refresh': '1' }
   const ask = askOf(server, agent, headers)
-  const counts = new Map<number, number>()
+  const statuses: number[] = []
   let [pending, nextAt] = [false, 0]
   let timer: NodeJS.Timeout | undefined
   const schedule = () => {
@@ -86,7 +112,7 @@ async function openPage(
     const began = performance.now()
     // A page that was closed in the meantime gets no response.
     const answer = await ask('/').catch(() => null)
-    if (answer) counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1)
+    if (answer) statuses.push(answer.status)
     if (answer?.status === 503) pending = true
     const wait = Math.max(LEAST_WAIT, Number(answer?.headers['x-refresh-after'] ?? 0))
     nextAt = performance.now() + Math.max(wait, 10 * (performance.now() - began))
@@ -99,7 +125,7 @@ async function openPage(
     clearTimeout(timer)
     stream.destroy()
     agent.destroy()
-    return counts
+    return statuses
   }
   return { close }
 }

@@ -2,7 +2,18 @@
 import { parseArgs } from 'node:util'
 import type { Bundled } from './bundle.ts'
 
-export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'pages', 'prune', 'notify'] as const
+export const PARTS = [
+  'ingest',
+  'storm',
+  'active',
+  'fsync',
+  'start',
+  'reads',
+  'pages',
+  'streams',
+  'prune',
+  'notify',
+] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {
@@ -35,7 +46,7 @@ export const USAGE = `npm run bench -- [--quick] [--seconds 5] [--rounds 3] [--c
                  [--only ${PARTS.join(',')}] [--output FILE.md] [--keep]
 
 --quick takes one round of one second and 10,000 active alerts. --only takes one part or several, separated by commas.
-The part reads and the server time of pages need --rows. The part prune runs if it is named, or with --rows 1000000 or more.`
+The parts reads and pages need --rows. The part prune runs if it is named, or with --rows 1000000 or more.`
 
 /** @throws TypeError if an option or part is unknown, or a number is invalid */
 export function readOptions(args: readonly string[]): Options {

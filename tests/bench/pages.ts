@@ -1,15 +1,12 @@
-/**
- * Measures web pages: server time and size with 500 services and a long history, and the cost of open pages for ingest.
- */
+/** Measures web pages: server time and size with 500 services and a long history. */
 import { Agent } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { askOf, type Get, json, timesOf } from './asking.ts'
 import { workedByAll } from './children.ts'
-import { isInstalled } from './load.ts'
-import { measureOpenPages, signIn } from './open-pages.ts'
+import { signIn } from './open-pages.ts'
 import type { Bench } from './options.ts'
-import { median, milliseconds, type Part, quantile, rounded, type Table, verdict } from './report.ts'
+import { median, milliseconds, type Part, quantile, rounded, verdict } from './report.ts'
 import { forget, seededDatabase } from './seed.ts'
 import { type Server, startIncmon } from './servers.ts'
 
@@ -25,13 +22,7 @@ const PAGE_KB = 60
 const WALL_KB = 110
 
 export async function benchPages(bench: Bench): Promise<Part[]> {
-  const parts: Part[] = []
-  if (bench.rows > 0) parts.push(await measurePages(bench))
-  if (isInstalled('wrk')) parts.push(await measureOpenPages(bench))
-  return parts
-}
-
-async function measurePages(bench: Bench): Promise<Table> {
+  if (bench.rows === 0) return []
   const database = seededDatabase(bench.rows, bench.tell)
   const server = await startIncmon(bench.program, database)
   try {
@@ -44,12 +35,14 @@ async function measurePages(bench: Bench): Promise<Table> {
       bench.tell(rows.at(-1)?.join(', ') ?? '')
     }
     agent.destroy()
-    return {
-      title: `Pages with ${SERVICES} services and ${rounded(bench.rows)} alerts`,
-      columns: ['page', 'median', 'p90', 'processor', 'target', 'HTML', 'compressed', 'target'],
-      rows,
-      note: `${TIMES} requests each over one connection, HTTP included. The target is for the processor time of all threads, which is comparable on a busy machine. ${CRITICAL} services are critical and ${DEGRADED} degraded; one incident has ${STORM} alike alerts.`,
-    }
+    return [
+      {
+        title: `Pages with ${SERVICES} services and ${rounded(bench.rows)} alerts`,
+        columns: ['page', 'median', 'p90', 'processor', 'target', 'HTML', 'compressed', 'target'],
+        rows,
+        note: `${TIMES} requests each over one connection, HTTP included. The target is for the processor time of all threads, which is comparable on a busy machine. ${CRITICAL} services are critical and ${DEGRADED} degraded; one incident has ${STORM} alike alerts.`,
+      },
+    ]
   } finally {
     await server.child.stop()
     if (!bench.keep) forget(database)

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { bundle } from './bundle.ts'
 import { workedBy } from './children.ts'
 import { LOADS, nameOf, post, warmUp } from './load.ts'
+import { openPage, signIn } from './open-pages.ts'
 import { milliseconds, rounded, toText } from './report.ts'
 import { startIncmon } from './servers.ts'
 
@@ -34,6 +35,7 @@ const MAX_NAME = 80
 
 /** The parts of the write path. A function belongs to the part of its nearest caller in one of these files. */
 const PARTS: readonly (readonly [part: string, files: RegExp])[] = [
+  ['open pages and event streams', / src\/(http\/(web|pages)|server\/notices)|\bhono\/.*\/jsx\//],
   ['statements in SQLite', / src\/store\/sqlite\/open\.ts/],
   ['COMMIT', / src\/store\/sqlite\/commit\.ts/],
   ['preparing rows', / src\/store\//],
@@ -49,6 +51,7 @@ const { values } = parseArgs({
     load: { type: 'string', default: '1 new warning' },
     seconds: { type: 'string', default: '10' },
     connections: { type: 'string', default: '64' },
+    pages: { type: 'string', default: '0' },
   },
 })
 const load = LOADS.find((one) => nameOf(one) === values.load)
@@ -58,13 +61,17 @@ const directory = mkdtempSync(join(tmpdir(), 'incmon-profile-'))
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
 const { main: program } = await bundle(directory)
 const flags = ['--cpu-prof', `--cpu-prof-dir=${directory}`]
-const server = await startIncmon(program, join(directory, 'incmon.db'), { flags })
+const settings = ['--max-connections', '5000', '--max-connections-per-address', '5000']
+const server = await startIncmon(program, join(directory, 'incmon.db'), { flags, settings })
 await warmUp(server)
+const pages = Array.from({ length: Number(values.pages) }, async () => openPage(server, await signIn(server)))
+await Promise.all(pages)
 const began = Number(process.hrtime.bigint() / 1000n)
 const workedBefore = workedBy(server.child)
 const outcome = await post(server, load, { seconds: Number(values.seconds), connections: Number(values.connections) })
 // Samples also include time in which other programs had the CPU.
 const workedMs = workedBy(server.child) - workedBefore
+for (const page of pages) (await page).close()
 await server.child.stop()
 show(readProfile())
 

@@ -10,6 +10,7 @@ import { benchSlowDisk } from './fsync.ts'
 import { benchIngest } from './ingest.ts'
 import { isInstalled } from './load.ts'
 import { benchNotify } from './notify.ts'
+import { benchStreams } from './open-pages.ts'
 import { type Bench, type Options, PARTS, type PartName, readOptions, USAGE } from './options.ts'
 import { benchPages } from './pages.ts'
 import { benchPrune } from './prune.ts'
@@ -26,10 +27,11 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   start: benchStart,
   reads: benchReads,
   pages: benchPages,
+  streams: benchStreams,
   prune: benchPrune,
   notify: benchNotify,
 }
-/** Parts that run without the load generator. The `pages` part measures less without it. */
+/** Parts that run without the load generator. */
 const WITHOUT_LOAD: readonly PartName[] = ['reads', 'pages', 'prune']
 const MILLION = 1_000_000
 
