@@ -25,7 +25,9 @@ export function listFiring(
   filter: FiringFilter,
   page: Page,
 ): { readonly rowIds: readonly number[]; readonly total: number } {
-  const { from, to, serviceId } = filter
+  const { from, to, serviceId, silenced } = filter
+  // The overview searches for silenced alerts at each refresh.
+  if (silenced && state.silences.size() === 0) return { rowIds: [], total: 0 }
   const service = serviceId === undefined ? null : (state.serviceById.get(serviceId) ?? -1)
   const first = from === undefined ? 0 : state.firing.before(from)
   const end = to === undefined ? state.firing.size() : state.firing.before(to)
