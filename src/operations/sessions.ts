@@ -1,5 +1,5 @@
 /** Sessions: users sign in with a token or a setup link, are recognized by a cookie, and sign out. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
 import type { Plan } from '../domain/organization.ts'
 import { LONG_SESSION, personName, SETUP_LINK_LIFE, SHORT_SESSION } from '../domain/session/session.ts'
@@ -71,9 +71,9 @@ export function isSetupLink(deps: Deps, secret: string): boolean {
  */
 export function signInWithSetupLink(deps: Deps, secret: string, wanted: Wanted): NewSession {
   return deps.db.transaction(() => {
-    const hash = digest(secret)
-    const link = findSetupLink(deps.db, hash, deps.now())
-    if (!link || !deleteSetupLink(deps.db, hash))
+    const hashed = digest(secret)
+    const link = findSetupLink(deps.db, hashed, deps.now())
+    if (!link || !deleteSetupLink(deps.db, hashed))
       throw new IncmonError('unauthorized', 'This setup link has already been used or has expired.')
     return open(deps, link.organizationId, null, wanted)
   })
@@ -95,7 +95,7 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
  * Returns the CSRF token for a session. The token is derived from the session's secret, so nobody else can compute it.
  */
 export function csrfOf(secret: string): string {
-  return createHash('sha256').update(`csrf ${secret}`).digest('base64url')
+  return hash('sha256', `csrf ${secret}`, 'base64url')
 }
 
 /** Changes the display name in the session for a cookie. Does nothing if the session is unknown. */
@@ -130,5 +130,5 @@ function remember(deps: Deps, rowId: number, now: number): void {
 }
 
 function digest(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
