@@ -8,10 +8,12 @@ import type { Notice } from '../domain/notice.ts'
  */
 const PAUSE = 500
 /**
- * The additional time per open stream in milliseconds, because a delivery takes time for each stream. As long as
- * changes keep arriving, the pause doubles with each delivery until it reaches this length.
+ * The maximum share of the main thread's time used for deliveries. As long as changes keep arriving, the pause doubles
+ * with each delivery until it is long enough.
  */
-const PAUSE_PER_STREAM = 6
+const SHARE = 0.01
+/** The maximum additional pause per open stream, in milliseconds. */
+const MAX_PAUSE_PER_STREAM = 50
 const HEARTBEAT = 15_000
 /** The number of past deliveries kept for streams that reconnect. */
 const KEPT = 256
@@ -60,6 +62,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
   let number = 0
   let deliveredAt = Number.NEGATIVE_INFINITY
   let pause = PAUSE
+  let spent = 0
   let timer: NodeJS.Timeout | undefined
   const deliver = () => {
     timer = undefined
@@ -73,6 +76,10 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     }
     gathered.clear()
     kept.splice(0, kept.length - KEPT)
+    // Until then, permissions are checked and the streams are written.
+    setImmediate(() => {
+      spent = elapsed() - deliveredAt
+    })
   }
   const sendTo = (subscriber: Subscriber, bytes: Uint8Array) => {
     const finish = (isAllowed: boolean) => {
@@ -98,7 +105,8 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       else if (ids.size <= MAX_IDS) ids.add(id)
       if (timer) return
       const wait = deliveredAt + pause - elapsed()
-      pause = wait > 0 ? Math.min(pause * 2, PAUSE + PAUSE_PER_STREAM * subscribers.size) : PAUSE
+      const longest = PAUSE + Math.min(spent / SHARE, MAX_PAUSE_PER_STREAM * subscribers.size)
+      pause = wait > 0 ? Math.min(pause * 2, longest) : PAUSE
       timer = setTimeout(deliver, Math.max(0, wait))
     },
     subscribe: (subscriber, after) => {
