@@ -9,8 +9,12 @@ const SECOND = 1_000
 
 /** Gives Acme and Charlie a critical service each. Pages and the age of a rendering use the same clock. */
 function start(t: TestContext) {
-  const spent = { ms: 0 }
-  const world = makeWorld(t, undefined, undefined, { elapsed: () => spent.ms })
+  const spent = { ms: 0, perLook: 0 }
+  const elapsed = () => {
+    spent.ms += spent.perLook
+    return spent.ms
+  }
+  const world = makeWorld(t, undefined, undefined, { elapsed })
   const { app, db, acme, charlie, clock, server } = world
   const { notices } = server.web
   t.after(notices.close)
@@ -35,7 +39,7 @@ function start(t: TestContext) {
       follow((text) => text.includes('event: service') && resolve())
       notices.announce({ kind: 'service', id: 'a', organizationId: acme.key })
     })
-  return { ...world, enter, pass, follow, change }
+  return { ...world, enter, spent, pass, follow, change }
 }
 
 const updatedAt = ({ html }: { readonly html: string }) => /Updated <time datetime="([^"]+)"/.exec(html)?.[1]
@@ -122,4 +126,24 @@ test('a page waits longer until its next refresh if many pages are open', async 
   for (let count = 0; count < 5_000; count += 1) follow(() => {})
   const among = Number((await ada.refresh()).headers.get('x-refresh-after'))
   assert.deepEqual([alone, among > 10 * SECOND], [2_000, true])
+})
+
+test('pages wait longer until their next refresh if a refresh takes long', async (t) => {
+  const { enter, spent, follow } = start(t)
+  const ada = await enter()
+  for (let count = 0; count < 100; count += 1) follow(() => {})
+  const fast = Number((await ada.refresh()).headers.get('x-refresh-after'))
+  spent.perLook = 5
+  for (let count = 0; count < 20; count += 1) await ada.refresh()
+  const slow = Number((await ada.refresh()).headers.get('x-refresh-after'))
+  assert.deepEqual([fast, slow > 5 * SECOND], [2_000, true])
+})
+
+test('many pages do not refresh at the same time', async (t) => {
+  const { enter, follow } = start(t)
+  const ada = await enter()
+  for (let count = 0; count < 5_000; count += 1) follow(() => {})
+  const waits: number[] = []
+  for (let count = 0; count < 8; count += 1) waits.push(Number((await ada.refresh()).headers.get('x-refresh-after')))
+  assert.ok(Math.max(...waits) - Math.min(...waits) > 5 * SECOND, waits.join())
 })

@@ -24,6 +24,10 @@ export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly visitor: Who
   /** The current Unix time in milliseconds. */
   readonly now: number
+  /** When the handler was called, by the server's `elapsed`. */
+  readonly beganAt: number
+  /** Called with the time that rendering took in the main thread, in milliseconds. */
+  readonly onRendered?: (ms: number) => void
   /** The current time, and this visitor's time zone. */
   readonly viewer: Reader
   /** The `:id` parameter in the path, or ''. */
@@ -69,11 +73,12 @@ function route(
     method,
     path,
     handle: async (c, parts) => {
+      const beganAt = parts.server.elapsed()
       const visitor = await visitorOf(c, parts)
       const now = parts.deps.now()
       const viewer = viewerOf(c, visitor, now)
       let form = NO_FORM
-      const visit = { ...parts, c, now, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
+      const visit = { ...parts, c, now, beganAt, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
       try {
         if (method === 'POST') refuseOtherSites(c, parts)
         if (method === 'POST') form = await readForm(c, parts)

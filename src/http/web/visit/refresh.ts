@@ -8,16 +8,20 @@ import { cookieOf, serverAddress } from './visitor.ts'
 /** How often a page is rendered again without a change, in milliseconds, because it shows durations. */
 const MAX_AGE = 10_000
 const MAX_PAGES = 100
-/** The maximum share of CPU time used for refreshes. */
-const SHARE = 0.04
-/** The time that a request takes in addition to rendering, in milliseconds. */
-const REQUEST_COST = 0.3
-/** The approximate number of refreshes in the moving average. */
+/** The maximum share of the main thread's time used for refreshes. */
+const SHARE = 0.03
+/** The minimum time that a request takes in addition to rendering, in milliseconds. */
+const LEAST_COST = 0.15
+/** The time that a request takes, divided by the time in its handler. Node parses the request and writes the response. */
+const WHOLE_REQUEST = 2
+/** The approximate number of refreshes in each moving average. */
 const AVERAGED = 100
 /** The minimum and the maximum time between two refreshes of a page, in milliseconds. */
 const LEAST_WAIT = 2_000
 const MOST_WAIT = 300_000
 
+/** Its multiples are spread evenly. */
+const GOLDEN_RATIO = 0.618
 /** The maximum number of pages rendered at the same time. Each page reads several lists. */
 const SLOTS = 4
 
@@ -25,14 +29,15 @@ const SLOTS = 4
  * A page without CSRF tokens. `delivery` is the last delivery of notices before rendering started. `at` and `delivery`
  * are infinite until then.
  */
-type Rendering = { at: number; delivery: number; readonly reply: Promise<Reply> }
+type Rendering = { at: number; delivery: number; isFinished: boolean; readonly reply: Promise<Reply> }
 type Refreshes = {
   readonly pages: Map<string, Rendering>
   /** The last rendering of each slot. */
   readonly slots: Promise<unknown>[]
   started: number
-  /** The average time of a refresh, in milliseconds. */
-  cost: number
+  answered: number
+  /** The average times that a refresh takes in the main thread, in milliseconds. */
+  readonly cost: { request: number; rendering: number }
 }
 
 const refreshes = new WeakMap<Web, Refreshes>()
@@ -49,16 +54,35 @@ export function isRefresh({ c }: Pick<Visit, 'c'>): boolean {
 export async function refresh(visit: Visit, render: (visit: Visit) => Promise<Reply>): Promise<Reply> {
   const { server, visitor } = visit
   const { notices } = server.web
-  const state = refreshes.get(server.web) ?? { pages: new Map(), slots: [], started: 0, cost: REQUEST_COST }
+  const state = refreshes.get(server.web) ?? createRefreshes()
   refreshes.set(server.web, state)
   const key = keyOf(visit)
   const known = state.pages.get(key)
   const isCurrent = known !== undefined && known.delivery >= notices.lastDelivery(visitor.organizationId)
   const shared = isCurrent && server.elapsed() - known.at < MAX_AGE ? known : start(state, key, visit, render)
+  const { isFinished } = shared
   const reply = await shared.reply
-  state.cost += (REQUEST_COST - state.cost) / AVERAGED
-  const wait = Math.min(MOST_WAIT, Math.max(LEAST_WAIT, (notices.count() * state.cost) / SHARE))
-  return { ...reply, headers: { ...reply.headers, 'x-csrf': visitor.csrf, 'x-refresh-after': `${Math.round(wait)}` } }
+  const wait = waitAfter(state, notices.count(), isFinished ? server.elapsed() - visit.beganAt : 0)
+  return { ...reply, headers: { ...reply.headers, 'x-csrf': visitor.csrf, 'x-refresh-after': `${wait}` } }
+}
+
+function createRefreshes(): Refreshes {
+  return { pages: new Map(), slots: [], started: 0, answered: 0, cost: { request: LEAST_COST, rendering: 0 } }
+}
+
+/**
+ * Returns the time until a page's next refresh, in milliseconds. It varies, so that pages do not refresh at the same
+ * time.
+ * @param handled how long the handler took in milliseconds, or 0 if it waited for a rendering
+ */
+function waitAfter(state: Refreshes, pages: number, handled: number): number {
+  const { cost } = state
+  state.answered += 1
+  if (handled > 0) cost.request += (Math.max(LEAST_COST, WHOLE_REQUEST * handled) - cost.request) / AVERAGED
+  cost.rendering -= cost.rendering / AVERAGED
+  const wait = (pages * (cost.request + cost.rendering)) / SHARE
+  const factor = 0.75 + ((state.answered * GOLDEN_RATIO) % 1) / 2
+  return Math.round(Math.min(MOST_WAIT, Math.max(LEAST_WAIT, wait * factor)))
 }
 
 /** Renders a page when a slot is free. */
@@ -69,14 +93,18 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
     rendering.delivery = server.web.notices.lastDelivery(visitor.organizationId)
     const now = deps.now()
     const viewer = { ...visit.viewer, now }
-    const reply = await render({ ...visit, now, viewer, visitor: { ...visitor, csrf: '' } })
-    state.cost += (server.elapsed() - rendering.at) / AVERAGED
+    const onRendered = (ms: number) => {
+      state.cost.rendering += ms / AVERAGED
+    }
+    const reply = await render({ ...visit, now, viewer, visitor: { ...visitor, csrf: '' }, onRendered })
+    rendering.isFinished = true
     return reply
   }
   // Waits for the page's previous rendering, so that the next rendering includes more changes.
   const slot = state.started % SLOTS
   const reply = Promise.allSettled([state.pages.get(key)?.reply, state.slots[slot]]).then(run)
-  const rendering: Rendering = { at: Number.POSITIVE_INFINITY, delivery: Number.POSITIVE_INFINITY, reply }
+  const never = Number.POSITIVE_INFINITY
+  const rendering: Rendering = { at: never, delivery: never, isFinished: false, reply }
   state.started += 1
   state.slots[slot] = reply
   state.pages.delete(key)

@@ -51,13 +51,17 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshSeconds, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
   const frame = await frameOf(visit, current, banner)
+  const { elapsed } = visit.server
+  const beganAt = elapsed()
   const page = await renderPage({
     frame: { ...frame, still: shown.still ?? false },
     title,
     content,
     ...(refreshSeconds ? { refreshSeconds } : {}),
   })
-  return { status, ...packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers }) }
+  const body = packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers })
+  visit.onRendered?.(elapsed() - beganAt)
+  return { status, ...body }
 }
 
 /** Redirects to another page on this server, which then shows the confirmation selected by `done`. */
