@@ -47,14 +47,14 @@ export function builtSqliteVersion(): string | null {
   return build()?.sqlite ?? null
 }
 
-/** Returns the style sheet and the script of the web pages. In a checkout, they are built on demand. */
+/** Returns the style sheet and the script of the web pages. A checkout builds both on demand. */
 export function webTexts(): { readonly style: string; readonly script: string } {
   if (isSea()) return { style: textOf('style.css'), script: textOf('script.js') }
   const built = JSON.parse(builtByCheckout('--web'))
   return { style: built['style.css'], script: built['script.js'] }
 }
 
-/** Returns the licenses of all third-party components, sorted by name. In a checkout, they are collected on demand. */
+/** Returns the licenses of all third-party components, sorted by name. A checkout collects the licenses on demand. */
 export function listLicenses(): License[] {
   return JSON.parse(isSea() ? textOf('licenses.json') : builtByCheckout('--licenses')) as License[]
 }
@@ -98,7 +98,7 @@ function builtByCheckout(option: '--licenses' | '--web'): string {
   return execFileSync(process.execPath, ['build.mjs', option], options).toString()
 }
 
-/** Returns the loaded addon. The operating system recognizes its path and does not load a second copy. */
+/** Returns the loaded addon. The operating system recognizes the addon's path and does not load a second copy. */
 function loadedAddon(): object | null {
   const path = getEnvironmentData(LOADED)
   return typeof path === 'string' ? load(path) : null

@@ -26,7 +26,7 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
   })
 }
 
-/** Returns a function that returns 32 random bits. It requests many bits from the operating system at once. */
+/** Returns a function that returns 32 random bits. Requests many bits from the operating system at once. */
 function randomBits(): () => number {
   const pool = new Int32Array(1_024)
   let used = pool.length

@@ -233,7 +233,8 @@ function elapsed(): number {
 }
 
 /**
- * The maximum length of the kernel's accept queue. If it is full, connections are dropped and senders wait for seconds.
+ * The maximum length of the kernel's accept queue. If the queue is full, connections are dropped and senders wait for
+ * seconds.
  */
 const BACKLOG = 4_096
 

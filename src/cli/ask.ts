@@ -8,7 +8,7 @@ import type { Certificate } from '../domain/doctor/certificate.ts'
 import { certificateOf } from '../server/connection/tls.ts'
 import { visible } from './output.ts'
 
-/** `certificate` is the server's certificate. It is null for plain HTTP and if `system` is trusted. */
+/** `certificate` is the server's certificate, or null for plain HTTP and if `system` is trusted. */
 export type HttpResponse = {
   readonly ok: boolean
   readonly status: number
@@ -97,8 +97,8 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | n
 }
 
 /**
- * Returns the `detail` of a problem document. For any other response, returns its first words without markup, on one
- * line.
+ * Returns the `detail` of a problem document. For any other response, returns the first words of the body without
+ * markup, on one line.
  */
 export function detailOf(text: string): string {
   const detail = parseObject(text)?.detail

@@ -12,7 +12,7 @@ import { canShrink, letShrink } from '../store/sqlite/vacuum.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print, printError, visible } from './output.ts'
 
-/** Options shared by all commands. They can be placed before or after the command name. */
+/** Options shared by all commands. These options can be placed before or after the command name. */
 export type Common = Flags & { readonly json?: boolean }
 
 const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
@@ -49,8 +49,8 @@ export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnTyp
 }
 
 /**
- * Rewrites a file created by an older program so that pruning can shrink it. If this fails, prints the reason. The
- * caller must hold the lock.
+ * Rewrites a file created by an older program so that pruning can shrink it. If the rewrite fails, prints the reason.
+ * The caller must hold the lock.
  */
 export function makeShrinkable(db: Db): void {
   if (canShrink(db)) return
@@ -59,7 +59,7 @@ export function makeShrinkable(db: Db): void {
   if (refusal !== null) printError(`incmon: ${refusal}`)
 }
 
-/** Creates an organization named `default` if there is no organization yet. Returns null if there is one. */
+/** Creates an organization named `default` if there is no organization yet. Returns null if an organization exists. */
 export function createFirstOrganization(deps: Deps): OrganizationRecord | null {
   return deps.db.transaction(() =>
     listOrganizations(deps.db).length === 0 ? createOrganization(deps, FIRST_ORGANIZATION) : null,
@@ -88,8 +88,8 @@ export function requireCurrent(db: Db, options: Common): void {
 }
 
 /**
- * Returns the command that the user should run next, in quotes. It starts with the program as the user invoked it and
- * includes the current database and configuration.
+ * Returns the command that the user should run next, in quotes. The command starts with the program as the user invoked
+ * it, and includes the current database and configuration.
  */
 export function hint({ database, config }: Common, command: string): string {
   const options = [
@@ -100,7 +100,7 @@ export function hint({ database, config }: Common, command: string): string {
 }
 
 /**
- * Rewrites each quoted command in a message, such as `"incmon doctor"`, with the command that the user has to type. The
+ * Replaces each quoted command in a message, such as `"incmon doctor"`, with the command that the user has to type. The
  * domain and the server do not know how the program was invoked. A command that already names a file is left unchanged.
  */
 export function spellCommands(message: string, options: Common): string {

@@ -14,7 +14,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Thrown if a command fails. The message says why and what to do. */
+/** Thrown if a command fails. The message says why the command failed and what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }

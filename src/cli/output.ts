@@ -42,7 +42,7 @@ export function printError(text: string): void {
   process.stderr.write(`${forTerminal(text)}\n`)
 }
 
-/** Replaces the last line that was drawn on the terminal's standard error. Empty text clears it. */
+/** Replaces the last line that was drawn on the terminal's standard error. Empty text clears the line. */
 export function drawLine(text: string): void {
   process.stderr.write(`\r\u001b[K${visibleLine(text)}`)
 }

@@ -42,7 +42,7 @@ function listen(address: string): void {
   for (const kind of all) stream.addEventListener(kind, schedule)
 }
 
-/** Schedules a request for the page. Requests are at least two seconds apart. A hidden tab sends none. */
+/** Schedules a request for the page. Requests are at least two seconds apart. A hidden tab sends no requests. */
 function schedule(): void {
   pending = true
   if (document.hidden || timer !== 0) return
@@ -81,8 +81,8 @@ function apply(page: Document): void {
   document.title = page.title
   for (const after of page.querySelectorAll('[data-live][id], #symbols, #tab-icon')) {
     const before = document.getElementById(after.id)
-    // The confirmation of an action stays until the user opens another page. A page with content that is shown only
-    // once, such as a secret, is never refreshed.
+    // The confirmation of an action stays until the user opens another page.
+    // A page with content that is shown only once, such as a secret, is never refreshed.
     const isStill = before?.id === 'main' && !before.hasAttribute('data-live')
     if (before && after.id !== 'banner' && !isStill) morph(before, after)
   }

@@ -1,4 +1,4 @@
-/** The script of the web pages. Every page also works without it. */
+/** The script of the web pages. Every page also works without the script. */
 import { startKeys } from './keys.ts'
 import { startLive } from './live.ts'
 

@@ -32,7 +32,7 @@ export type Route = {
   readonly auth: { readonly carrier: TokenHeader; readonly scope: Scope } | null
   readonly query: Schema | null
   readonly body: Schema | null
-  /** Whether it accepts an Idempotency-Key. */
+  /** Whether the endpoint accepts an Idempotency-Key. */
   readonly takesKey?: boolean
   readonly answers: Answers
   readonly handle: (c: Context, parts: HandlerParts) => Reply | Promise<Reply>
@@ -60,7 +60,7 @@ export type HandlerParts = {
   readonly access: Access
   readonly deps: Pick<Deps, 'now' | 'engine'>
   readonly store: Store
-  /** Returns this process's import. Creates it on first use. */
+  /** Returns this process's import. Creates the import on first use. */
   readonly importing: () => Import
   readonly recent: Recent
   readonly server: ServerContext
@@ -79,8 +79,8 @@ export type Call<Query, Body> = {
 }
 
 /**
- * Runs a decision on behalf of the caller. Resolves with its outcome after the changes are on disk. Rejects with any
- * error that `decide` throws.
+ * Runs a decision on behalf of the caller. Resolves with the outcome of the decision after the changes are on disk.
+ * Rejects with any error that `decide` throws.
  */
 export function change<Outcome>(
   { deps, identity }: Pick<Call<unknown, unknown>, 'deps' | 'identity'>,

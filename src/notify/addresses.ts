@@ -1,6 +1,4 @@
-/**
- * Private addresses. Messages are not sent to them, because a channel could otherwise reach the server's own network.
- */
+/** Private addresses, to which no message is sent, because a channel could otherwise reach the server's own network. */
 import { BlockList, isIP } from 'node:net'
 
 const REFUSED_4 = [

@@ -19,7 +19,7 @@ import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'
 
 export type OutgoingMessage = {
-  /** The UUID of the message. It is the same for all attempts. */
+  /** The UUID of the message, which is the same for all attempts. */
   readonly id: string
   readonly kind: ChannelKind
   readonly secrets: ChannelSecrets

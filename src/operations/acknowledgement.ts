@@ -69,7 +69,7 @@ export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): 
 }
 
 /**
- * Acknowledges an incident. Does nothing if it is already acknowledged.
+ * Acknowledges an incident. Does nothing if the incident is already acknowledged.
  * @param actor the name of the signed-in user; null if nobody is signed in
  */
 export async function acknowledge(

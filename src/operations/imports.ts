@@ -36,7 +36,7 @@ const SWEEP_EVERY = 5_000
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
   const clock = beside.server ? null : createClock(world.now)
-  // Stores each request in a single transaction. Otherwise, another request could be stored between two of its chunks.
+  // Stores each request in a single transaction. Otherwise, another request could be stored between two chunks.
   const deps = clock ? withEngine({ ...world, now: clock.now }, undefined, Number.POSITIVE_INFINITY) : world
   return {
     take: async (deliveries) => {
@@ -55,7 +55,7 @@ export function createImport(world: Deps, beside: { readonly server: boolean }):
 
 type Clock = { readonly now: () => number; readonly set: (at: number) => void }
 
-/** A clock that can be set. It then runs at normal speed, so that retries time out. */
+/** A clock that can be set. After that, the clock runs at normal speed, so that retries time out. */
 function createClock(real: () => number): Clock {
   let ahead = 0
   return {

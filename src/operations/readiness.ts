@@ -36,7 +36,7 @@ function writeFault(db: Deps['db']): string | null {
   return null
 }
 
-/** Runs a check. If it cannot read the database, reports that writes fail too. */
+/** Runs a check. If the check cannot read the database, reports that writes fail too. */
 function checked(check: () => string | null): string | null {
   try {
     return check()

@@ -41,8 +41,8 @@ type Wanted = { readonly person: string; readonly agent: string; readonly stay: 
 
 /**
  * Creates a session for a token.
- * @throws IncmonError `unauthorized` if the token is unknown, revoked or expired; `forbidden` if it does not have read
- * access
+ * @throws IncmonError `unauthorized` if the token is unknown, revoked or expired; `forbidden` if the token does not
+ * have read access
  */
 export function signIn(deps: Deps, token: string, wanted: Wanted): NewSession {
   const identity = authenticate(deps, token.trim())

@@ -36,7 +36,7 @@ export type ServerContext = {
   readonly isTrusted: (address: string) => boolean
   /** Returns whether a shutdown was requested. In that case, connections are closed after each response. */
   readonly isStopping: () => boolean
-  /** Returns the promise that responses must wait for. It is null except for a moment during shutdown. */
+  /** Returns the promise that responses must wait for. The result is null except for a moment during shutdown. */
   readonly held: () => Promise<void> | null
   /** Returns where the server is listening, or null if the program runs without a server. */
   readonly listening: () => Listening | null

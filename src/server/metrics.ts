@@ -121,8 +121,8 @@ const MISNAMED = ['handles', 'requests', 'resources'].map((kind) => `nodejs_acti
 let ofProcess: Registry | null = null
 
 /**
- * Metrics about CPU, memory, garbage collection and event loop lag. They exist once per process and are shared by all
- * servers in it.
+ * Metrics about CPU, memory, garbage collection and event loop lag. These metrics exist once per process, and all
+ * servers in the process share them.
  */
 function processRegistry(): Registry {
   if (!ofProcess) {

@@ -11,8 +11,8 @@ import { type Repeated, watchRepeated } from './repeated.ts'
 const EVERY = 1_000
 
 /**
- * Starts the sweep. It works in small steps so that requests are served in between. If the database is locked, the next
- * run retries.
+ * Starts the sweep. The sweep works in small steps, so that requests are served in between. If the database is locked,
+ * the next run retries.
  */
 export function startSweeping(
   deps: Deps,

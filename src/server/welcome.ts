@@ -9,7 +9,7 @@ import { createToken, hasUsableToken } from '../operations/tokens.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { listSessions } from '../store/sessions.ts'
 
-/** `url` is where the server listens, `publicUrl` where browsers reach it. Neither has a trailing slash. */
+/** `url` is where the server listens, `publicUrl` where browsers reach it. Neither URL has a trailing slash. */
 type Addresses = {
   readonly url: string
   readonly publicUrl: string

@@ -19,11 +19,11 @@ const PART = /^[0-9a-f]{8}[0-9a-f-]{0,28}$/
 const DIGITS = 32
 /** No index supports a search for the end of a UUID, so only this many of the newest records are searched. */
 const NEWEST = 20_000
-/** The maximum number of matches to return. If there are several, commands list them. */
+/** The maximum number of matches to return. Commands list the matches if there are several. */
 const MAX_MATCHES = 5
 
 /**
- * Finds the records that have this number, or whose UUID starts with these characters. If there are none, finds the
+ * Finds the records that have this number, or whose UUID starts with these characters. If no record matches, finds the
  * newest records whose UUID ends with these characters. A UUID starts with its creation time, so records from the same
  * minute share the first 8 characters.
  * @param word an incident number, or at least 8 characters of a UUID; anything else matches nothing

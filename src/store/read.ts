@@ -1,4 +1,4 @@
-/** The interface through which other layers read the store: they pass a query function and its arguments. */
+/** The interface through which other layers read the store. A caller passes a query function and its arguments. */
 
 import type { SelectQueryBuilder } from 'kysely'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'

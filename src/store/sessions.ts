@@ -97,7 +97,7 @@ export function insertSession(
   )
 }
 
-/** Deletes a session. Returns whether the organization had it. */
+/** Deletes a session. Returns whether the organization had this session. */
 export function deleteSession(db: Db, organizationId: number, id: string): boolean {
   const uuid = uuidToBytes(id)
   if (!uuid) return false
@@ -123,13 +123,13 @@ export function insertSetupLink(db: Db, made: { hash: Buffer; organizationId: nu
   db.run(db.sql.insertInto('setup_links').values({ hash, organization_id: organizationId, expires_at: expiresAt }))
 }
 
-/** Finds the organization for a valid setup link. Returns null for any other link. */
+/** Finds the organization for a valid setup link. Returns null for any invalid link. */
 export function findSetupLink(db: Db, hash: Buffer, now: number): { readonly organizationId: number } | null {
   const rows = db.sql.selectFrom('setup_links').select('organization_id as organizationId')
   return db.first(rows.where('hash', '=', hash).where('expires_at', '>', now)) ?? null
 }
 
-/** Deletes a setup link. Returns whether it existed, so that it can be used only once. */
+/** Deletes a setup link. Returns whether the link existed, so that it can be used only once. */
 export function deleteSetupLink(db: Db, hash: Buffer): boolean {
   return db.run(db.sql.deleteFrom('setup_links').where('hash', '=', hash)) === 1
 }

@@ -1,4 +1,4 @@
-/** API tokens. Only their hashes are stored. */
+/** API tokens. Only the hashes of tokens are stored. */
 
 import type { Plan } from '../domain/organization.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -93,7 +93,7 @@ export function insertToken(
   )
 }
 
-/** Revokes a token. Does nothing if it is already revoked. Returns whether the organization has the token. */
+/** Revokes a token. Does nothing if the token is already revoked. Returns whether the organization has the token. */
 export function revokeTokenRow(db: Db, organizationId: number, id: string, at: number): boolean {
   const bytes = uuidToBytes(id)
   if (!bytes) return false

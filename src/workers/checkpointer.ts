@@ -31,7 +31,7 @@ export function startCheckpointer(
 
   const look = () => {
     if (isCopying) return
-    // A damaged log must never be copied. This also lets an idle server notice that the log is gone.
+    // A damaged log must never be copied. With this check, an idle server also notices that the log is gone.
     db.guardLog()
     const { log, copied } = db.checkpoint('NOOP')
     if (log - copied < CHECKPOINT_PAGES) return

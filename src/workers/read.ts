@@ -1,4 +1,4 @@
-/** The worker thread of a lane. It runs one query at a time. Each query sees the data committed before it started. */
+/** The worker thread of a lane. The thread runs one query at a time, on the data committed before the query started. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { openReader } from '../store/sqlite/open.ts'

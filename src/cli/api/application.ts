@@ -1,5 +1,6 @@
 /**
- * Runs the application inside a command if no server is running. It has the same routes but does not listen on a port.
+ * Runs the application inside a command if no server is running. The application has the server's routes but does not
+ * listen on a port.
  */
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'

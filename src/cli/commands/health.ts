@@ -52,7 +52,7 @@ async function askHealth(options: Options, now: number): Promise<void> {
   if (!options.json) print(`${health.url} is ready${warning === null ? '' : `; ${warning}`}`)
 }
 
-/** Returns a warning about the certificate. With --url, TLS has already verified it. */
+/** Returns a warning about the certificate. With --url, TLS has already verified the certificate. */
 function warningOf(shown: Certificate | null, options: Options, now: number): string | null {
   if (shown === null) return null
   const file = requireConfig(options)['tls-cert']

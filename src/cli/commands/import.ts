@@ -12,7 +12,7 @@ import { startProgress } from '../progress.ts'
 
 type Options = OrganizationOptions & {
   readonly cluster?: string
-  /** Whether to include silenced and inhibited alerts. Alertmanager never sends such alerts again. */
+  /** Whether to include silenced and inhibited alerts. Alertmanager sends no notifications about such alerts. */
   readonly suppressed?: boolean
 }
 

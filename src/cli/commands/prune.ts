@@ -1,4 +1,4 @@
-/** incmon prune: deletes expired records, or only counts them. It can run alongside a server. */
+/** incmon prune: deletes expired records, or only counts them. The command can run alongside a server. */
 import type { Command } from 'commander'
 import { confirmationText, type PruneOutput } from '../../operations/pruning/pruner.ts'
 import { type Api, withApi } from '../api/api.ts'

@@ -62,7 +62,7 @@ export async function runServe(options: Common): Promise<void> {
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   } catch (error) {
-    // Closes the server first. Otherwise, it would still respond after the database is closed.
+    // Closes the server first. Otherwise, the server would still respond after the database is closed.
     await running?.close()
     db.close()
     release()

@@ -1,4 +1,4 @@
-/** Writes the completion script for bash 3.2 and later. It does not require the bash-completion package. */
+/** Writes the completion script for bash 3.2 and later. The script does not require the bash-completion package. */
 import { type CommandNode, pathsOf, quoted, type Value, valueOptionsOf } from './words.ts'
 
 export function bashScript(program: string, nodes: readonly CommandNode[]): string {

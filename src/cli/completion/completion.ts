@@ -17,7 +17,7 @@ export function addCompletion(program: Command): void {
     .action((shell) => printCompletion(shell, program))
 }
 
-/** Prints the script. It contains all words, so the shell can complete them without starting the program. */
+/** Prints the script. The script contains all words, so the shell can complete them without starting the program. */
 function printCompletion(shell: Shell, program: Command): void {
   process.stdout.write(SCRIPTS[shell](program.name(), nodesOf(program, '', [])))
 }

@@ -12,7 +12,7 @@ export type FlagNode = {
   readonly takes: Value | null
 }
 
-/** A command. `path` is '' for the program itself. For a subcommand, it is for example 'token create'. */
+/** A command. `path` is '' for the program itself. For a subcommand, `path` is for example 'token create'. */
 export type CommandNode = {
   readonly path: string
   readonly commands: readonly { readonly name: string; readonly doc: string }[]

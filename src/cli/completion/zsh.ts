@@ -1,4 +1,4 @@
-/** Writes the completion script for zsh. It can be sourced after compinit or stored as _incmon in the fpath. */
+/** Writes the completion script for zsh. The script can be sourced after compinit or stored as _incmon in the fpath. */
 import { type CommandNode, pathsOf, quoted, type Value, valueOptionsOf } from './words.ts'
 
 export function zshScript(program: string, nodes: readonly CommandNode[]): string {

@@ -41,7 +41,7 @@ const problemShape = v.object({
   checks: v.optional(described(v.array(checkShape), 'Only for /readyz: all checks with their results')),
 })
 
-/** Schemas that several responses share. The document defines each one once and references it elsewhere. */
+/** Schemas that several responses share. The document defines each schema once and references it elsewhere. */
 const NAMED = {
   Alert: alertShape,
   Correlation: correlationShape,

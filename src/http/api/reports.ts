@@ -18,7 +18,7 @@ import {
 } from './shapes.ts'
 
 const LAST_DAYS = 30 * 86_400_000
-/** The maximum number of incidents in a report. A report loads all of them at once. */
+/** The maximum number of incidents in a report. A report loads all of its incidents at once. */
 const MAX_INCIDENTS = 5_000
 
 /** Statistics over the incidents for which the value is known. `of` is the number of these incidents. */
@@ -92,7 +92,7 @@ export const reportRoutes: readonly Route[] = [
   }),
 ]
 
-/** Returns the period of the report. By default, it covers the last 30 days. */
+/** Returns the period of the report. By default, the report covers the last 30 days. */
 function spanOf(query: { readonly from?: number | undefined; readonly to?: number | undefined }, now: number) {
   const to = query.to ?? Math.max(now, query.from ?? 0)
   return { from: query.from ?? Math.max(0, to - LAST_DAYS), to }

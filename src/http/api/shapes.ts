@@ -54,7 +54,7 @@ export function described<Described extends Schema>(
   ...examples: unknown[]
 ): Described {
   const metadata = v.metadata(examples.length > 0 ? { description, examples } : { description })
-  // Metadata must precede any transformation. After it, the metadata would describe the output instead of the input.
+  // Metadata must precede any transformation. Otherwise, the metadata would describe the output instead of the input.
   const [first, ...rest] = ('pipe' in schema ? schema.pipe : [schema]) as [
     Schema,
     ...v.PipeItem<unknown, unknown, never>[],

@@ -24,7 +24,7 @@ const UNAUTHORIZED: Readonly<Record<TokenHeader, string>> = {
   ci: 'missing or invalid token; send only the token, without Bearer, in the X-Ci-Token or X-Gitlab-Token header',
 }
 
-/** `access` says how the request arrived. Headers cannot change it. */
+/** `access` says how the request arrived. Headers cannot change `access`. */
 type Door = Pick<HandlerParts, 'store' | 'access'>
 
 /**

@@ -11,7 +11,7 @@ export function incomingOf(c: Context): HttpBindings['incoming'] | null {
 
 /**
  * Returns a header by its lower-case name. Repeated headers are joined with a comma, so a request with two tokens is
- * rejected. Node does this for every header because of an option set in `connections.ts`.
+ * rejected. Node joins all repeated headers because of an option set in `connections.ts`.
  */
 export function headerOf(c: Context, name: string): string | undefined {
   const incoming = incomingOf(c)

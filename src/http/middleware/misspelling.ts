@@ -1,6 +1,6 @@
 /**
- * Rejects misspelled parameters and fields in REST requests. If they were ignored, the request would do something that
- * the caller did not intend.
+ * Rejects misspelled parameters and fields in REST requests. If a misspelled name were ignored, the request would do
+ * something that the caller did not intend.
  */
 import type * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'

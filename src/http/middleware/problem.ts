@@ -71,7 +71,7 @@ const DAMAGED = 'the database is damaged; see GET /readyz for what to do'
 const OUR_FAULT =
   'internal error (a bug in incmon); see the server log for the cause, check GET /readyz, then send the request again'
 
-/** The maximum length of `detail`. Senders log error bodies, so they should stay below about 1 kB. */
+/** The maximum length of `detail`. Senders log error bodies, so each body should stay below about 1 kB. */
 const MAX_DETAIL = 300
 const MAX_FIELDS = 5
 const MAX_PATH = 40

@@ -1,4 +1,4 @@
-/** Replies: responses as plain values. Only `watch.ts` turns them into HTTP responses. */
+/** Replies: responses as plain values. Only `watch.ts` turns replies into HTTP responses. */
 
 export type Reply = {
   readonly status: number
@@ -8,7 +8,7 @@ export type Reply = {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
   /** The error text for the log. */
   readonly detail?: string
-  /** The internal error, if any. It is logged but not shown to the caller. */
+  /** The internal error, if any. The error is logged but not shown to the caller. */
   readonly error?: unknown
 }
 

@@ -43,7 +43,7 @@ export function watchRequests(server: ServerContext): Watch {
         error = reply.error
       } catch (thrown) {
         reply = problemOf(thrown)
-        // An expected error is explained in the response. Only its cause is logged.
+        // An expected error is explained in the response. Only the error's cause is logged.
         error = thrown instanceof IncmonError ? thrown.cause : thrown
         server.damage.note(error)
       } finally {

@@ -23,7 +23,7 @@ const PATH = '/operator/organizations'
 const MAX_NAME = 100
 const FREE: Plan = 'Free'
 
-/** Operator routes. They exist only on the Unix socket and within the program. */
+/** Operator routes. These routes exist only on the Unix socket and within the program. */
 export const operatorRoutes = [
   operator({
     method: 'GET',

@@ -1,4 +1,4 @@
-/** The page behind the acknowledge link in a message. It also works without signing in. */
+/** The page behind the acknowledge link in a message. The page also works without signing in. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Severity } from '../../domain/severity.ts'

@@ -35,7 +35,7 @@ export type Frame = Reader & {
   readonly script: string
   /** The session's CSRF token. */
   readonly csrf: string
-  /** The URL of this page. Forms redirect back to it. */
+  /** The URL of this page. Forms redirect back to this page. */
   readonly back: string
   readonly banner: Banner | null
   /**

@@ -72,7 +72,7 @@ export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiti
   </Alone>
 )
 
-/** The page for a setup link. Opening it changes nothing; its button signs the visitor in. */
+/** The page for a setup link. Opening the page changes nothing; its button signs the visitor in. */
 export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, person }) => (
   <Alone>
     <div class="card">
@@ -121,7 +121,8 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
         <Hidden fields={{ csrf }} />
         <dl class="pairs">
           {/*
-           * `seen` is the text before the edit. The form sends it to detect conflicts, but the visitor did not type it.
+           * `seen` is the text before the edit. The form sends `seen` to detect conflicts, but the visitor did not type
+           * it.
            */}
           {form.fields
             .filter(([name]) => name !== 'seen')

@@ -1,5 +1,5 @@
 /**
- * /acknowledge: the page behind the link in a message. Opening it changes nothing; its button acknowledges the
+ * /acknowledge: the page behind the link in a message. Opening the page changes nothing; its button acknowledges the
  * incident.
  */
 

@@ -23,7 +23,7 @@ const MAX_NAMES = 2
 
 /**
  * Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. `total` includes
- * those that are not shown. `states` contains the services' recent statuses.
+ * incidents that are not shown. `states` contains the services' recent statuses.
  */
 export async function openIncidents(
   visit: Visit,
@@ -52,8 +52,8 @@ export async function openIncidents(
 type Began = readonly (ServiceRecord & { readonly at: number })[]
 
 /**
- * `began` contains the unhealthy services and when their problems started. It is set for the first incident and null
- * for the others.
+ * `began` contains the unhealthy services and when their problems started. `began` is set for the first incident and
+ * null for the others.
  */
 function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null): OpenIncidentView {
   const { incident } = facts

@@ -35,7 +35,7 @@ export type PictureFacts = {
   readonly span: Span
   readonly groups: readonly AlertGroup<GroupedAlert>[]
   readonly changes: readonly Change[]
-  /** `group` is the key of the alert's group. It is set if the group does not list all of its alerts. */
+  /** `group` is the key of the alert's group. `group` is set if the group does not list all of its alerts. */
   readonly links: readonly (CorrelationRecord & { readonly group?: string | null })[]
   readonly people: readonly { readonly at: number; readonly text: string; readonly actor: string }[]
   readonly score: readonly StatusChange[] | null

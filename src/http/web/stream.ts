@@ -9,8 +9,8 @@ import type { PageRoute } from './visit/page.ts'
 import { visitorOf } from './visit/visitor.ts'
 
 /**
- * The maximum number of pending bytes per client. A client that falls behind is disconnected. It can reconnect without
- * losing events.
+ * The maximum number of pending bytes per client. A client that falls behind is disconnected. The client can reconnect
+ * without losing events.
  */
 const MAX_PENDING = 1_048_576
 /** How often the client's permissions are checked again, in milliseconds. */

@@ -12,7 +12,7 @@ export { type Progress, type Survey, survey } from './survey.ts'
 
 /**
  * `waits`: not null if nothing was deleted because more than half of the records have expired. `isLogDue`: whether to
- * log this; true once a day.
+ * log this outcome; true once a day.
  */
 export type PruneOutcome =
   | { readonly waits: null; readonly tally: Tally }

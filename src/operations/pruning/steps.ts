@@ -31,7 +31,7 @@ import type { Deps } from '../deps.ts'
 /** A pruning run for one organization, with the limits as of its start. */
 export type Pass = {
   readonly db: Db
-  /** The number of rows per step. It is lower for alerts, because each alert is checked together with its events. */
+  /** The number of rows per step. A step has fewer alerts, because each alert is checked together with its events. */
   readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
   readonly organizationId: number
   readonly cutoffs: Cutoffs

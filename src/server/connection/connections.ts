@@ -19,8 +19,7 @@ export const LIMITS = {
   maxHeaderSize: 16_384,
   // Without this option, Node keeps the first of two Authorization headers and drops the other.
   joinDuplicateHeaders: true,
-  // Without this option, Node itself rejects requests without a Host header, with neither an explanation nor a log
-  // line.
+  // Without this option, Node rejects requests without a Host header and explains and logs nothing.
   requireHostHeader: false,
 } as const
 /**
@@ -53,7 +52,7 @@ export type Connections = {
 }
 
 /**
- * Returns a server that is not listening yet. It uses HTTPS if there is a certificate.
+ * Returns a server that is not listening yet. The server uses HTTPS if there is a certificate.
  * @param lookEvery how often to look for unread responses, in milliseconds
  */
 export function createConnections(
@@ -136,7 +135,7 @@ async function drain(
   clearInterval(look)
 }
 
-/** Waits for connections that the operating system has accepted but Node has not. Closing the port would reset them. */
+/** Waits for connections that the operating system has accepted but Node has not: closing the port would reset them. */
 async function untilQuiet(server: Server): Promise<void> {
   let quiet = 0
   const onConnection = () => {
@@ -144,8 +143,7 @@ async function untilQuiet(server: Server): Promise<void> {
   }
   server.on('connection', onConnection)
   const until = performance.now() + QUIET_WITHIN
-  // Node accepts one connection per turn of the event loop. After a few turns without a new connection, none are
-  // pending.
+  // Node accepts one connection per turn of the event loop. After a few turns without one, none are pending.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
   server.off('connection', onConnection)
 }

@@ -1,5 +1,6 @@
 /**
- * The server's Unix socket, next to its database. Commands on this machine use it to access the API without a token.
+ * The server's Unix socket, next to its database. Commands on this machine use the socket to access the API without a
+ * token.
  */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
@@ -15,7 +16,7 @@ const UMASK = 0o177
 const MODE = 0o600
 const ENDING = '.sock'
 
-/** Returns the path of a database's socket. It is the same for all links to the file. */
+/** Returns the path of a database's socket. All links to the file have the same socket path. */
 export function socketPathOf(database: string): string {
   return `${realNameOf(database)}${ENDING}`
 }

@@ -59,7 +59,7 @@ function textOf(file: string, name: string): string {
   }
 }
 
-/** Returns the first certificate in the file, which is the server's own. The chain follows it. */
+/** Returns the first certificate in the file, which is the server's own. The chain follows the server's certificate. */
 function certificateIn(text: string, file: string): X509Certificate {
   try {
     return new X509Certificate(text)

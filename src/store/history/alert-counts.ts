@@ -53,7 +53,7 @@ function countOneMore(counts: Counts, key: number, part: number): void {
   counts.set(key, parts)
 }
 
-/** Returns each count twice: for its five-minute slot (level 0) and for its day (level 1). */
+/** Returns each count for its five-minute slot (level 0) and again for its day (level 1). */
 function countsOf(counts: Counts): [number, Counted][] {
   return [...counts].flatMap(([key, parts]) =>
     [...parts].flatMap(([part, alerts]): [number, Counted][] => [

@@ -13,7 +13,7 @@ export type PostmortemRecord = {
   readonly generatedAt: number
 }
 
-/** Finds an incident's latest postmortem. Returns null if there is none or the organization has no such incident. */
+/** Finds an incident's latest postmortem. Returns null if the postmortem or the incident does not exist. */
 export function findPostmortem(db: Db, organizationId: number, incidentId: string): PostmortemRecord | null {
   const bytes = uuidToBytes(incidentId)
   if (!bytes) return null

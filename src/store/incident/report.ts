@@ -21,7 +21,7 @@ export function findReliability(
   return incidents.length > most ? null : reliability(incidents, span.from, span.to)
 }
 
-/** Weeks are counted back from the end of the period. Week 0 is the last one. */
+/** Weeks are counted back from the end of the period. Week 0 is the last week. */
 export type WeekCount = { readonly week: number; readonly severity: Severity; readonly count: number }
 
 /** Counts incidents with from ≤ createdAt < to by week and severity, and lists their times to resolve in ms. */

@@ -48,7 +48,7 @@ export type LinkHistory = {
   readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
   /** Returns the conditions already linked to a change of the service. */
   readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
-  /** Stores a link. Returns whether it is new. */
+  /** Stores a link. Returns whether the link is new. */
   readonly store: (of: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }) => boolean
   /** Deletes a link unless it has a user's verdict. */
   readonly drop: (key: LinkKey) => void
@@ -112,7 +112,7 @@ function linkChanges(linking: Linking, from: number, to: number): void {
   }
 }
 
-/** Processes a scaling event. The start of a rollout is a change, and also confirms earlier pipelines. */
+/** Processes a scaling event. The start of a rollout is a change that also confirms earlier pipelines. */
 function linkScaling(linking: Linking, eventId: string, at: number): void {
   const begun = rolloutsNear(linking, at).some((rollout) => rollout.eventId === eventId)
   if (begun) linkChanges(linking, at - DAY, at + AFTER)

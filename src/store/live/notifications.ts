@@ -7,7 +7,7 @@ import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
 
-/** Queues a batch's notifications for each channel. If the organization has no channels, this takes one read. */
+/** Queues a batch's notifications for each channel. Takes a single read if the organization has no channels. */
 export function writeNotifications(db: Db, all: readonly NotificationDue[], newId: () => string): void {
   const channels = new Map<number, readonly ChannelRecord[]>()
   const notified = notifiedOf(db, all)

@@ -5,7 +5,7 @@ import { insertRows, updateRow } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 import type { SavedChange } from './save.ts'
 
-/** Inserts new services and updates existing ones. */
+/** Inserts new services and updates existing services. */
 export function saveServices(db: Db, services: readonly SavedChange<LiveService>[]): void {
   insertRows(
     db,

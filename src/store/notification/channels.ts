@@ -67,7 +67,7 @@ export function findChannel(db: Db, organizationId: number, id: string): Channel
   return row ? toRecord(row) : undefined
 }
 
-/** Finds a channel in any organization, to verify signed links. Returns undefined if there is none. */
+/** Finds a channel in any organization, to verify signed links. Returns undefined if there is no such channel. */
 export function findChannelById(db: Db, id: string): ChannelRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(db.sql.selectFrom('channels').selectAll().where('uuid', '=', bytes))
@@ -85,7 +85,7 @@ export function findChannelByName(db: Db, organizationId: number, name: string):
   return row ? toRecord(row) : undefined
 }
 
-/** Reads a channel's secrets. Call this only for sending. */
+/** Reads a channel's secrets. Call this function only for sending. */
 export function loadChannelSecrets(db: Db, rowId: number): ChannelSecrets | null {
   const row = db.first(db.sql.selectFrom('channel_secrets').selectAll().where('channel_id', '=', rowId))
   if (!row) return null

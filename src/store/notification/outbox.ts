@@ -85,7 +85,7 @@ const begun = query<{ channelId: number }>()((sql, hole) =>
     .limit(1),
 )
 
-/** Combines up to `limit` due notifications into one message. Returns false if none are due. */
+/** Combines up to `limit` due notifications into one message. Returns false if no notifications are due. */
 export function beginMessage(db: Db, channelId: number, now: number, limit: number): boolean {
   const due = db.sql.selectFrom('outbox').where('channel_id', '=', channelId).where('status', '=', 'pending')
   const ids = db

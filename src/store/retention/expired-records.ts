@@ -34,8 +34,8 @@ export function listIncidentsByAge(
 }
 
 /**
- * Deletes up to `limit` alerts and timeline entries of an incident. Once none are left, deletes the incident. Returns
- * the references in its timeline.
+ * Deletes up to `limit` alerts and timeline entries of an incident. Once no alerts and entries are left, deletes the
+ * incident. Returns the references in the incident's timeline.
  */
 export function dismantleIncident(
   db: Db,

@@ -1,4 +1,4 @@
-/** Finds the events and alerts referenced by retained records, so that they are retained too. */
+/** Finds the events and alerts that retained records reference, so that pruning keeps these events and alerts. */
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'

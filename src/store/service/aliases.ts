@@ -20,7 +20,7 @@ export function listAliasesOf(db: Db, organizationId: number, serviceId: string)
   return rowId === undefined ? [] : listAliases(db, rowId)
 }
 
-/** Replaces a service's aliases. Throws SQLITE_CONSTRAINT if another service has one of them. */
+/** Replaces a service's aliases. Throws SQLITE_CONSTRAINT if another service has one of these aliases. */
 export function replaceAliases(db: Db, organizationId: number, serviceId: number, refs: readonly AliasRef[]): void {
   db.run(db.sql.deleteFrom('aliases').where('service_id', '=', serviceId))
   const different = [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]

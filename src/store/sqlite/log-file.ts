@@ -115,7 +115,7 @@ function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null
 }
 
-/** Returns whether this process has the file open twice: here and in SQLite. Returns true if this is unknown. */
+/** Returns whether this process has the file open twice: here and in SQLite. Returns true if the answer is unknown. */
 function isOpenTwice(ino: number, dev: number): boolean {
   let found = 0
   for (const name of descriptors()) {

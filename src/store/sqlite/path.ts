@@ -7,7 +7,7 @@ import { StoreError } from './driver.ts'
 const MOUNTS = '/proc/self/mountinfo'
 
 /**
- * Returns the path next to which SQLite keeps the log. For a symbolic link, this is its target.
+ * Returns the path next to which SQLite keeps the log. For a symbolic link, returns the path of its target.
  * @throws StoreError if the file has a second name (a hard link, or a bind mount of the file), because two servers
  * could then use separate logs for the same pages
  */
@@ -32,7 +32,7 @@ export function realNameOf(file: string): string {
   return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
 }
 
-/** Returns null if the file is missing or inaccessible. Opening it will report the reason. */
+/** Returns null if the file is missing or inaccessible. Opening the file will report the reason. */
 export function entryAt(path: string): Stats | null {
   try {
     return statSync(path)

@@ -14,7 +14,7 @@ import {
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
 
-/** Used only to build queries. `open.ts` runs them. */
+/** Used only to build queries. `open.ts` runs the queries. */
 export const builder = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -96,7 +96,7 @@ export function insertRows<Table extends TableName>(db: Db, table: Table, rows: 
 }
 
 /**
- * Updates columns of one row. If `before` is given, it writes only the columns that differ, because SQLite rewrites an
+ * Updates columns of one row. If `before` is given, writes only the columns that differ, because SQLite rewrites an
  * index entry whenever the statement contains one of its columns, even with the same value.
  */
 export function updateRow<Table extends TableName>(

@@ -4,7 +4,7 @@ import { errorCode, isDamage } from './fault.ts'
 import type { Db } from './open.ts'
 import { SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 
-/** Throws StoreError if the copy is damaged. `database`: the original file, which is then damaged too. */
+/** Throws StoreError if the copy is damaged. `database`: the original file, which is probably damaged too. */
 export function requireSound(copy: string, database: string): void {
   const fault = faultIn(copy)
   if (fault)

@@ -110,7 +110,8 @@ export const channelChangeBody = v.object({
 })
 
 /**
- * Creates a channel. Returns its id, its signing secret (null unless it is a webhook), and warnings about its URL.
+ * Creates a channel. Returns the channel's id, its signing secret (null unless it is a webhook), and warnings about the
+ * URL.
  * @throws IncmonError `invalid`; `conflict` if the name is taken or the server cannot send email
  */
 export async function addChannel(

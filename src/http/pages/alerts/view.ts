@@ -33,7 +33,7 @@ export type AlertFilters = {
   readonly group: boolean
 }
 
-/** An active filter that has no form field. It is shown as a chip that can be removed. */
+/** An active filter that has no form field. The filter is shown as a chip that can be removed. */
 export type ChipView = { readonly text: string; readonly without: string; readonly field: readonly [string, string] }
 
 export type AlertsView = {
@@ -44,7 +44,7 @@ export type AlertsView = {
   readonly span: Span
   readonly bins: readonly HistogramBin[]
   readonly rows: readonly AlertRowView[]
-  /** `total` counts all matching alerts, `shown` those in the rows. */
+  /** `total` counts all matching alerts, `shown` the alerts in the rows. */
   readonly total: number
   readonly shown: number
   readonly firing: number

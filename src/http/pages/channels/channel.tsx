@@ -40,7 +40,7 @@ type Props = {
   readonly reader: Reader
   readonly channel: ChannelView
   readonly deliveries: readonly DeliveryView[]
-  /** The signing secret created by this request. It is shown only once. */
+  /** The signing secret created by this request, which is shown only once. */
   readonly secret: string | null
   readonly children?: Child
 }

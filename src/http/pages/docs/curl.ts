@@ -19,7 +19,7 @@ export function curlOf({ method, path, operation }: Entry, document: OpenApiDocu
   return parts.join(' \\\n  ')
 }
 
-/** Returns the variables used for IDs in the path and body. `list` is the path that lists their values. */
+/** Returns the variables used for IDs in the path and body. `list` is the path of the list that contains the IDs. */
 export function variablesOf({ path, operation }: Entry): { readonly name: string; readonly list: string }[] {
   const inPath = [...path.matchAll(/(.*\/(\w+?)s)\/\{(\w+)\}/g)].map(([, list = '', noun = '', parameter = '']) => ({
     name: variable(`${noun}_${parameter}`),

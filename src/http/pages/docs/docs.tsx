@@ -19,8 +19,8 @@ export type DocsProps = {
 type Group = { readonly name: string; readonly description: string; readonly entries: readonly Entry[] }
 
 /**
- * Returns the page as HTML. It has no script and loads nothing. Its style is inline, so the Content-Security-Policy
- * must allow the style's hash.
+ * Returns the page as HTML. The page has no script and loads nothing. The style is inline, so the
+ * Content-Security-Policy must allow the style's hash.
  */
 export function docsPage(props: DocsProps): string {
   return html`<!doctype html>${<Page {...props} />}`.toString()

@@ -8,7 +8,7 @@ import { position, rounded } from './scale.ts'
 const PADDING = 8
 const ROW = 26
 const BAR = 20
-/** The maximum number of ticks per bar. More would merge into one thick line. */
+/** The maximum number of ticks per bar. More ticks would merge into one thick line. */
 const MAX_TICKS = 40
 const MARKS = new Set(['critical', 'error', 'warning', 'info'])
 
@@ -62,7 +62,7 @@ const Linked: FC<{ bar: PlacedBar; children?: unknown }> = ({ bar, children }) =
     </a>
   )
 
-/** Returns the accessible name of a link. It contains the visible label, which voice control requires. */
+/** Returns the accessible name of a link. The name contains the visible label, which voice control requires. */
 function nameOf({ label, title }: PlacedBar): string {
   return title.includes(label) ? title : `${label}. ${title}`
 }
@@ -91,7 +91,7 @@ const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolea
   </g>
 )
 
-/** Returns the positions of the events in percent of the bar. If there are too many, picks an even selection. */
+/** Returns the positions of the events in percent of the bar. If there are too many events, picks an even selection. */
 function ticksIn({ events, startsAt, endsAt, level }: PlacedBar, { now, span }: LanePicture): readonly number[] {
   if (!MARKS.has(level) || events.length < 2) return []
   const own = { from: Math.max(startsAt, span.from), to: Math.min(endsAt ?? now, span.to) }

@@ -187,7 +187,7 @@ function anchorOf(side: Side): 'start' | 'end' {
   return side === 'right' ? 'start' : 'end'
 }
 
-/** Draws the dimension line. Its text is above the line, or to its left if the line is short. */
+/** Draws the dimension line. The text is above the line, or to the left of a short line. */
 const Lead: FC<{ picture: LanePicture; widths: Widths }> = ({ picture, widths }) => {
   const { lead, span } = picture
   if (!lead || lead.to - lead.from < 1000 || lead.from < span.from || lead.to > span.to) return null

@@ -73,8 +73,8 @@ const WEIGHT: Readonly<Record<LaneBar['level'], number>> = {
 }
 
 /**
- * Places the bars of one lane by first fit, in order of their start. If there are too many, only the most severe get a
- * row.
+ * Places the bars of one lane by first fit, in order of their start. If there are too many bars, only the most severe
+ * get a row.
  */
 export function placeLane(
   name: LaneName,

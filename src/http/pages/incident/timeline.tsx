@@ -85,7 +85,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
   )
 }
 
-/** The first words of generated entries. Only these are capitalized; a name at the start is left unchanged. */
+/** The first words of generated entries. Only these words are capitalized; a name at the start is left unchanged. */
 const OURS =
   /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|the silence)[ :]/
 

@@ -77,7 +77,7 @@ export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Co
   </button>
 )
 
-/** A secret in a green box. It is shown only once. */
+/** A secret in a green box, which is shown only once. */
 export const Secret: FC<{ id: string; text: string; children?: Child }> = ({ id, text, children }) => (
   <div class="secret">
     {children}

@@ -10,7 +10,7 @@ type Props = {
   readonly page: number
   readonly pages: number
   readonly addressOf: (page: number) => string
-  /** The word before the page number. It distinguishes two sets of page links for the same list. */
+  /** The word before the page number. The word distinguishes two sets of page links for the same list. */
   readonly name?: string
 }
 

@@ -125,7 +125,8 @@ const SIZES: Readonly<Record<ServiceState, number>> = { critical: 18, degraded: 
 const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 
 /**
- * The maximum number of cells on the wall. Healthy services beyond it are shown as a number with a link to the list.
+ * The maximum number of cells on the wall. The remaining healthy services are shown as a number with a link to the
+ * list.
  */
 const MAX_CELLS = 600
 

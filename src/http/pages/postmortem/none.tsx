@@ -1,4 +1,4 @@
-/** The page shown if there is no postmortem. It explains why and what to do. */
+/** The page shown if there is no postmortem. The page explains why, and what to do. */
 import type { FC } from 'hono/jsx'
 
 type Props = {

@@ -46,7 +46,7 @@ type WrittenProps = {
   readonly view: PostmortemView
 }
 
-/** Renders a section written by people, as text or as an input field. If empty, shows its question. */
+/** Renders a section written by people, as text or as an input field. If the section is empty, shows its question. */
 export const EditableText: FC<WrittenProps> = ({ name, label, question, text, view }) => {
   const { canWrite, document, editing, refused, incident, csrf } = view
   const address = `${incident.href}/postmortem`

@@ -13,7 +13,7 @@ export const SECTIONS = [
   ...['Summary', 'Impact', 'Detection', 'Timeline', 'Contributing factors', 'Root cause', 'Recovery'],
   ...['Figures', 'Lessons', 'Action items', 'Recurrence', 'Evidence'],
 ] as const
-/** The maximum number of timeline rows on the page. The Markdown export contains all of them. */
+/** The maximum number of timeline rows on the page. The Markdown export contains all rows. */
 const MAX_ROWS = 200
 
 export const Section: FC<{ name: (typeof SECTIONS)[number]; children?: unknown }> = ({ name, children }) => (

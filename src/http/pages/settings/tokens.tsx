@@ -24,7 +24,7 @@ type Props = {
   readonly tokens: readonly TokenView[]
   readonly form: TokenForm
   readonly faults: readonly Fault[]
-  /** The token created by this request. It is shown only once. */
+  /** The token created by this request, which is shown only once. */
   readonly created: { readonly name: string; readonly secret: string } | null
 }
 

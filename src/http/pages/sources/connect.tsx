@@ -18,7 +18,7 @@ type Props = {
   readonly path: string
   /** The URL at which senders reach this server. */
   readonly address: string
-  /** The token created by this request. It is shown only once. */
+  /** The token created by this request, which is shown only once. */
   readonly secret: string | null
   readonly canAdminister: boolean
   readonly arrival: Arrival | null

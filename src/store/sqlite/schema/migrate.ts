@@ -12,7 +12,7 @@ export const MIGRATIONS = ['0001_create_tables'] as const
 export const MIGRATIONS_TABLE =
   'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT'
 
-/** The names of the migrations in order, and their SQL. Tests use their own. */
+/** The names of the migrations in order, and their SQL. Tests use their own migrations. */
 export type Migrations = { readonly names: readonly string[]; readonly textOf: (name: string) => string }
 const OURS: Migrations = { names: MIGRATIONS, textOf: migrationText }
 
