@@ -7,6 +7,7 @@ import type { Effect } from '../domain/state/effect.ts'
 import type { State } from '../domain/state/state.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { noticesOf } from './notices.ts'
+import { PostmortemsDue, type Prepared } from './postmortems.ts'
 import type { EngineStore } from './store.ts'
 
 /** An input to the engine: a webhook request, a user's change, or a step of the sweep. */
@@ -17,6 +18,8 @@ export type Input<Outcome = unknown> = {
    * facts, and calls `decide` again. `now`: the Unix time of the first call, in milliseconds.
    */
   readonly decide: (ctx: Context, now: number) => Decided<Outcome>
+  /** The postmortems of the incidents that this input resolves, once they have been generated. */
+  readonly prepared?: Prepared
 }
 /** `serviceIds`: the row ids of the services to evaluate at the end of the batch. */
 export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds: readonly number[] }
@@ -42,6 +45,7 @@ export type Batch = {
  * Processes inputs until `isEnough` returns true, then saves the effects. A failing input does not affect the others.
  * @returns the outcomes of the inputs that were processed, in order
  * @throws the error from `save`, after rolling everything back
+ * @throws PostmortemsDue if the first input resolves incidents and their postmortems have not been generated
  * @throws SplitBatch if a service cannot be evaluated and there is more than one input
  */
 export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isEnough: () => boolean): Promise<Batch> {
@@ -55,29 +59,36 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   const undo = savepoint(deciding)
   const outcomes: Batch['outcomes'][number][] = []
   const touched = new Map<number, number>()
+  let save = store.save
   try {
     for (const input of inputs) {
       const before = effects.length
       const undoInput = savepoint(deciding)
-      const result = await decideOne(deciding, input)
+      const prepared = input.prepared?.isStale() ? undefined : input.prepared
+      const now = prepared?.now ?? deps.now()
+      const result = await decideOne(deciding, input, now)
       const isAlone = needsOwnBatch(effects, before)
-      if (isAlone && before > 0) {
+      if (isAlone && outcomes.length > 0) {
         undoInput()
         // Each context counts work. Clearing the contexts discards the work for the undone input.
         deciding.contexts.clear()
         break
       }
+      if (!input.prepared && effects.some(({ kind }) => kind === 'postmortem-due')) {
+        throw new PostmortemsDue([...effects], now)
+      }
+      if (isAlone && prepared) save = prepared.save
       outcomes.push(result)
       if ('serviceIds' in result) for (const id of result.serviceIds) touched.set(id, input.organizationId)
       if (isAlone || isEnough()) break
     }
     const most = effects.length + MAX_EVALUATION_WORK
     for (const [serviceId, organizationId] of touched) {
-      const result = await decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, most) })
+      const result = await decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, most) }, deps.now())
       if (!('error' in result)) continue
       throw outcomes.length > 1 ? new SplitBatch('evaluation', { cause: result.error }) : result.error
     }
-    const linked = effects.length > 0 ? await store.save(effects, environment.newId) : []
+    const linked = effects.length > 0 ? await save(effects, environment.newId) : []
     for (const organization of state.organizations.values()) settleBatch(organization)
     state.journal.clear()
     return { outcomes, effects, notices: [...noticesOf(effects), ...linked] }
@@ -111,7 +122,7 @@ export async function tryInput<Outcome>(
   const deciding = startDeciding(deps)
   const undo = savepoint(deciding)
   try {
-    const result = await decideOne(deciding, input)
+    const result = await decideOne(deciding, input, deps.now())
     if ('error' in result) throw result.error
     return await complete(result.outcome as Outcome, [...deciding.effects])
   } finally {
@@ -153,10 +164,13 @@ function needsOwnBatch(effects: readonly Effect[], from: number): boolean {
 }
 
 /** Processes one input, and loads any missing facts. Most inputs need no facts. */
-async function decideOne(deciding: Deciding, input: Input): Promise<Decided<unknown> | { readonly error: unknown }> {
+async function decideOne(
+  deciding: Deciding,
+  input: Input,
+  now: number,
+): Promise<Decided<unknown> | { readonly error: unknown }> {
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }
-  const now = deciding.now()
   for (;;) {
     const undo = savepoint(deciding)
     try {

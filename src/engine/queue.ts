@@ -6,6 +6,7 @@ import type { Delivery } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
 import { type Batch, type Input, SplitBatch } from './batch.ts'
 import { unavailable } from './large.ts'
+import { createPostmortemQueue, PostmortemsDue } from './postmortems.ts'
 import type { EngineStore } from './store.ts'
 
 /** A queued input. `delivery` is null unless the input is a webhook request or one of its chunks. */
@@ -28,7 +29,7 @@ export type Queue = {
 }
 
 export type QueueDeps = {
-  readonly store: Pick<EngineStore, 'sync' | 'faultOf'>
+  readonly store: Pick<EngineStore, 'sync' | 'faultOf' | 'prepare'>
   readonly now: () => number
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly elapsed: () => number
@@ -82,9 +83,18 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
     running ??= run()
   }
 
+  const postmortems = createPostmortemQueue(store.prepare, (input) => {
+    inputs.unshift(input)
+    start()
+  })
+
   const run = async () => {
     while (inputs.length > 0 || works.length > 0) {
-      await works.shift()?.()
+      const work = works.shift()
+      if (work) {
+        await work()
+        postmortems.invalidate()
+      }
       if (inputs.length === 0) continue
       await gather()
       await next()
@@ -126,6 +136,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
     }
     try {
       const batch = await decide(taken, isEnough)
+      postmortems.watch(batch.effects)
       lastMs = elapsed() - began
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
       // While a batch is being synced, only one more batch can be decided and saved.
@@ -152,6 +163,10 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
   }
 
   const failed = async (taken: readonly Queued[], error: unknown): Promise<Progress> => {
+    if (error instanceof PostmortemsDue && taken[0]) {
+      postmortems.add(taken[0], error)
+      return { count: 1, retry: [] }
+    }
     const fault = store.faultOf(error)
     const count = taken.length
     if (fault === 'busy') {
@@ -190,10 +205,13 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
         works.push(() => work().then(resolve, reject))
         start()
       }),
-    size: () => inputs.length,
+    size: () => inputs.length + postmortems.size(),
     drained: async () => {
-      while (running) await running
-      await answered
+      do {
+        while (running) await running
+        await answered
+        await postmortems.settled()
+      } while (running || postmortems.size() > 0)
     },
   }
 }

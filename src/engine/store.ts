@@ -22,6 +22,11 @@ export type EngineStore = {
    */
   readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>
   /**
+   * Generates the postmortems that the effects require, and returns a `save` that uses them. It generates again those
+   * whose incident differs by then. Never rejects.
+   */
+  readonly prepare: (effects: readonly Effect[]) => Promise<EngineStore['save']>
+  /**
    * Returns the links that these alerts would have if the effects were saved, keyed by the alert's row id. Saves
    * nothing.
    */

@@ -4,7 +4,7 @@ import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Journal } from '../domain/state/collections.ts'
 import type { FactKind, IdTable } from '../domain/state/context.ts'
-import type { Effect } from '../domain/state/effect.ts'
+import type { Effect, TimelineEntry } from '../domain/state/effect.ts'
 import type { OrganizationState } from '../domain/state/state.ts'
 import { listLinksOfAlert } from './correlation/links.ts'
 import type { NewPostmortem } from './incident/postmortems.ts'
@@ -17,24 +17,32 @@ import type { Read } from './read.ts'
 import { errorCode, isBusy, isFull, isStoreFailure } from './sqlite/fault.ts'
 import type { Db } from './sqlite/open.ts'
 
+/** A required postmortem, and the entries of its incident's timeline that are saved with it. */
+type Due = readonly [due: Extract<Effect, { readonly kind: 'postmortem-due' }>, entries: readonly TimelineEntry[]]
+
 /** Thrown to roll back a transaction that only computes a result. */
 const UNDO = Symbol('undo')
 
+type Generated = NewPostmortem | null
+type Generate = (...due: Due) => Generated | Promise<Generated>
+
 /** @param read reads large records in another thread if possible, so that other requests do not have to wait */
 export function createEngineStore(db: Db, read: Read) {
-  /** Generates the postmortems that the effects require, from the records that are already saved. */
-  const generateAll = async (effects: readonly Effect[]): Promise<readonly NewPostmortem[]> => {
-    const found: NewPostmortem[] = []
-    for (const due of effects) {
-      if (due.kind !== 'postmortem-due') continue
-      const entries = effects.flatMap((one) =>
-        one.kind === 'timeline-added' && one.incidentId === due.incident.rowId ? one.entry : [],
-      )
-      // Resolving an incident must not fail because the reader thread is unavailable.
-      const postmortem = await read(generatePostmortem, due, entries).catch(() => generatePostmortem(db, due, entries))
-      if (postmortem) found.push(postmortem)
+  const generateHere: Generate = (...due) => generatePostmortem(db, ...due)
+  // Resolving an incident must not fail because the reader thread is unavailable.
+  const generate: Generate = (...due) => read(generatePostmortem, ...due).catch(() => generateHere(...due))
+
+  const saveWith = async (
+    generateOne: Generate,
+    effects: readonly Effect[],
+    newId: () => string,
+  ): Promise<readonly Notice[]> => {
+    const postmortems: NewPostmortem[] = []
+    for (const due of listDue(effects)) {
+      const postmortem = await generateOne(...due)
+      if (postmortem) postmortems.push(postmortem)
     }
-    return found
+    return db.transactionAhead(() => saveEffects(db, effects, newId, postmortems))
   }
 
   return {
@@ -49,9 +57,21 @@ export function createEngineStore(db: Db, read: Read) {
     lastRowIds: async (): Promise<Record<IdTable, number>> => findLastRowIds(db),
     fact: async (organizationId: number, kind: FactKind, asked: object): Promise<unknown> =>
       findFact(db, organizationId, kind, asked),
-    save: async (effects: readonly Effect[], newId: () => string): Promise<readonly Notice[]> => {
-      const postmortems = await generateAll(effects)
-      return db.transactionAhead(() => saveEffects(db, effects, newId, postmortems))
+    save: (effects: readonly Effect[], newId: () => string) => saveWith(generate, effects, newId),
+    prepare: async (effects: readonly Effect[]) => {
+      const made = new Map<string, Generated>()
+      for (const due of listDue(effects)) {
+        await read(generatePostmortem, ...due).then(
+          (postmortem) => void made.set(keyOf(due), postmortem),
+          // Generated in this thread when the effects are saved.
+          () => {},
+        )
+      }
+      const generateAgain: Generate = (...due) => {
+        const known = made.get(keyOf(due))
+        return known === undefined ? generateHere(...due) : known && { ...known, id: due[0].id }
+      }
+      return (decided: readonly Effect[], newId: () => string) => saveWith(generateAgain, decided, newId)
     },
     tryLinks: async (
       effects: readonly Effect[],
@@ -78,4 +98,17 @@ export function createEngineStore(db: Db, read: Read) {
     },
     sync: db.sync,
   }
+}
+
+function listDue(effects: readonly Effect[]): Due[] {
+  return effects.flatMap((due) => {
+    if (due.kind !== 'postmortem-due') return []
+    const ofIncident = (one: Effect) =>
+      one.kind === 'timeline-added' && one.incidentId === due.incident.rowId ? one.entry : []
+    return [[due, effects.flatMap(ofIncident)]]
+  })
+}
+
+function keyOf([{ incident, at }, entries]: Due): string {
+  return JSON.stringify([incident, at, entries])
 }

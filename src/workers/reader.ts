@@ -6,7 +6,7 @@ import { startWorker } from '../assets.ts'
 import { IncmonError } from '../domain/error.ts'
 import { type Read, readHere } from '../store/read.ts'
 import type { Db } from '../store/sqlite/open.ts'
-import { LANES, slowQuery } from './reads.ts'
+import { LANES, type Lane, slowQuery } from './reads.ts'
 
 export type Question = { readonly name: string; readonly args: readonly unknown[] }
 export type Answer = { readonly result: unknown } | { readonly error: unknown; readonly code: string }
@@ -17,6 +17,8 @@ export type Reader = {
    * error
    */
   readonly read: Read
+  /** Starts the thread that generates postmortems, so that the first resolution does not have to wait for it. */
+  readonly start: () => void
   /** Stops the threads. Waiting queries are rejected. */
   readonly close: () => Promise<void>
 }
@@ -28,15 +30,28 @@ type PendingQuestion = Question & {
 
 /** The maximum number of waiting queries per lane. */
 const MAX_WAITING = 32
+/**
+ * How long a postmortem can take, in milliseconds, before its thread is ended. One for 6,500 alerts takes 300 ms, or two
+ * seconds with a cold cache.
+ */
+const MAX_POSTMORTEM_MS = 10_000
 
 /** Called with the reason why a thread failed. */
 export type Failed = (error: unknown) => void
 
 /** Creates a reader with one lane for each name in `LANES`. A lane starts its worker thread with its first query. */
-export function createReader(db: Db, start = startWorker, failed: Failed = () => {}): Reader {
-  const lanes = new Map(LANES.map((lane) => [lane, createLane(() => start('read', db.file), failed)]))
+export function createReader(
+  db: Db,
+  start = startWorker,
+  failed: Failed = () => {},
+  maxPostmortemMs = MAX_POSTMORTEM_MS,
+): Reader {
+  const begin = () => start('read', db.file)
+  const laneOf = (lane: Lane) => createLane(begin, failed, lane === 'postmortem' ? maxPostmortemMs : null)
+  const lanes = new Map(LANES.map((lane) => [lane, laneOf(lane)]))
   const read = readHere(db)
   return {
+    start: () => lanes.get('postmortem')?.start(),
     read: (query, ...args) => {
       const slow = slowQuery(query)
       if (!slow) return read(query, ...args)
@@ -49,38 +64,60 @@ export function createReader(db: Db, start = startWorker, failed: Failed = () =>
   }
 }
 
-/** Runs one query at a time. If the thread ends, only the current query fails, and the next one starts a new thread. */
-function createLane(start: () => Worker, failed: Failed) {
+/**
+ * Runs one query at a time. If the thread ends, only the current query fails, and the next one starts a new thread.
+ * @param maxMs the time after which a query's thread is ended; null for no limit
+ */
+function createLane(start: () => Worker, failed: Failed, maxMs: number | null) {
   let waiting: PendingQuestion[] = []
   let current: PendingQuestion | null = null
   let worker: Worker | null = null
+  let timer: NodeJS.Timeout | undefined
   let closed = false
 
   const next = () => {
+    clearTimeout(timer)
     current = waiting.shift() ?? null
     if (!current) return
     worker ??= started()
     const { name, args } = current
     worker.postMessage({ name, args } satisfies Question)
+    if (maxMs !== null) timer = setTimeout(giveUp, maxMs, maxMs)
+  }
+
+  /** Does not wait for the thread to end, because a thread can hang in SQLite. */
+  const giveUp = (ms: number) => {
+    const hanging = worker
+    failed(new Error(`${current?.name} took longer than ${ms} ms`))
+    ended()
+    void hanging?.terminate()
+  }
+
+  const ended = () => {
+    worker = null
+    current?.reject(unavailable('the reader thread ended'))
+    next()
   }
 
   const started = (): Worker => {
     const made = start()
     made.on('message', (answer: Answer) => {
+      if (worker !== made) return
       if ('error' in answer) current?.reject(withCode(answer))
       else current?.resolve(answer.result)
       next()
     })
     made.on('error', failed)
     made.on('exit', () => {
-      worker = null
-      current?.reject(unavailable('the reader thread ended'))
-      next()
+      if (worker === made) ended()
     })
     return made
   }
 
   return {
+    start: () => {
+      if (!closed) worker ??= started()
+    },
     ask: (one: PendingQuestion) => {
       if (closed) return one.reject(unavailable('incmon is stopping'))
       if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many slow reads are pending'))
@@ -91,6 +128,7 @@ function createLane(start: () => Worker, failed: Failed) {
       closed = true
       for (const { reject } of waiting) reject(unavailable('incmon is stopping'))
       waiting = []
+      clearTimeout(timer)
       await worker?.terminate()
     },
   }

@@ -20,6 +20,7 @@ function makeQueue(decided: (count: number) => void = () => {}) {
     committed: () => {},
     store: {
       faultOf: () => null,
+      prepare: () => Promise.reject(new Error('nothing is resolved here')),
       sync: () =>
         new Promise((done, fail) => {
           steps.push('sync')

@@ -8,7 +8,14 @@ export function startEngines(store: EngineStore, now: () => number): () => Engin
   const ofRecords = uuids('8000')
   // The store creates the UUIDs of links, and each store does so in its own order.
   const ofLinks = uuids('9000')
-  const ordered: EngineStore = { ...store, save: (effects) => store.save(effects, ofLinks) }
+  const ordered: EngineStore = {
+    ...store,
+    save: (effects) => store.save(effects, ofLinks),
+    prepare: async (effects) => {
+      const save = await store.prepare(effects)
+      return (decided) => save(decided, ofLinks)
+    },
+  }
   return () =>
     createEngine({
       store: ordered,

@@ -28,14 +28,18 @@ export function makeFailing(inner: EngineStore, cutPower: (() => void) | null) {
     // Never settles. A shared promise would retain the state of every process that awaits it.
     return new Promise(() => {})
   }
-  const store: EngineStore = {
-    ...inner,
-    save: async (effects, newId) => {
+  const failing =
+    (save: EngineStore['save']): EngineStore['save'] =>
+    async (effects, newId) => {
       const fault = faults.shift()
       if (fault) throw new StoreFault(fault)
       if (death?.how === 'before the commit' || (death?.how === 'power cut' && !cutPower)) return stop()
-      return inner.save(effects, newId)
-    },
+      return save(effects, newId)
+    }
+  const store: EngineStore = {
+    ...inner,
+    save: failing(inner.save),
+    prepare: async (effects) => failing(await inner.prepare(effects)),
     faultOf: (error) => (error instanceof StoreFault ? error.fault : inner.faultOf(error)),
     sync: () => (death ? stop() : inner.sync()),
   }

@@ -35,6 +35,7 @@ export function createMemoryStore(organizations: Parameters<typeof createRecords
       log.push([...effects])
       return saveInto(records, effects, newId)
     },
+    prepare: async () => store.save,
     tryLinks: async () => new Map(),
     faultOf: () => null,
     sync: async () => {

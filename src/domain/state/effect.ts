@@ -97,7 +97,7 @@ export type Effect =
     }
   | { readonly kind: 'silence-saved'; readonly silence: LiveSilence; readonly isNew: boolean }
   | { readonly kind: 'timeline-added'; readonly incidentId: number; readonly entry: TimelineEntry }
-  /** The store generates the postmortem from the history in the same commit. */
+  /** The same commit stores the postmortem of the incident. */
   | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly id: string; readonly at: number }
   /** The store queues a message for each channel with a matching rule in the same commit. */
   | {
