@@ -195,10 +195,11 @@ export function draftText(text: string): string {
 
 /** An http or https URL with a host, and without characters that could end an HTML attribute or a line. */
 const ADDRESS = /^https?:\/\/(?![/?#])[^\s\0-\x1f"<>\\]+$/i
+const USER = /(?<=^https?:\/\/)[^/?#]*@/i
 
 /**
- * Returns only the http and https URLs in `candidates`. A `javascript:` URL could run a script when a user opens the
- * link.
+ * Returns only the http and https URLs in `candidates`, without user names and passwords. A `javascript:` URL could run
+ * a script when a user opens the link.
  * @param textOf see `draftLabels`
  */
 export function linksOf(candidates: Fields, textOf = draftText): Links {
@@ -206,7 +207,7 @@ export function linksOf(candidates: Fields, textOf = draftText): Links {
   for (const name of Object.keys(candidates)) {
     const value = candidates[name]
     if (typeof value !== 'string' || value.length > 8192) continue
-    const address = value.trim()
+    const address = value.trim().replace(USER, '')
     if (ADDRESS.test(address)) links[name] = textOf(address)
   }
   return links

@@ -56,6 +56,20 @@ test('the address of a pipeline has no query of its project', async (t) => {
   assert.equal((await changes()).body.changes[0].url, 'https://gitlab.example/shop/cart/-/pipelines/31')
 })
 
+for (const user of ['bot:hunter2', 'hunter2', ':hunter2', 'bot:hun%40ter2@hunter2']) {
+  test(`the user part ${user} of a project's address is neither stored nor shown`, async (t) => {
+    const { token, request, changes, db } = await start(t)
+    const jobs = [build('deploy', 'success')]
+    const text = JSON.stringify(pipeline('success', 'shop/cart', { id: 32, at: NOON - HOUR, jobs }))
+    const body = text.replaceAll('//gitlab.example', `//${user}@gitlab.example`)
+    await request('POST', '/api/webhooks/ci', { token, body })
+    const [{ url }] = (await changes()).body.changes
+    assert.equal(url, 'https://gitlab.example/shop/cart/-/pipelines/32')
+    const stored = ['events', 'pipelines'].map((table) => db.all(db.sql.selectFrom(table as 'events').selectAll()))
+    assert.doesNotMatch(JSON.stringify(stored), /hunter2|ter2/)
+  })
+}
+
 test('the last good deploy is the last one that did not fail', async (t) => {
   const { send, changes } = await start(t)
   await send(29, 9)
