@@ -52,6 +52,8 @@ function noticeOf(effect: Effect): Notice | null {
       const hasChanged = INCIDENT_FIELDS.some((name) => before[name] !== after[name])
       return hasChanged ? about('incident', after) : null
     }
+    case 'silence-saved':
+      return about('silence', effect.silence)
     default:
       return null
   }

@@ -54,6 +54,7 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
     const secrets = { target, acknowledging, signing, earlier: null, earlierUntil: null }
     insertChannel(deps.db, { id, organizationId, name, kind, ...shown }, secrets)
   })
+  deps.announce({ kind: 'channel', id, organizationId })
   return { id, secret: signing }
 }
 
@@ -80,11 +81,13 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
     updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
     if (target !== undefined || enabled !== before.enabled) retryNotificationsNow(deps.db, before.rowId, deps.now())
   })
+  deps.announce({ kind: 'channel', id, organizationId })
 }
 
 /** Deletes a channel with its secrets and deliveries. @throws IncmonError `not-found` */
 export function removeChannel(deps: Deps, organizationId: number, id: string): void {
   deps.db.transaction(() => deleteChannel(deps.db, requireChannel(deps, organizationId, id).rowId))
+  deps.announce({ kind: 'channel', id, organizationId })
 }
 
 /**

@@ -34,6 +34,7 @@ export function createToken(
     createdAt: deps.now(),
     expiresAt,
   })
+  deps.announce({ kind: 'token', id, organizationId })
   return { id, token }
 }
 
@@ -41,6 +42,7 @@ export function createToken(
 export function revokeToken(deps: Deps, organizationId: number, id: string): void {
   inThisTurn.delete(deps.db)
   if (!revokeTokenRow(deps.db, organizationId, id, deps.now())) throw new IncmonError('not-found', 'no such token')
+  deps.announce({ kind: 'token', id, organizationId })
 }
 
 /** Returns whether any organization has a valid token. */
