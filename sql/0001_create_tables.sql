@@ -18,7 +18,7 @@ CREATE TABLE organizations (
   last_incident INTEGER NOT NULL DEFAULT 0                               -- the number of the newest incident
 ) STRICT;
 
--- An API token. Only its SHA-256 is stored, so the token cannot be recovered from this file.
+-- An API token. Only the token's SHA-256 is stored, so the token cannot be recovered from this file.
 CREATE TABLE tokens (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -35,7 +35,7 @@ CREATE TABLE tokens (
 -- GET /api/tokens
 CREATE INDEX tokens_by_organization ON tokens (organization_id, id);
 
--- A browser session. Only the SHA-256 of its cookie is stored. token_id is null after sign-in with a setup link.
+-- A browser session. Only the SHA-256 of the cookie is stored. token_id is null after sign-in with a setup link.
 CREATE TABLE sessions (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -55,7 +55,7 @@ CREATE INDEX sessions_by_token ON sessions (token_id);
 -- expired sessions to delete
 CREATE INDEX sessions_by_end ON sessions (expires_at);
 
--- A setup link, which can be used to sign in once. Only its SHA-256 is stored.
+-- A setup link, which can be used to sign in once. Only the SHA-256 of the link's secret is stored.
 CREATE TABLE setup_links (
   hash            BLOB    PRIMARY KEY CHECK (length(hash) = 32),
   organization_id INTEGER NOT NULL REFERENCES organizations (id),
@@ -218,7 +218,7 @@ CREATE INDEX alerts_live ON alerts (id) WHERE settled_at IS NULL;
 -- the alerts to prune, oldest first
 CREATE INDEX alerts_by_age ON alerts (organization_id, settled_at) WHERE settled_at IS NOT NULL;
 
--- One accepted webhook item. Immutable, except that service_id is set later if the service did not exist yet.
+-- One accepted webhook item. Events are immutable, except that service_id is set once the service exists.
 CREATE TABLE events (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -254,7 +254,7 @@ CREATE INDEX events_by_receipt ON events (organization_id, received_at);
 -- the Kubernetes events used to rank an incident's suspects
 CREATE INDEX events_of_trouble ON events (organization_id, at) WHERE source = 'cluster' AND kind = 'firing';
 
--- An event's payload as received, with secrets replaced. Deleted with the event.
+-- An event's payload as received, with secrets replaced. The payload is deleted with the event.
 CREATE TABLE payloads (
   event_id INTEGER PRIMARY KEY REFERENCES events (id) ON DELETE CASCADE,
   body     TEXT    NOT NULL                                              -- JSON
@@ -503,7 +503,7 @@ CREATE TABLE pruning (
   waiting         TEXT    CHECK (waiting IS NULL OR json_valid(waiting))  -- JSON: deletions that await confirmation by a user
 ) STRICT;
 
--- Periods around deleted incidents. Events in these periods are checked again, because they might be unreferenced now.
+-- Periods around deleted incidents. Pruning rechecks events in these periods, which might be unreferenced now.
 CREATE TABLE pruning_spans (
   id              INTEGER PRIMARY KEY,
   organization_id INTEGER NOT NULL REFERENCES organizations (id),

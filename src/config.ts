@@ -29,10 +29,7 @@ type Layer = { readonly values: ReadonlyMap<string, RawValue>; readonly faults: 
 
 const DEFAULT_FILE = 'incmon.toml'
 const NAMES = Object.keys(KEYS) as Name[]
-/**
- * Variables for commands that connect to a server. They are not settings, because a configuration file must not contain
- * a token.
- */
+/** Variables for client commands. These variables are not settings, because a file must not contain a token. */
 const CLIENT_VARIABLES = { url: 'INCMON_URL', token: 'INCMON_TOKEN' } as const
 const VARIABLES = [...NAMES.map(variableOf), 'INCMON_CONFIG', ...Object.values(CLIENT_VARIABLES)]
 

@@ -51,7 +51,7 @@ export type Answer = {
 
 /**
  * How a request arrived: over the network, where the caller is identified by a token; over the server's Unix socket; or
- * from within the program when no server is running. In the last two cases, the caller is an operator.
+ * from within the program when no server is running. On the socket and within the program, the caller is an operator.
  */
 export type Access = 'network' | 'socket' | 'program'
 

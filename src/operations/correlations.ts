@@ -22,7 +22,7 @@ export type VerdictChange = {
 /**
  * Stores a user's verdict on a link; null removes the verdict. Repeating a verdict changes nothing.
  * @throws IncmonError `not-found` if the organization has no such link; `invalid` if the alias is not possible;
- * `conflict` if another service has the alias. The verdict is not stored in any of these cases.
+ * `conflict` if another service has the alias. If an error is thrown, the verdict is not stored.
  */
 export async function setVerdict(
   deps: Deps,

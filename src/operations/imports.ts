@@ -31,7 +31,7 @@ const SWEEP_EVERY = 5_000
 
 /**
  * Creates an import. If a server is running, the import uses the server's clock. Without a server, the import sets the
- * clock and sweeps at each due time between two requests. Alerts and incidents then end as they would have ended on a
+ * clock and sweeps at each due time between two requests. Alerts and incidents end as they would have ended on a
  * server.
  */
 export function createImport(world: Deps, beside: { readonly server: boolean }): Import {
@@ -55,7 +55,7 @@ export function createImport(world: Deps, beside: { readonly server: boolean }):
 
 type Clock = { readonly now: () => number; readonly set: (at: number) => void }
 
-/** A clock that can be set. After that, the clock runs at normal speed, so that retries time out. */
+/** A clock that can be set, but otherwise runs at normal speed, so that retries time out. */
 function createClock(real: () => number): Clock {
   let ahead = 0
   return {
@@ -78,8 +78,8 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
 }
 
 /**
- * Returns whether a request is already stored. For a day, requests are recognized by their key. After that, requests
- * are recognized by their events, provided that the events contain their time.
+ * Returns whether a request is already stored. For a day, requests are recognized by their key. Later, requests are
+ * recognized by their events, provided that the events contain their time.
  */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery

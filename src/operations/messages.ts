@@ -24,8 +24,8 @@ import {
 import type { Deps } from './deps.ts'
 
 /**
- * The maximum number of notifications in a message. The rest go into the next message. A webhook message lists all of
- * its notifications; other messages contain only counts.
+ * The maximum number of notifications in a message. Further notifications go into the next message. A webhook message
+ * lists all of its notifications; other messages contain only counts.
  */
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000
@@ -45,7 +45,9 @@ export type Message = {
   readonly isFirst: boolean
 }
 
-/** The result of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter`: milliseconds. */
+/**
+ * The result of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter` is in milliseconds.
+ */
 export type SendOutcome = {
   readonly status: number | null
   readonly detail: string | null

@@ -34,7 +34,7 @@ export type ServerContext = {
   readonly newRequestId: () => string
   /** Returns whether a proxy at this address is trusted. */
   readonly isTrusted: (address: string) => boolean
-  /** Returns whether a shutdown was requested. In that case, connections are closed after each response. */
+  /** Returns whether a shutdown was requested. During a shutdown, connections are closed after each response. */
   readonly isStopping: () => boolean
   /** Returns the promise that responses must wait for. The result is null except for a moment during shutdown. */
   readonly held: () => Promise<void> | null

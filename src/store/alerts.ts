@@ -43,7 +43,7 @@ export type AlertSpan = {
   readonly to?: number | undefined
 }
 
-/** Lists one page of alerts, newest start first, with the exact total. A long history does not slow down this query. */
+/** Lists one page of alerts, latest start first, with the exact total. A long history does not slow down this query. */
 export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page: Page): Listed<AlertRecord> {
   const { from = 0, to } = span
   const whose = alertOwnerOf(db, organizationId, span)

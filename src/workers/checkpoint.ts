@@ -6,7 +6,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openBeside } from '../store/sqlite/open.ts'
 
 /**
- * After this many pages (64 MB), the log must be restarted. Otherwise, it could grow without limit under constant load.
+ * After this many pages (64 MB), the log must be restarted. Otherwise, the log could grow without limit under constant
+ * load.
  */
 const LONG = 16_000
 /** How long to wait for the writer, in milliseconds. The next attempt follows soon. */

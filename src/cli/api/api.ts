@@ -73,7 +73,8 @@ const PAGE_SIZE = 500
 /**
  * Runs a command with the API of the configured database. If a server has the database locked, requests go over its
  * socket. Otherwise, this process holds the lock while the command runs.
- * @param missing `create` creates a missing database and upgrades an old one; `refuse` rejects both
+ * @param missing `create` creates a missing database and upgrades an old one; `refuse` rejects a missing or old
+ * database
  */
 export async function withApi<Result>(
   options: Common,
@@ -118,7 +119,7 @@ async function openHere(database: string, options: Common, mayCreate: boolean): 
       db.close()
       return null
     }
-    // The application is most of the program. Commands that use a running server start faster without loading it.
+    // The application is most of the program. Commands that use a running server start faster without it.
     const { openApplication } = await import('./application.ts')
     return openApplication(db, release, { options, mayUpgrade: mayCreate, isNew })
   } catch (error) {

@@ -108,7 +108,7 @@ function diskOf(directory: string): DoctorFacts['disk'] {
 
 type ServerFacts = Pick<DoctorFacts, 'served' | 'refusedSenders' | 'address' | 'port'>
 
-/** Returns where the server for this file listens. If there is none, returns which program uses the configured port. */
+/** Returns where the server for this file listens. Without one, returns which program uses the configured port. */
 async function findServer(config: Config, file: string): Promise<ServerFacts> {
   const served = isServed(file)
   const configured = config.port === 0 ? '' : configuredAddress(config)

@@ -124,7 +124,7 @@ function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promi
       length += chunk.length
       const refusal = accept(chunk.length, length)
       if (!refusal) return
-      // The rest of the body stays in the socket until the response is sent. Then the server checks how much is left.
+      // The rest of the body stays in the socket until the response is sent and the server checks how much is left.
       incoming.off('data', take).pause()
       reject(refusal)
     }

@@ -33,7 +33,7 @@ export function refuseProxied(c: Context): void {
 /**
  * Returns the identity of an operator, with all scopes in the organization named in the header.
  * @throws IncmonError `forbidden` if the request came through a proxy; `invalid` if the organization does not exist, or
- * if the request names none and there are several
+ * if several organizations exist and the request names none
  */
 export async function operatorIdentity(c: Context, store: Store): Promise<Identity> {
   refuseProxied(c)

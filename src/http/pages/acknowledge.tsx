@@ -12,7 +12,7 @@ export type AcknowledgeView = {
   readonly status: IncidentStatus
   readonly channel: string
   readonly organization: string
-  /** The signed-in person, or null. If null, the timeline names the channel instead. */
+  /** The signed-in person, or null. Without a person, the timeline names the channel. */
   readonly person: string | null
   /** The values from the link. */
   readonly fields: Readonly<Record<string, string>>

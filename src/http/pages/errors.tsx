@@ -6,7 +6,8 @@ type Props = {
   readonly detail: string
   readonly number: number
   /**
-   * The fields of a form whose submission could not be saved. The page shows them so that the typed text is not lost.
+   * The fields of a form whose submission could not be saved. The page shows the fields so that the typed text is not
+   * lost.
    */
   readonly typed?: readonly (readonly [string, string])[]
   readonly children?: Child

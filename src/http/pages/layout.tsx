@@ -38,10 +38,7 @@ export type Frame = Reader & {
   /** The URL of this page. Forms redirect back to this page. */
   readonly back: string
   readonly banner: Banner | null
-  /**
-   * Whether the page contains something that is shown only once, such as a secret. The script does not refresh such a
-   * page.
-   */
+  /** Whether the page shows something only once, such as a secret, so the script must not refresh the page. */
   readonly still: boolean
   /** Whether any event has ever been received. */
   readonly hasEvents: boolean

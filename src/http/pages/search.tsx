@@ -14,7 +14,7 @@ type Props = {
     readonly name: string
     readonly status: 'healthy' | 'degraded' | 'critical'
   }[]
-  /** The number of matching services that are not shown. Can be negative if all are shown. */
+  /** The number of matching services that are not shown. The number can be negative if all services are shown. */
   readonly more: number
   readonly incidents: readonly {
     readonly number: number

@@ -6,7 +6,7 @@ import type { Span } from '../pages/drawing/scale.ts'
 
 const BINS = 48
 
-/** Counts the rows by start time. A storm is a single row, so it does not dwarf all other bins. */
+/** Counts the rows by start time. An alert storm is a single row, so its bin does not dwarf all other bins. */
 export function binsOf(
   groups: readonly AlertGroup[],
   { from, to }: Span,

@@ -8,7 +8,7 @@ import type { Visit } from './visit/page.ts'
 type Causes = ReturnType<typeof findCauses>
 type Entry = { readonly at: number; readonly causes: Promise<Causes> }
 
-/** The maximum age of cached causes. A new alert or status invalidates them immediately. */
+/** The maximum age of cached causes. A new alert or status invalidates the cached causes immediately. */
 const MAX_AGE_MS = 10_000
 const MAX_ENTRIES = 200
 

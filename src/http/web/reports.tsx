@@ -54,7 +54,7 @@ async function showReport(visit: Visit): Promise<Reply> {
   ])
   const marked = listed.total > MAX_MARKS ? [] : listed.items
   const since = organization?.createdAt ?? 0
-  // A period before the organization existed has no records. Counting it as free of incidents would be wrong.
+  // A period before the organization existed has no records. Such a period must not count as free of incidents.
   const isComparable = since <= earlier.from || (before?.organization.incidents ?? 0) > 0
   const view = {
     ...{ reader: visit.viewer, span: words, report, before: isComparable ? before : null },

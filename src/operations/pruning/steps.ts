@@ -68,8 +68,8 @@ export const spanStep: Step = (pass, tally) => {
 }
 
 /**
- * Checks expired events. With `again`, rechecks retained events once they are past the alert retention period, because
- * by then the pipeline that referenced them may refer to newer events.
+ * Checks expired events. With `again`, rechecks retained events after the alert retention period, because the pipeline
+ * that referenced them may refer to newer events by then.
  */
 export function eventStep(walk: 'events' | 'again'): Step {
   return (pass, tally) => {

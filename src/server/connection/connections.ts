@@ -23,9 +23,9 @@ export const LIMITS = {
   requireHostHeader: false,
 } as const
 /**
- * How often to look for responses that the client is not reading, in milliseconds. Such a response uses memory, so it
- * is aborted after several checks. An event stream is aborted after 10 to 20 seconds, because the client can reconnect
- * without losing events. Any other response is aborted after 40 to 50 seconds.
+ * How often to look for responses that the client is not reading, in milliseconds. An unread response uses memory, so
+ * the server aborts it after several checks. An event stream is aborted after 10 to 20 seconds, because the client can
+ * reconnect without losing events. Any other response is aborted after 40 to 50 seconds.
  */
 const LOOK_FOR_UNTAKEN = 10_000
 const [LOOKS_AT_STREAM, LOOKS] = [2, 5]
@@ -143,7 +143,7 @@ async function untilQuiet(server: Server): Promise<void> {
   }
   server.on('connection', onConnection)
   const until = performance.now() + QUIET_WITHIN
-  // Node accepts one connection per turn of the event loop. After a few turns without one, none are pending.
+  // Node accepts one connection per turn of the event loop. After a few idle turns, none are pending.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
   server.off('connection', onConnection)
 }

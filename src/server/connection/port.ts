@@ -6,7 +6,7 @@ import { errorCode } from '../../store/sqlite/fault.ts'
 
 type Address = Pick<Config, 'host' | 'port'>
 
-/** Listens for a moment. Rejects with the operating system's error if that fails. */
+/** Listens for a moment. Rejects with the operating system's error if listening fails. */
 export function tryPort({ host, port }: Address): Promise<void> {
   return new Promise((resolve, reject) => {
     // A client that connects at this moment is disconnected.

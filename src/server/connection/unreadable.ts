@@ -93,7 +93,7 @@ export function refuseUnreadable(server: Server, { open, early }: OpenRequests, 
   })
 }
 
-/** Returns whether the client connected without sending anything. Browsers open such connections in advance. */
+/** Returns whether the client connected without sending anything. Browsers open unused connections in advance. */
 function isProbe({ code }: Unreadable, { bytesRead }: Socket): boolean {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead === 0
 }

@@ -1,6 +1,6 @@
 /** Delays responses to addresses that send many invalid tokens. */
 
-/** The number of invalid tokens per address without a delay. After that, one token per second is not delayed. */
+/** The number of invalid tokens per address without a delay. Above this number, one token per second is not delayed. */
 const AT_ONCE = 100
 const PAUSE = 1_000
 /** The maximum number of tracked addresses and of delayed responses. Each delayed response keeps a connection open. */
@@ -10,7 +10,7 @@ const HOUR = 3_600_000
 /** The maximum number of networks in the list of refused senders. */
 const MAX_LISTED = 5
 
-/** A network that sent webhook requests with invalid tokens. `agoMs` is the time since the last one. */
+/** A network that sent webhook requests with invalid tokens. `agoMs` is the time since the last such request. */
 export type RefusedSender = { readonly network: string; readonly times: number; readonly agoMs: number }
 
 export type WrongTokens = {

@@ -29,8 +29,8 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
 )
 
 /**
- * Returns the events that show a condition in this period, earliest first. Repeats of an event count until a day after
- * the period.
+ * Returns the events that show a condition in this period, earliest first. Includes repeats of these events until a day
+ * after the period.
  */
 export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
   const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })

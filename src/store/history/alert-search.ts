@@ -190,11 +190,11 @@ const CHUNK_SIZE = 20_000
 
 /** Reads the rows to scan, newest first, with `from` ≤ time < `before`. Times are Unix times in milliseconds. */
 export type SearchSource<Row> = {
-  /** Skips `newer` rows before `before`. Returns the time of the next row, or undefined if there is no further row. */
+  /** Counts back `newer` rows from `before`. Returns the time of the next row; undefined if there is none. */
   readonly timeBehind: (before: number, newer: number) => number | undefined
   readonly count: (from: number, before: number) => number
   readonly rows: (from: number, before: number, limit: number, skip: number) => readonly Row[]
-  /** The total number of matching rows, if known without a scan. If set, the scan stops at the end of the page. */
+  /** The total number of matching rows, if known. A known total lets the scan stop at the end of the page. */
   readonly total?: number | undefined
 }
 

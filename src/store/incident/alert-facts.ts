@@ -4,7 +4,7 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
 
-/** The maximum number of alerts to read. An entire alert storm fits, because its alerts share rows in the timeline. */
+/** The maximum number of alerts to read. The limit is high, because similar alerts share rows in the timeline. */
 const MAX_ALERTS = 20_000
 const MAX_SEEN = 2_000
 const MAX_OBJECTS = 100

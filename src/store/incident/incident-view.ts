@@ -21,8 +21,8 @@ const MAX_MEMBERS = 20
 
 /**
  * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and
- * each group (`group` is the group's key). Finds the timeline, oldest first. Also finds the service, its states since
- * `from`, and its last good deploy before the incident.
+ * each group (`group` is the group's key). Finds the timeline entries, oldest first. Also finds the service, its states
+ * since `from`, and its last good deploy before the incident.
  */
 export function findIncidentView(
   db: Db,

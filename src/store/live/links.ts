@@ -44,7 +44,7 @@ export type LinkHistory = {
   readonly images: (serviceId: number) => readonly LiveImage[]
   /** Returns the events that show a condition, earliest first. */
   readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
-  /** Returns a service's conditions that can serve as evidence. Conditions with severity info or from CI cannot. */
+  /** Returns a service's conditions that can serve as evidence: not from CI, and not of severity info. */
   readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
   /** Returns the conditions already linked to a change of the service. */
   readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]

@@ -28,10 +28,10 @@ export type ChannelRecord = {
 /** The maximum number of channels per organization. Every incident change is matched against all channels. */
 export const MAX_CHANNELS = 100
 
-/** A channel's secrets. Used only for sending. */
+/** A channel's secrets, which are used only for sending. */
 export type ChannelSecrets = {
   readonly target: string
-  /** The key for signing acknowledge links. Never sent to the receiver. */
+  /** The key for signing acknowledge links, which is never sent to the receiver. */
   readonly acknowledging: string
   /** The key for signing webhook messages, shared with the receiver; null for other kinds of channels. */
   readonly signing: string | null

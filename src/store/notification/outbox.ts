@@ -187,7 +187,7 @@ export function postponeMessage(db: Db, { rowId, attempts }: Leader, { status, d
   db.run(db.sql.updateTable('outbox').set(failed).where('leader_id', '=', rowId))
 }
 
-/** Makes a channel's message due immediately. Used after the channel's URL has changed. */
+/** Makes a channel's message due immediately. Call this function after a change of the channel's URL. */
 export function retryNotificationsNow(db: Db, channelId: number, now: number): void {
   db.run(
     db.sql

@@ -8,7 +8,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError'
 }
 
-/** Opens a connection like `new SQLite(file, options)`. Works in the executable, too. */
+/** Opens a connection like `new SQLite(file, options)`, but also works in the executable. */
 export function openSqlite(file: string, options: Omit<SQLite.Options, 'nativeBinding'> = {}): SQLite.Database {
   const addon = addonFor(file)
   // The type allows only a path. The executable has no separate addon file, so it passes the loaded addon.

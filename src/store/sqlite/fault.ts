@@ -13,7 +13,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_READONLY_DBMOVED:
     'the database file was moved, replaced or deleted while it was open: put the original file back, or restart with the new file',
   SQLITE_READONLY: 'cannot write to the database: check the owner and mode of the file and its directory',
-  // SQLite reports this if the WAL index cannot grow.
+  // SQLite reports this code if the WAL index cannot grow.
   SQLITE_IOERR_SHMSIZE: FULL,
   SQLITE_IOERR: 'the disk has errors: check the system log, and restore a backup to another disk',
   ENOSPC: FULL,

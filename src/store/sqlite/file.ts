@@ -136,7 +136,7 @@ export function copyOwner(path: string, like: string): void {
   chownSync(path, uid, gid)
 }
 
-/** Creates the file if it does not exist. Several processes may do this at the same time. */
+/** Creates the file if it does not exist. Several processes can call this function at the same time. */
 export function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))

@@ -5,7 +5,7 @@ import { saveFromCache, saveFromLog } from './rescue.ts'
 
 /** SQLite truncates a restarted log to this many bytes. */
 export const LOG_LIMIT = 67_108_864
-/** The error code for a lost log. The prefix marks it as a disk error, which ends the process. */
+/** The error code for a lost log. The prefix marks the failure as a disk error, which ends the process. */
 export const LOG_LOST = 'SQLITE_IOERR_LOGLOST'
 const LOG_HEADER = 32
 const FRAME_HEADER = 24
@@ -17,7 +17,7 @@ const MAGIC = 0x377f0682
 type LogFile = {
   /**
    * Resolves once all earlier commits are on disk, in the file that SQLite would read after a crash. Rejects if the
-   * disk failed or the log was lost. After that, the connection refuses all writes.
+   * disk failed or the log was lost. After a rejection, the connection refuses all writes.
    */
   readonly sync: () => Promise<void>
   /** Throws if the log was replaced or truncated, because new data in the log would be lost at the next start. */

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, type S
 import { basename, dirname, join, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
 
-/** Lists the mounts of this process, one per line. The fifth field is the mount point. Exists only on Linux. */
+/** Lists the mounts of this process, one per line (Linux only). The fifth field is the mount point. */
 const MOUNTS = '/proc/self/mountinfo'
 
 /**

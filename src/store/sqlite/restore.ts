@@ -99,7 +99,7 @@ export function replaceDatabase(file: string, part: Part): string | null {
     // A hard link keeps the old file without copying it, and the database path exists at all times.
     if (exists) linkSync(file, kept)
     else linkLogs(file, kept)
-    // Any log at this point belongs to the old file. The new file must never use it.
+    // Any log at this point belongs to the old file. The new file must never use that log.
     removeLogs(file)
     syncDirectory(dirname(file))
     part.publish()

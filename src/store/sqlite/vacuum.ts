@@ -6,7 +6,7 @@ import type { Db } from './open.ts'
 
 /** The auto-vacuum mode in which a file can shrink in small steps. */
 const INCREMENTAL = 2
-/** The number of 4 kB pages per step. Moving them takes a few milliseconds. */
+/** The number of 4 kB pages per step. Moving these pages takes a few milliseconds. */
 const PAGES_A_STEP = 100
 /**
  * The number of free pages to keep for new data, and the minimum share of free pages in the file. Without free pages,

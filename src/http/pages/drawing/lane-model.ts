@@ -22,7 +22,7 @@ export type LanePicture = {
   readonly lanes: readonly LaneName[]
   readonly bars: readonly LaneBar[]
   readonly links: readonly LaneLink[]
-  /** The score over time. If null, the lane is omitted. */
+  /** The score over time; null to omit the score lane. */
   readonly score: readonly StatusChange[] | null
   readonly firstAlertAt: number | null
   readonly acknowledgedAt: number | null
@@ -61,7 +61,7 @@ export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widt
   })
   const hasGutter = (lane: PlacedLane) => lane.bars.some(({ place }) => place === 'gutter')
   if (!lanesPlaced.some(({ placed }) => hasGutter(placed))) return lanesPlaced.map(({ placed }) => placed)
-  // A lane without a label in the gutter can extend its last labels into the gutter. Phones show only the right end.
+  // A lane can extend its last labels into an unused gutter, because phones show only the right end of the picture.
   const beyond = { ...widths, beyond: GUTTER }
   return lanesPlaced.map(({ own, placed }) =>
     hasGutter(placed) ? placed : placeLane(placed.name, own, span, now, beyond),

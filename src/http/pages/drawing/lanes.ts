@@ -10,7 +10,7 @@ export type LaneBar = {
   readonly id: string
   readonly lane: LaneName
   readonly startsAt: number
-  /** Null if the condition or change is ongoing. The bar then extends to the present. */
+  /** Null if the condition or change is ongoing; the bar extends to the present. */
   readonly endsAt: number | null
   /** `change` is a deploy or rollout, `neutral` a pipeline that deployed nothing, `person` something a person did. */
   readonly level: Severity | 'change' | 'neutral' | 'person'

@@ -69,7 +69,9 @@ const DURATIONS: readonly (readonly [number, string])[] = [
   ...([1, 3, 7, 30] as const).map((days) => [days * DAY, days === 1 ? '1 day' : `${days} days`] as const),
 ]
 
-/** Returns a logarithmic axis that contains all durations, with ticks at round durations. `place` returns percent. */
+/**
+ * Returns a logarithmic axis for all durations, with ticks at round durations. `place` returns a position in percent.
+ */
 export function durationAxis(durations: readonly number[]): {
   readonly place: (ms: number) => number
   readonly ticks: readonly { readonly x: number; readonly label: string }[]

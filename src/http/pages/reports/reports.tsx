@@ -21,7 +21,7 @@ export type ReportView = {
   readonly report: Reliability | null
   /** The previous period; null if nothing was recorded in it. */
   readonly before: Reliability | null
-  /** When recording started, if that is within the period. */
+  /** When recording started; null if recording started before the period. */
   readonly since: number | null
   readonly weeks: readonly ReportWeek[]
   /** How long it took to resolve each incident, in ms. */

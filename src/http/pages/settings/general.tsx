@@ -19,7 +19,7 @@ export type OrganizationForm = {
 type Props = {
   readonly csrf: string
   readonly person: string
-  /** Whether the visitor has an incmon session. Users of an authenticating proxy have none. */
+  /** Whether the visitor has an incmon session. Users of an authenticating proxy have no session. */
   readonly hasSession: boolean
   readonly hasKeys: boolean
   /** This browser's time zone; '' to use `commonZone`, the organization's time zone. */

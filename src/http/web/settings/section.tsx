@@ -12,7 +12,7 @@ type Section = {
   readonly content: Child
   readonly title?: string
   readonly faults?: readonly Fault[]
-  /** Whether the content is shown only once, like a secret. The script does not refresh such a page. */
+  /** Whether the content is shown only once, like a secret, so the script must not refresh the page. */
   readonly still?: boolean
   readonly banner?: Banner
 }

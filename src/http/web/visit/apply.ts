@@ -27,7 +27,7 @@ export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body
   return result.output
 }
 
-/** Runs an action. If its input is invalid, returns the errors by form field. Other errors are rethrown. */
+/** Runs an action. If the input is invalid, returns the errors by form field. Other errors are rethrown. */
 export async function withFormErrors<Result>(
   fields: readonly FieldName[],
   action: () => Result | Promise<Result>,

@@ -27,7 +27,7 @@ const SLOTS = 4
 
 /**
  * A page without CSRF tokens. `delivery` is the last delivery of notices before rendering started. `at` and `delivery`
- * are infinite until then.
+ * are infinite until rendering starts.
  */
 type Rendering = { at: number; delivery: number; isFinished: boolean; readonly reply: Promise<Reply> }
 type Refreshes = {

@@ -39,7 +39,7 @@ type Shown = {
   readonly current?: Section | null
   readonly status?: number
   readonly banner?: Banner | null
-  /** Whether the content is shown only once, like a secret. The script does not refresh such a page. */
+  /** Whether the content is shown only once, like a secret, so the script must not refresh the page. */
   readonly still?: boolean
   /** The reload interval for browsers without JavaScript. */
   readonly refreshSeconds?: number
