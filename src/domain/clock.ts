@@ -34,7 +34,8 @@ const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
  * @param last the newest UUID from an earlier process, or null
  */
 export function increasingIds(now: () => number, random: () => number, last: string | null): () => string {
-  // Each UUID is one short string. Concatenated parts would take twice the memory for as long as the record is live.
+  // Each UUID is decoded as a flat string. A string concatenated from parts would take twice as much memory while the
+  // record is live.
   const text = Buffer.from('00000000-0000-7000-8000-000000000000')
   let time = timeOf(last)
   let count = -1

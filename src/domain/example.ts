@@ -1,2 +1,2 @@
-/** The cluster of all example data. Example data can be recognized and removed by its cluster. */
+/** The cluster of all example data. The program uses this cluster name to recognize and remove example data. */
 export const EXAMPLE_CLUSTER = 'incmon-example'

@@ -14,8 +14,8 @@ export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => 
 }
 
 /**
- * Returns a function that maps equal values to the first one seen, so that records share it in memory. Values are equal
- * if `textOf` returns the same text.
+ * Returns a function that maps equal values to the first such value, so that records share one object in memory. Values
+ * are equal if `textOf` returns the same text.
  */
 export function shareEqual<Value>(textOf: (value: Value) => string): (value: Value) => Value {
   const shared = new Map<string, Value>()

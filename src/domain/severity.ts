@@ -22,9 +22,9 @@ const VOCABULARY: ReadonlyMap<string, Severity | 'none'> = new Map(
 const LABELS = ['severity', 'priority', 'level'] as const
 
 /**
- * Returns an alert's severity, the original label value (null if there is none), and the rule that applied. The labels
- * severity, priority and level are tried in this order. No-data and evaluation errors are monitoring problems and
- * always warnings.
+ * Returns an alert's severity, the original label value (null if there is none), and the rule that applied. Tries the
+ * labels severity, priority and level, in this order. Missing data and evaluation errors are problems with the
+ * monitoring itself and are always warnings.
  */
 export function severityOf(draft: AlertDraft): {
   severity: Severity | 'none'

@@ -97,7 +97,7 @@ export function instantOf({ year, month, day, hour, minute }: LocalTime, timeZon
   return instantsOf(Date.UTC(year, month - 1, day, hour, minute), timeZone)[0]
 }
 
-/** Returns the first and last instants with the local time `wanted`, which is given as if it were UTC. */
+/** Returns the first and last instants with the local time `wanted`, which is encoded as if it were UTC. */
 function instantsOf(wanted: number, timeZone: string): [first: number, last: number] {
   const candidates = [wanted - DAY, wanted + DAY].map((at) => wanted - offsetOf(at, timeZone))
   const exact = candidates.filter((at) => at + offsetOf(at, timeZone) === wanted)

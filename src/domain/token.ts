@@ -1,4 +1,4 @@
-/** API tokens: a secret with an organization and scopes. */
+/** API tokens. Each token is a secret that belongs to an organization and has scopes. */
 
 export const SCOPES = ['ingest', 'read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]

@@ -32,7 +32,7 @@ export type Signal = {
   readonly endsAt: number | null
   readonly at: number
   /**
-   * The object, the count and whether repeats raise the severity. Null unless the signal is from a Kubernetes event.
+   * The object, the count and whether repeats raise the severity. Null unless the signal comes from a Kubernetes event.
    */
   readonly sighting: { readonly object: string; readonly count: number; readonly escalates: boolean } | null
 }
@@ -65,7 +65,7 @@ const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 
-/** Creates an alert from its first signal. If that signal ends the alert, the alert is already resolved. */
+/** Creates an alert from its first signal. If the first signal is an end, the new alert is already resolved. */
 export function open(
   signal: Signal,
   receivedAt: number,
@@ -171,8 +171,7 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
   const endsAt = signal.endsAt ?? signal.at
   const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
   const kept = { alert, fingerprints, change: 'kept' as Change, isNewest: false }
-  // If the signal has the latest start time, the signal ends that period, even if a wrong clock puts the end before the
-  // start.
+  // A signal with the latest start time is always a valid end, even if a wrong clock puts the end before the start.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
   const after = withFingerprint(fingerprints, ended)

@@ -1,7 +1,7 @@
 /** Learns how often a sender repeats the alerts of a group. A missing repeat then indicates that an alert has ended. */
 
 const MINUTE = 60_000
-/** Shorter intervals are due to retries or a second Alertmanager. */
+/** The shortest interval that counts. Retries and a second Alertmanager cause shorter intervals. */
 const SHORTEST_GAP = MINUTE / 2
 export const MIN_REPEAT_TIMEOUT = 5 * MINUTE
 /** How long an alert stays firing without a repeat if the delivery interval is unknown. */
@@ -13,10 +13,10 @@ export const DEFAULT_HEARTBEAT_TIMEOUT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
 export const MISSED_REPEATS = 3
 /**
- * When an interval is shorter than the longest known interval, the longest known interval is reduced by this fraction
- * of the difference. After a day-long outage, the value returns to normal within a few dozen repeats. Even if only
- * every ninth interval is long, the value stays above a third of the long intervals. If the value fell below a third,
- * alerts would end between two repeats.
+ * An interval that is shorter than the learned interval reduces the learned interval by this fraction of the
+ * difference. After a day-long outage, the learned interval returns to normal within a few dozen repeats. Even if only
+ * every ninth interval is long, the learned interval stays above a third of the long intervals. Below a third, alerts
+ * would end between two repeats.
  */
 const FADING = 1 / 8
 

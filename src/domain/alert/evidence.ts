@@ -45,7 +45,7 @@ function isSame(a: readonly [number, string, ...unknown[]], b: readonly [number,
 }
 
 /**
- * Sorts the marks by time. If there are too many, drops the oldest marks, except for the newest mark of each object.
+ * Sorts the marks by time. If there are too many marks, drops the oldest ones but keeps the newest mark of each object.
  */
 function kept<One extends readonly [number, string, ...unknown[]]>(marks: readonly One[]): readonly One[] {
   const all = [...marks].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))

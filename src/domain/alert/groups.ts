@@ -19,7 +19,9 @@ export type GroupedAlert = {
   readonly occurrences: number
 }
 
-/** `count` alerts of one service with the same name, source and severity. `members`: newest first. */
+/**
+ * A group of `count` alerts of one service with the same name, source and severity. `members` starts with the newest.
+ */
 export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly key: string
   readonly name: string
@@ -97,7 +99,7 @@ function summaryOf(members: readonly GroupedAlert[]): string {
 export function variesText(labels: readonly Labels[]): string {
   const values = new Map<string, { readonly first: string; readonly others: Set<string> }>()
   for (const one of labels) {
-    // Faster than Object.entries: a storm has thousands of alerts, and most of their labels are equal.
+    // This loop is faster than Object.entries. A storm has thousands of alerts, and most of their labels are equal.
     for (const name in one) {
       const value = one[name] ?? ''
       const known = values.get(name)

@@ -9,7 +9,7 @@ export type DraftJudgement = {
   readonly event: {
     readonly kind: EventKind
     readonly name: string
-    /** For example `Pod/cart-1` or `Ref/main`; '' if the event has no object. */
+    /** The object of the event, for example `Pod/cart-1` or `Ref/main`; '' if there is none. */
     readonly object: string
     readonly severity: Severity
     readonly text: string

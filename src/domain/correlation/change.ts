@@ -126,7 +126,7 @@ const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
  * Returns whether `one` is newer than `other`. A final status is newer than any other status. If both statuses are
- * final or neither is, the later one is newer, because a retry ends later.
+ * final or neither is, the status with the later time is newer, because a retry ends later.
  */
 function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   if (ENDED.has(one.status) !== ENDED.has(other.status)) return ENDED.has(one.status)
@@ -153,7 +153,7 @@ function isFurther(job: Job, before: Job): boolean {
 }
 
 /**
- * Returns the effect of a pipeline on the running system. The jobs are unknown if the sender did not report any. A
+ * Returns the effect of a pipeline on the running system. The jobs are unknown if the sender did not report any jobs. A
  * deploy that never started (skipped, manual, created) changed nothing.
  */
 export function outcomeOf(facts: PipelineFacts): Outcome {

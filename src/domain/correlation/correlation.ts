@@ -45,7 +45,7 @@ type Factor = { readonly value: number; readonly reason: Reason | null }
 const MINUTE = 60_000
 /** Tolerance for clock differences and for deploy jobs that take effect before they are reported. */
 export const BEFORE = 2 * MINUTE
-/** After this time, other causes are more likely. */
+/** If a condition begins later than this after a change, other causes are more likely. */
 export const AFTER = 30 * MINUTE
 /** Events up to this long before a change show whether the condition already existed. */
 export const RELEVANT_BEFORE = BEFORE + PAUSE

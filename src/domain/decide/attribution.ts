@@ -64,7 +64,7 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
 export function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
   const exact = findService(state, key)
   if (exact) return { service: exact, rule: null }
-  // These names do not refer to workloads in a cluster.
+  // `unattributed` and names such as `source/…` do not refer to workloads in a cluster.
   if (isUnattributed(key) || key.name.startsWith('source/')) return null
   const sameName = servicesIn(state, state.servicesByName.get(key.name))
   return matchCluster(
@@ -201,8 +201,8 @@ export function learnImage(ctx: Context, service: LiveService, draft: Draft, now
 }
 
 /**
- * Merges the project's own service into the service that pulls its image. If several services pull the image, nothing
- * is merged until a pipeline shows which service it deploys.
+ * Merges the project's own service into the service that pulls the project's image. If several services pull the image,
+ * nothing is merged until a pipeline shows which service it deploys.
  */
 function joinPulled(ctx: Context, service: LiveService, project: string, now: number): void {
   if (ctx.state.projects.get(project).size !== 1) return

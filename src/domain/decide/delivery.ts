@@ -18,7 +18,7 @@ export type Delivery = {
   readonly intake: Intake
   readonly receivedAt: number
   readonly idempotencyKey: string | null
-  /** A hash of the body. Absent if the key itself is computed from the body. */
+  /** A hash of the body. Absent if the Idempotency-Key itself is computed from the body. */
   readonly bodyHash?: string
   readonly dryRun: boolean
   /** Whether the same bytes were received before, so that the intake came from the cache. */
@@ -106,7 +106,7 @@ const MAX_WARNINGS = 100
 /** The maximum number of penalties in the response to a dry run. Only the largest penalties are included. */
 const MAX_PENALTIES = 10
 
-/** Processes a delivery or a chunk. The first chunk updates the sender, and the last one stores the response. */
+/** Processes a delivery or a chunk. The first chunk updates the sender, and the last chunk stores the response. */
 export function receive(ctx: Context, delivery: Delivery): Received {
   const { intake, part } = delivery
   const before = part?.before ?? null

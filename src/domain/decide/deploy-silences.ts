@@ -1,4 +1,4 @@
-/** Silences a service while it is being deployed, if the organization has enabled this. */
+/** Silences a service during deploys, if the organization has enabled deploy silences. */
 import { isDeploying, type PipelineFacts } from '../correlation/change.ts'
 import { formatMatchers } from '../silence/matcher.ts'
 import { statusOf } from '../silence/silence.ts'
@@ -14,8 +14,8 @@ const AUTHOR = 'incmon'
 const WEAK_RULES: ReadonlySet<string> = new Set(['environment', 'slug'])
 
 /**
- * Creates a silence when a deploy of the service starts, and ends it with the deploy. Does nothing if the duration is
- * 0.
+ * Creates a silence when a deploy of the service starts, and ends the silence when the deploy ends. Does nothing if the
+ * duration is 0.
  * @param rule the rule that matched the pipeline to the service; a weak rule never creates a silence
  */
 export function silenceDeploy(

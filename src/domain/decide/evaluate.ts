@@ -23,7 +23,7 @@ const LINGERS = 60 * 60_000
 /** How often a service is evaluated while a failed node explains its critical alerts. */
 const NODE_CHECK = 10 * 60_000
 
-/** The workload limit for the evaluations in one batch. The last evaluation can exceed it. */
+/** The workload limit for the evaluations in one batch. The last evaluation can exceed this limit. */
 export const MAX_EVALUATION_WORK = 1_000
 
 /** Evaluating this many alerts takes as long as saving one effect. */

@@ -173,7 +173,7 @@ export function mergeIncidents(
   ctx.emit({ kind: 'incident-changed', before: left, after: { ...left, alertCount: 0 } })
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
   if (left.serviceId !== into.serviceId && wasOpen) {
-    // The target incident covers the problem now, so no new incident opens until the condition has ended once.
+    // The target incident now covers the problem, so no new incident opens until the condition has ended once.
     suppress(ctx, left.serviceId)
     evaluate(ctx, left.serviceId, now)
   }

@@ -90,7 +90,7 @@ export type Move = {
   readonly now: number
 }
 
-/** Updates an incident. If it becomes resolved, its postmortem is written in the same commit. */
+/** Updates an incident. If the incident becomes resolved, its postmortem is written in the same commit. */
 export function moveIncident(ctx: Context, { before, after, why, actor, now }: Move): LiveIncident {
   ctx.emit({ kind: 'incident-changed', before, after })
   queueNotifications(ctx, before, after, actor, now)

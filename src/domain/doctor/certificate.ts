@@ -1,4 +1,4 @@
-/** Compares the certificate on disk with the one the server presents, and checks its validity. */
+/** Compares the certificate on disk with the certificate that the server presents, and checks its validity. */
 import { formatInstant } from '../instant.ts'
 import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 
@@ -36,7 +36,7 @@ const SOON = 14 * DAY
 
 const RENEW = 'renew the certificate and its key, then send SIGHUP to the server'
 
-/** Returns null if the certificate is valid now and for another 14 days. `now` in ms UTC. */
+/** Returns null if the certificate is valid now and for another 14 days. `now` is in ms UTC. */
 export function certificateFaultOf({ from, until }: Certificate, now: number): CertificateFault | null {
   const end = formatInstant(until)
   if (until <= now) return { isRefused: true, text: `expired on ${end}: clients reject it`, remedy: RENEW }

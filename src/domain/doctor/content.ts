@@ -18,7 +18,8 @@ const DAY = 86_400_000
 /** Small clock corrections are harmless. */
 const SMALL_STEP = 5 * SECOND
 /**
- * A sender without heartbeats may simply have nothing to send. After this time, an operator should check the sender.
+ * A sender without heartbeats may simply have nothing to send. If nothing arrives for this long, an operator should
+ * check the sender.
  */
 const LONG_SILENCE = 7 * DAY
 

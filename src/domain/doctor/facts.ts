@@ -76,7 +76,7 @@ export type DatabaseContent =
       readonly damage: readonly string[]
       /** How the tables in the file differ from the expected schema. */
       readonly differences: readonly string[]
-      /** References to missing rows. Only a full check of an undamaged file looks for them. */
+      /** References to missing rows. Only a full check of an undamaged file looks for such references. */
       readonly brokenReferences: readonly string[]
       /** Null if the schema version is unknown, because the tables cannot be read then. */
       readonly history: {
@@ -154,7 +154,7 @@ export function formatBytes(bytes: number): string {
 }
 
 const MEBIBYTE = 1_048_576
-/** In bytes. If less disk space is free, a single alert storm could fill the disk. */
+/** In bytes. If less disk space than this is free, a single alert storm could fill the disk. */
 const USUAL = 1_000_000_000
 const TIMES_THE_LEAST = 4
 

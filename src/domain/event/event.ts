@@ -23,7 +23,7 @@ type Common = {
   readonly payload: string
 }
 
-/** The original times. Present only if one of them is later than the time of receipt. */
+/** The original times. Present only if one of these times is later than the time of receipt. */
 type Sent = { readonly sent?: { readonly at: number; readonly startsAt: number } }
 
 export type ClusterDraft = Common &
@@ -74,8 +74,8 @@ export type AlertDraft = Common &
     /** The name of the alert: `alertname`, or the name of the rule if Grafana replaced it; never ''. */
     readonly name: string
     /**
-     * `alert`; `heartbeat` (Watchdog, InfoInhibitor); `test` (Grafana's Test button); `no-data` (Grafana's
-     * DatasourceNoData and DatasourceError, which are monitoring problems).
+     * `heartbeat`: Watchdog or InfoInhibitor. `test`: sent by Grafana's Test button. `no-data`: Grafana's
+     * DatasourceNoData or DatasourceError, which report problems with the monitoring itself. `alert`: any other alert.
      */
     readonly nature: 'alert' | 'heartbeat' | 'test' | 'no-data'
   }
@@ -84,7 +84,7 @@ export type AlertDraft = Common &
 export type Links = Readonly<Record<string, string>>
 
 export type Project = {
-  /** `group/sub/project`. Identifies the project. */
+  /** Identifies the project, for example `group/sub/project`. */
   readonly path: string
   /** For display only. */
   readonly name: string
@@ -106,7 +106,7 @@ export type Commit = { readonly title: string; readonly author: string | null }
 export type PipelineDraft = Ci & {
   readonly kind: 'pipeline'
   readonly project: Project
-  /** Null in the minimal format. */
+  /** The pipeline's ID; null in the minimal format. */
   readonly pipelineId: string | null
   readonly ref: string
   readonly tag: boolean

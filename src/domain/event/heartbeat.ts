@@ -48,7 +48,7 @@ export function withEvents(hours: Hours, at: number, events: number): Hours {
   return { last, counts: counts.map((count, index) => (index === KEPT - 1 - age ? count + events : count)) }
 }
 
-/** Returns 24 counts, oldest first. The last one is for the hour of `now`. */
+/** Returns 24 counts, oldest first. The last count is for the hour of `now`. */
 export function hoursUntil(hours: Hours, now: number): readonly number[] {
   return moved(hours, hourOf(now))
 }

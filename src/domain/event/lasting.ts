@@ -53,7 +53,7 @@ export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): numb
 
 function quietOf(group: string, { count }: Seen): number {
   const failure: Failure | null = REASONS.get(group)?.failure ?? null
-  // Probes fail every 10 seconds. From the 26th event on, the spam filter passes only one every 5 minutes.
+  // Probes fail every 10 seconds. From the 26th event on, the spam filter passes only one event every 5 minutes.
   if (isProbe(group)) return count >= MANY_PROBES ? 6 * MINUTE : 150 * SECOND
   // The scheduler reports an unschedulable pod once, and again only after the cluster has changed.
   if (group === 'FailedScheduling') return HOUR
@@ -62,7 +62,7 @@ function quietOf(group: string, { count }: Seen): number {
   // The restart back-off grows to 5 minutes, and gaps of 11 minutes were observed in crash loops.
   // After a burst of 25, the event recorder's spam filter passes only one event per source and object every 5 minutes.
   if (isLoop(group, failure)) return count > 1 ? 15 * MINUTE : 5 * MINUTE
-  // The controller retries within minutes.
+  // The controller retries to create the pod within minutes.
   if (group === 'FailedCreate') return 5 * MINUTE
   if (group === 'FailedBinding' || group === 'ProvisioningFailed') return 10 * MINUTE
   return 15 * MINUTE

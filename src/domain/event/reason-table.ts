@@ -86,7 +86,7 @@ export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['ContainerCannotRun', 'RunContainerError'],
 ])
 
-/** Node states. The node controller or the kubelet reports the start once and the end once. */
+/** Node states. The node controller or the kubelet reports the start and the end of each state once. */
 export const REPORTED_ONCE: ReadonlySet<string> = words(
   `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID
   KubeletSetupFailed`,

@@ -1,5 +1,6 @@
 /**
- * Classifies Kubernetes events: their condition and severity, what ends it, and which alerts mean the same. Start here.
+ * Classifies Kubernetes events: the condition, its severity, which events end it, and which alerts report the same
+ * failure. Start here.
  */
 
 import { cacheByName } from '../memoize.ts'
@@ -103,8 +104,8 @@ export function isRepeated(seen: { count: number; pods: number; inTenMinutes: nu
 }
 
 /**
- * Returns the conditions that an event ends, on its own object or on the workload of a claim, Job or ReplicaSet.
- * `Started` ends nothing, because it is also emitted for every restart in a crash loop.
+ * Returns the conditions that an event ends, on its own object or on the workload of a claim, Job or ReplicaSet. A
+ * `Started` event ends nothing, because every restart in a crash loop emits one.
  */
 export function ends(event: { reason: string; message: string; kind: string }): readonly string[] {
   const message = plainMessage(event.message)

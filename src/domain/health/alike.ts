@@ -105,7 +105,7 @@ function turningPoints(alerts: readonly HealthCondition[]): readonly number[] {
   const times = new Set<number>()
   for (const { source, status, severity, startsAt, lastSeenAt } of alerts) {
     if (source !== 'cluster' || status !== 'firing' || rank(severity) < rank('error')) continue
-    // An alert that starts exactly at the limit still agrees.
+    // An alert that starts exactly at the limit still agrees with the event.
     times.add(startsAt - TOGETHER).add(lastSeenAt + TOGETHER + 1)
   }
   return [...times].sort((a, b) => a - b)

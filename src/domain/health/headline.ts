@@ -8,7 +8,7 @@ export type HeadlineFacts = {
   readonly counts: Readonly<Record<ServiceState, number>>
   readonly critical: readonly string[]
   readonly degraded: readonly string[]
-  /** The number of unresolved incidents, which may outlast the problem. */
+  /** The number of unresolved incidents. An incident may outlast its problem. */
   readonly unresolved: number
 }
 

@@ -35,7 +35,7 @@ export type Penalty = { readonly alertId: string; readonly reason: string; reado
 
 export type Health = {
   readonly status: 'healthy' | 'degraded' | 'critical'
-  /** 100 minus the penalties, at least 0. */
+  /** The score: 100 minus the penalties, but at least 0. */
   readonly score: number
   /** The largest penalties, at most 100. */
   readonly penalties: readonly Penalty[]
@@ -138,7 +138,10 @@ function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstan
   return { alert, severity, rule, penalty: PENALTY[severity], by }
 }
 
-/** Returns the remaining penalty of an ended alert. Rounding makes it reach 0 before the half hour is over. */
+/**
+ * Returns the remaining penalty of an ended alert. Because of rounding, the penalty reaches 0 before the half hour is
+ * over.
+ */
 function decayed({ severity, endsAt }: HealthCondition, now: number): number {
   const left = DECAY - (now - (endsAt ?? now))
   return Math.round((PENALTY[severity] * Math.min(DECAY, Math.max(0, left))) / DECAY)

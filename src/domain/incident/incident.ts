@@ -123,7 +123,9 @@ function joiningOf({ candidates }: Situation): SituationAlert[] {
   )
 }
 
-/** After 30 healthy minutes, an incident moves to monitoring. After a day without user action, it is resolved. */
+/**
+ * After 30 healthy minutes, an incident moves to monitoring. After a day without user action, the incident is resolved.
+ */
 function follow(
   { now, healthySince, resolves }: Situation,
   current: CurrentIncident,

@@ -24,7 +24,7 @@ export type Merge = {
 /** Timeline entries about the incident itself. A merge does not move them. */
 export const OWN_ENTRIES = ['status', 'reopened'] as const
 
-/** Returns why two incidents cannot be merged and what to do instead, or null if they can. */
+/** Returns why two incidents cannot be merged and what to do instead, or null if a merge is possible. */
 export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   if (from.id === into.id) return 'an incident cannot be merged into itself: choose two different incidents'
   if (into.status === 'resolved')

@@ -24,11 +24,14 @@ export type TimelineRow = {
 export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   /** Moments with the same kind, actor and group are repeats. */
   readonly group: string
-  /** Whether this merely repeats a moment with the same kind and ref. A repeat is counted, but its text is dropped. */
+  /**
+   * Whether this moment merely repeats another one with the same kind and ref. A repeat is counted, but its text is
+   * dropped.
+   */
   readonly echo: boolean
   /** The object, such as `Pod/cart-1`; '' if unknown. */
   readonly object: string
-  /** The number of records that this moment stands for. Default: 1. */
+  /** The number of records that this moment represents. Default: 1. */
   readonly count?: number
 }
 
@@ -39,7 +42,7 @@ const KINDS = [
 ]
 /** The kinds that are combined. User actions are always listed individually. */
 const REPEATING = new Set(['alert', 'ended', 'event', 'change', 'correlation'])
-/** After a longer pause, a repeat gets its own row. */
+/** After a pause longer than this, a repeat gets its own row. */
 const PAUSE = 30 * 60_000
 const OBJECTS_NAMED = 2
 

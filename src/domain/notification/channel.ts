@@ -8,7 +8,10 @@ export type ChannelSettings = Reminders & {
   readonly rules: readonly Rule[]
   /** The time zone for times in messages. */
   readonly timeZone: string
-  /** Sends only incidents that are still unacknowledged after this many minutes. 0 sends all incidents immediately. */
+  /**
+   * The channel gets only incidents that are still unacknowledged after this many minutes. If 0, the channel gets all
+   * incidents immediately.
+   */
   readonly escalateAfter: number
 }
 
@@ -33,7 +36,7 @@ type Notification = {
 /**
  * Returns the channels that get a notification, and when to send it to each.
  * @param involved returns whether a channel has already sent a message about the incident. An escalation channel gets
- * updates only for those incidents.
+ * updates only about incidents for which `involved` returns true.
  */
 export function recipientsOf(
   channels: readonly Recipient[],

@@ -3,7 +3,7 @@
 /** Longer names are truncated: a lock screen shows about 100 characters in total. */
 const MAX_NAME = 60
 
-/** Returns whether a service stands for a sender. The service of a sender has a name like `source/metrics/incmon`. */
+/** Returns whether a service represents a sender. The service of a sender has a name like `source/metrics/incmon`. */
 export function isSender(service: string): boolean {
   return service.startsWith('source/')
 }

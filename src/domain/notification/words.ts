@@ -115,8 +115,8 @@ function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = '
 }
 
 /**
- * Returns the text for several notifications. If they are about one incident, the newest notification determines the
- * text.
+ * Returns the text for several notifications. If all notifications are about one incident, the newest notification
+ * determines the text.
  */
 export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const last = items.at(-1)

@@ -90,7 +90,7 @@ function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): nu
   return secondsBetween(startsAt, firstSymptom(alerts)?.startsAt ?? incident.startedAt)
 }
 
-/** Returns text such as `7 min before the first symptom`. `seconds`: from the change to the condition. */
+/** Returns text such as `7 min before the first symptom`. `seconds`: the time from the change to the condition. */
 function lagText(seconds: number, what: string): string {
   if (seconds === 0) return `together with ${what}`
   return `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'after' : 'before'} ${what}`

@@ -4,7 +4,7 @@
  * Characters with a meaning anywhere in GitHub Markdown: code, emphasis, HTML, table cells, strikethrough, formulas.
  */
 const ACTIVE = /[\\`*<|~$]/g
-/** An underscore inside a word is plain text. Anywhere else, it can start or end emphasis. */
+/** An underscore inside a word is plain text. Any other underscore can start or end emphasis. */
 const EMPHASIS = /(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu
 /** A bracket starts a link, an image or a footnote only in combination with the next character. */
 const LINK = /\](?=[([:])|\[(?=\^|[^\]]*\][([:])/g
@@ -55,7 +55,7 @@ function paragraph(text: string): string {
     .join('\n')
 }
 
-/** Returns a link, or just its text if the URL is not http(s). */
+/** Returns a link, or just the link text if the URL is not http(s). */
 export function link(words: string, address: string): string {
   const url = safeAddress(address)
   // In link text, every bracket has to be escaped.

@@ -60,7 +60,7 @@ export type AlertFact = {
   readonly name: string
   readonly severity: Severity
   readonly startsAt: number
-  /** Null while firing, as is `resolution`. */
+  /** When the alert ended; null while firing. `resolution` is also null while firing. */
   readonly endsAt: number | null
   readonly resolution: Resolution | null
   readonly lastSeenAt: number
@@ -128,7 +128,7 @@ export type CorrelationFact = {
   readonly lagSeconds: number
   readonly verdict: 'confirmed' | 'rejected' | null
   readonly createdAt: number
-  /** The start of the earliest alert, if the link stands for links to several similar alerts. */
+  /** The start of the earliest alert, if this link represents links to several similar alerts. */
   readonly symptomAt?: number
 }
 

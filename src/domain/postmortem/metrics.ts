@@ -19,9 +19,9 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the evidence that opened the incident. If the incident started before it was created, returns the
- * incident's start, even if an alert started earlier. Otherwise, returns the start of the first alert, or null if that
- * alert started after the incident was created.
+ * Returns the time of the evidence that opened the incident. If the incident's start is before its creation, returns
+ * the incident's start, even if an alert started earlier. Otherwise, returns the start of the first alert, or null if
+ * that alert started after the incident was created.
  */
 export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt

@@ -7,7 +7,7 @@ import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
 import { formatPeriod, formatSeconds, formatTime, ordered, secondsBetween, stillFiringText } from './words.ts'
 
-/** A deploy that ended longer than this before the recovery is probably not the fix. */
+/** If a deploy ended more than this long before the recovery, the deploy is probably not the fix. */
 const FIX_WORKS_WITHIN = 60 * 60_000
 
 /** Describes how the end of an alert was determined. */
@@ -34,7 +34,7 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
   }
 }
 
-/** Returns when the last alert ended; null if any is firing or there are none. Ignores pipelines. */
+/** Returns when the last alert ended; null if an alert is firing or there are no alerts. Ignores pipelines. */
 export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   const conditions = alerts.filter(({ source }) => source !== 'ci')
   if (conditions.length === 0 || stillFiring(alerts).length > 0) return null

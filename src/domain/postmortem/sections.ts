@@ -43,7 +43,7 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
 }
 
 /**
- * Returns when the problem ended, that is, when the last alert ended. For an incident without alerts, this is when the
+ * Returns when the problem ended, that is, when the last alert ended. If the incident has no alerts, returns when the
  * incident was resolved. Returns null if an alert was still firing.
  */
 function endOf({ incident, alerts }: GroupedFacts): number | null {

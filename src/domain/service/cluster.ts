@@ -19,8 +19,8 @@ export type Match<Service> = { readonly service: Service; readonly rule: string 
 /**
  * Returns the service to use for an item's cluster among services with the same namespace and name, or null. Often only
  * some senders name their cluster. Therefore, if only one cluster is known, an item without a cluster belongs to the
- * service in that cluster. Likewise, a service without a cluster is assigned to the first cluster named for it. Once
- * there is a second cluster, the match is ambiguous and the services stay separate.
+ * service in that cluster. Likewise, a service without a cluster is assigned to the first cluster that an item names
+ * for the service. Once there is a second cluster, the match is ambiguous and the services stay separate.
  */
 export function matchCluster<Service extends { readonly cluster: string }>(
   cluster: string,

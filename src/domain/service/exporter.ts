@@ -18,7 +18,7 @@ export type Exporter = {
   /** The names of the labels that identify the exporter. */
   readonly own: ReadonlySet<string>
   /**
-   * Whether Prometheus renamed some of the target's labels to `exported_…` because they clashed with its own
+   * Whether Prometheus renamed some labels of the target to `exported_…` because they clashed with labels of the scrape
    * (`honor_labels: false`).
    */
   readonly renamed: boolean
@@ -96,7 +96,7 @@ function exportedNames(labels: Labels): ReadonlySet<string> {
   return names ?? NO_NAMES
 }
 
-/** Returns whether an alert without a target is about the exporter itself, like `TargetDown`. */
+/** Returns whether an alert without a target is about the exporter itself, as `TargetDown` is. */
 export function concernsExporter(labels: Labels): boolean {
   return !STATE_OBJECTS.some((name) => has(labels, name))
 }
@@ -135,7 +135,7 @@ function detect(labels: Labels): { kind: ExporterKind; word: string | null } {
     const text = trimmed(labels, name).toLowerCase()
     if (!ANY_WORD.test(text)) continue
     for (const { kind, words } of WORDS) {
-      // A container is usually the measured target and not the scraped program.
+      // The `container` label usually names the measured target and not the scraped program.
       const word = name === 'container' && kind !== 'state' ? undefined : words.find((it) => text.includes(it))
       if (word) return { kind, word }
     }
@@ -166,7 +166,7 @@ function ownLabels(kind: ExporterKind, labels: Labels): readonly string[] {
     case 'probe':
       return ['job', 'endpoint']
     case 'gateway':
-      // With `honor_labels`, the `job` label is the pushed job.
+      // With `honor_labels`, the `job` label names the job that pushed the metrics.
       return SCRAPE.filter((name) => name !== 'job' || has(labels, 'exported_job'))
     case 'other':
       return []

@@ -68,14 +68,14 @@ export function objectNames(object: KubernetesObject): Name[] {
   return owner && lower(owner.kind) !== 'node' ? [...objectNames(owner), ...own] : own
 }
 
-/** Returns the service for a node. The name has the prefix `node/` because nodes have no namespace. */
+/** Returns the service for a node. The service's name has the prefix `node/`, because nodes have no namespace. */
 export function nodeService(host: string): Omit<Attribution, 'rule'> {
   return { namespace: '', name: `node/${host}`, creates: 'alert' }
 }
 
 /**
- * Returns the longest known workload name that leaves a valid suffix. A truncated name matches only if exactly one
- * workload fits.
+ * Returns the longest name of a known workload such that the rest of the generated name is a valid suffix. A truncated
+ * name matches only if exactly one workload fits.
  */
 export function knownWorkload(
   kind: GeneratedKind,

@@ -4,7 +4,7 @@ import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** Matches any namespace when looking up names. */
+/** When looking up names, this value matches any namespace. */
 export const ANY_NAMESPACE = '*'
 
 /** Suffixes of project names that are not part of the service name. */
@@ -46,8 +46,8 @@ const RULES: readonly { readonly rule: string; readonly find: (subject: Subject)
 /**
  * Returns the service for a CI draft, or null if it has no project. `known`: the existing services among
  * `projectNames`. `images`: the services that pulled an image of this project. If several services differ only by
- * environment, production wins. If they differ in any other way, none is chosen, because a wrong link is worse than
- * none.
+ * environment, production wins. If the services differ in any other way, none is chosen, because a wrong link is worse
+ * than no link.
  */
 export function attributeCi(draft: CiDraft, known: readonly Name[], images: readonly Name[]): Attribution | null {
   const subject = subjectOf(draft.project?.path, jobsOf(draft), known, images)
@@ -59,9 +59,7 @@ export function attributeCi(draft: CiDraft, known: readonly Name[], images: read
   return null
 }
 
-/**
- * Returns which of these rules connects a project and a service, or null if only an alias or an image connects them.
- */
+/** Returns the rule that connects a project and a service, or null if only an alias or an image connects them. */
 export function relationOf(
   project: string,
   jobs: readonly Job[],

@@ -9,8 +9,8 @@ const IMAGE = /\bimage \\?"([^"\s\\]{1,512})\\?"/i
 const MAX_SEGMENTS = 12
 
 /**
- * Returns the image in an event, or null. `path`: without registry host, tag and digest. `tag`: null if absent.
- * Grammar: github.com/distribution/reference.
+ * Returns the image in an event, or null. `path` excludes the registry host, the tag and the digest. `tag`: null if
+ * absent. Grammar: github.com/distribution/reference.
  */
 export function imageOf(draft: Draft): { path: string; tag: string | null } | null {
   if (draft.source !== 'cluster') return null

@@ -9,8 +9,8 @@ export type GeneratedKind = 'pod' | 'replicaset' | 'job' | 'claim'
 /** The maximum length of a Kubernetes name. Longer names cannot be generated. */
 const MAX_NAME = 253
 /**
- * `generateName` truncates its base to 58 characters and appends five random ones, so only names of exactly 63
- * characters can be truncated.
+ * Kubernetes truncates the base of a generated name to 58 characters and appends five random characters, so only names
+ * of exactly 63 characters can be truncated.
  */
 const CUT_LENGTH = 63
 const CUT_BASE = 58
@@ -38,7 +38,8 @@ const CLAIM_SUFFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'dis
 const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk'] as const
 
 /**
- * Valid suffixes after a known workload's name. Without this check, the pods of `web-cache` would be assigned to `web`.
+ * Valid suffixes after the name of a known workload. Without this check, the pods of `web-cache` would be assigned to
+ * `web`.
  */
 const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   pod: new RegExp(
@@ -72,7 +73,8 @@ const POD_SHAPES: readonly Shape[] = [
     fitsCut: true,
   },
   {
-    // kubeadm's static pods look like StatefulSet pods if the node has a name like `master-0`: `<component>-<node>`.
+    // The static pods of kubeadm, `<component>-<node>`, look like StatefulSet pods if the node has a name like
+    // `master-0`.
     rule: 'control plane pod',
     shape: /^(kube-apiserver|kube-controller-manager|kube-scheduler|etcd)-.+$/,
     creates: 'alert',

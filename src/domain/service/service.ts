@@ -28,9 +28,9 @@ export const UNATTRIBUTED = 'unattributed'
 const MAX_NAME = 253
 
 /**
- * Returns the names that the rules need to look up, without duplicates. The caller passes the existing services among
- * them to `attribute`. The namespace `*` means any namespace, and `*` at the end of a name means any name with this
- * prefix; see `matchesName`.
+ * Returns the names that the rules need to look up, without duplicates. The caller looks up these names and passes the
+ * existing services to `attribute`. The namespace `*` means any namespace, and `*` at the end of a name means any name
+ * with this prefix; see `matchesName`.
  */
 export function namesToFind(draft: Draft): Name[] {
   const names = namesOf(draft)

@@ -8,7 +8,7 @@ export type Operator = (typeof OPERATORS)[number]
 
 export type Matcher = { readonly name: string; readonly op: Operator; readonly value: string }
 
-/** The alert fields that matchers can match. A label with the same name as a field is matched as well. */
+/** The alert fields that matchers can match. A label with the same name as a field can also match. */
 export type MatchedAlert = {
   readonly service: string
   readonly namespace: string
@@ -19,7 +19,7 @@ export type MatchedAlert = {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Matchers with these names match both the label and the alert's own field. */
+/** A matcher with one of these names is compared with both the label and the alert's own field. */
 export const OWN_NAMES = ['service', 'namespace', 'cluster', 'source', 'severity', 'alertname'] as const
 type OwnName = (typeof OWN_NAMES)[number]
 
@@ -107,7 +107,7 @@ function unquoted(text: string): string {
   return text.slice(1, -1).replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
 }
 
-/** A negative matcher negates the positive one, so every value has to pass it. */
+/** A negative matcher negates the positive matcher, so every value has to pass the test. */
 function every(op: Operator, values: readonly string[], test: (value: string) => boolean): boolean {
   return op.startsWith('!') ? values.every(test) : values.some(test)
 }

@@ -16,7 +16,7 @@ export type Journal = {
 type Undo = (key: never, value: never) => void
 
 export function createJournal(): Journal {
-  // Each change is stored as three entries. A closure per change would produce garbage for every alert.
+  // Each change is stored as three entries. A closure for each change would create garbage for every alert.
   let entries: unknown[] = []
   let length = 0
   let isPaused = false

@@ -25,7 +25,10 @@ export type Facts = {
     readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }
     readonly found: readonly ReceivedEvent[]
   }
-  /** Upper bounds for the times of a service's newest ending event and newest change, in ms UTC; 0 if there is none. */
+  /**
+   * Upper bounds for the times of a service's newest ending event and newest change, in ms UTC; 0 if there is no such
+   * event.
+   */
   readonly newest: {
     readonly asked: { readonly serviceId: number; readonly awaited: string }
     readonly found: { readonly endingEventAt: number; readonly changeAt: number }
@@ -96,7 +99,7 @@ export type Context = Environment & {
   readonly workload: () => number
   /** Adds work that causes no effects. `amount`: the number of effects that would take as long to save. */
   readonly addWork: (amount: number) => void
-  /** Runs `work`. If it throws, undoes its effects and calls `otherwise`. */
+  /** Runs `work`. If `work` throws, undoes its effects and calls `otherwise`. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
   /** Returns a fact. @throws MissingFact if the fact is not loaded */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']

@@ -81,7 +81,7 @@ export type Effect =
     }
   | { readonly kind: 'incident-opened'; readonly incident: LiveIncident }
   | { readonly kind: 'incident-changed'; readonly before: LiveIncident; readonly after: LiveIncident }
-  /** Moves alerts and timeline entries to another incident. Entries about the incident itself stay behind. */
+  /** Moves alerts and timeline entries to another incident. Entries about the incident itself are not moved. */
   | {
       readonly kind: 'incident-merged'
       readonly from: number
@@ -139,7 +139,10 @@ export type StoredEvent = {
   readonly count: number
   /** The key `cluster/namespace/name` of a service that does not exist yet. */
   readonly awaited: string | null
-  /** The first occurrence counted in this event; `at` is the last one. Unix time in milliseconds. */
+  /**
+   * The time of the first occurrence counted in this event; `at` is the time of the last occurrence. Unix times in
+   * milliseconds.
+   */
   readonly firstSeenAt: number
   readonly at: number
   readonly receivedAt: number

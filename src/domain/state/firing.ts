@@ -5,7 +5,7 @@ import type { Severity } from '../severity.ts'
 import type { LiveAlert } from './live.ts'
 import type { OrganizationState } from './state.ts'
 
-/** Undefined fields do not filter. `from` and `to` limit the start time: from ≤ startsAt < to. */
+/** An undefined field matches every alert. `from` and `to` limit the start time: from ≤ startsAt < to. */
 export type FiringFilter = {
   readonly serviceId?: string | undefined
   readonly from?: number | undefined

@@ -60,7 +60,7 @@ export type LiveAlert = {
   readonly dueAt: number
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
-  /** Null before the first event, and after the last event has been pruned. */
+  /** The last event; null before the first event, and after the last event has been pruned. */
   readonly lastEvent: LastEvent | null
   /** For Kubernetes conditions: the container or object kind that is part of the fingerprint. */
   readonly part: AlertPart | null

@@ -15,7 +15,7 @@ const FAR = 0.7
 const FOREIGN = 0.5
 const NODE = 'node/'
 const NAMESPACE = 'namespace/'
-/** Shorter names, such as `app`, are too common to search for. */
+/** Names shorter than this, such as `app`, are too common to search for. */
 const SHORTEST_NAME = 4
 
 /** The service of the incident and its component, which is the service itself or its node. */

@@ -23,7 +23,7 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
   })
 }
 
-/** Combines weights as independent probabilities: returns the probability that at least one of them is right. */
+/** Treats the weights as independent probabilities, and returns the probability that at least one of them is right. */
 export function combinedWeight(weights: readonly number[]): number {
   return 1 - weights.reduce((doubt, weight) => doubt * (1 - weight), 1)
 }

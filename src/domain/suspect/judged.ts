@@ -1,4 +1,4 @@
-/** Combines suspects with users' verdicts into the ranking used by the API, pages, messages and postmortems. */
+/** Combines suspects with users' verdicts. The API, pages, messages and postmortems use the resulting ranking. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
 import { isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
 import type { Suspect } from './suspect.ts'

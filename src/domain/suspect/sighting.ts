@@ -9,8 +9,8 @@ import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
 /**
- * How specific each kind of failure is. A failure that points to its cause weighs more than one that can occur at any
- * start or stop.
+ * How specific each kind of failure is. A failure that points to its cause weighs more than a failure that can occur at
+ * any start or stop.
  */
 const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   image: [0.9, 'the image cannot be pulled'],
@@ -50,7 +50,7 @@ const NOT_LISTENING = 0.2
 const NO_LISTENER = /connection refused|failed to connect|i\/o timeout/
 const WELL_BEFORE = 10 * 60_000
 
-/** Returns one symptom for each component, condition and generalized message. */
+/** Returns one symptom for each combination of component, condition and generalized message. */
 export function eventSightings(facts: SuspectFacts, components: Components): SymptomEvent[] {
   const alerts = new Map(facts.alerts.map((alert) => [alert.id, alert]))
   const groups = new Map<string, Group>()

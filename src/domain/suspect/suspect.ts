@@ -56,7 +56,7 @@ export type SuspectEvent = {
   readonly name: string
   readonly object: string
   readonly text: string
-  /** The first occurrence counted in this event; `at` is the last one. */
+  /** The time of the first occurrence counted in this event; `at` is the time of the last occurrence. */
   readonly firstSeenAt: number
   readonly at: number
   /** The sender's count, at least 1. */
@@ -69,7 +69,7 @@ export type Suspect = {
   readonly ref: string
   /** Null if the suspect is not a service. */
   readonly serviceId: string | null
-  /** 0 to 1, comparable only within one response. */
+  /** From 0 to 1. Scores are comparable only within one response. */
   readonly score: number
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
   readonly evidence: readonly SymptomEvidence[]

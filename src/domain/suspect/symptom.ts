@@ -10,7 +10,7 @@ export type Symptom = {
   readonly component: string
   /** Other services that show the symptom: callers, or workloads on the node. */
   readonly witnesses: readonly string[]
-  /** Equal conditions of a component are counted once. */
+  /** The name of the condition. Equal conditions of a component are counted once. */
   readonly condition: string
   readonly text: string
   readonly startsAt: number
@@ -30,7 +30,7 @@ export type Factor = { readonly code: string; readonly value: number; readonly t
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** The problem without names. Components with the same text have a common cause. */
   readonly gist: string
-  /** The number of observations in total, and of those long before the incident. */
+  /** The total number of observations, and the number of observations long before the incident. */
   readonly seen: number
   readonly seenBefore: number
 }
@@ -44,7 +44,8 @@ const SIGNALS: readonly (readonly [RegExp, number, string])[] = [
 ]
 /**
  * A service also returns HTTP 500 when one of its own calls failed, because web frameworks convert unhandled
- * exceptions. 502, 503 and 504 come from a proxy that cannot reach the service. 4xx comes from the service itself.
+ * exceptions. 502, 503 and 504 come from a proxy that cannot reach the service. Responses with 4xx come from the
+ * service itself.
  */
 const PROPAGATED = 0.8
 const INTERNAL_ERROR = /\b500 (?:Internal )?Server Error|\b(?:HTTP|status|code)[\w ]{0,12}\W{0,3}500\b/i
@@ -181,7 +182,7 @@ function lasting({ endsAt }: SuspectAlert): Factor[] {
   return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'the alert has ended' }]
 }
 
-/** Merges equal symptoms of each component into the heaviest one, which gets the evidence of all of them. */
+/** Merges the equal symptoms of each component into the heaviest symptom, which gets all their evidence. */
 function strongest(symptoms: readonly Symptom[]): Symptom[] {
   const byCondition = new Map<string, Symptom[]>()
   for (const symptom of symptoms) {
