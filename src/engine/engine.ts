@@ -74,11 +74,11 @@ export type Engine = {
 
 /** The default limit on queued requests. Alertmanager and Grafana retry a rejected request. */
 const MAX_QUEUED = 2_000
-/** The limit on queued items. Storing this many takes one to two seconds. */
+/** The limit on queued items. Storing this many items takes one to two seconds. */
 const MAX_ITEMS_QUEUED = 10_000
 /** The limits are this many times higher for Kubernetes exporters and GitLab, which never retry. */
 const LONGER = 4
-/** Larger deliveries are stored in chunks so that they do not block other requests. */
+/** A delivery with more items than this is stored in chunks, so that it does not block other requests. */
 const MAX_ITEMS = 1_000
 
 /**

@@ -44,7 +44,7 @@ export type QueueDeps = {
 
 /**
  * The limits for a batch: its estimated duration in milliseconds, and its number of inputs. In an alert storm, every
- * batch rewrites the same index pages, so a longer batch writes fewer pages per alert. Readers wait for at most one
+ * batch rewrites the same index pages, so a longer batch writes fewer pages per alert. A read waits for at most one
  * batch.
  */
 const BATCH_MS = 40

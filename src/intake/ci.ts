@@ -19,7 +19,7 @@ import { redact } from './redact.ts'
 
 /** No GitLab plan allows this many jobs in a pipeline. */
 const MAX_JOBS = 5000
-/** Longer commit titles are truncated. */
+/** Commit titles longer than this are truncated. */
 const MAX_TITLE = 200
 
 /**

@@ -50,7 +50,7 @@ export function readItems(
   return { accepted, rejected }
 }
 
-/** Counts the values in an item, at any depth. Stops as soon as there are more than `max`. */
+/** Counts the values in an item, at any depth. Stops as soon as there are more than `max` values. */
 function countValues(item: unknown, max: number): number {
   let count = 0
   if (typeof item !== 'object' || item === null) return count

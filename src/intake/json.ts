@@ -34,7 +34,7 @@ const PART = 20_000
 
 /**
  * Parses a JSON body: strict UTF-8, an optional byte order mark, at most 64 levels and 500,000 values. A `__proto__`
- * key becomes an ordinary own property. 1e400 becomes Infinity.
+ * key becomes an ordinary own property. The number 1e400 becomes Infinity.
  * @throws IncmonError `invalid` with a one-line message that says what to do; it never quotes the body
  */
 export function parseBody(bytes: Uint8Array): unknown {

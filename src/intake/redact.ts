@@ -5,7 +5,7 @@ import { GITLEAKS_RULES } from './gitleaks/rules.ts'
 
 export const REDACTED = '[redacted]'
 
-/** Longer texts are truncated, because searching them would block all other requests. */
+/** Texts longer than this are truncated, because searching them would block all other requests. */
 const MAX_LENGTH = 1024 * 1024
 const CUT = '… [cut at 1 MiB]'
 /**
@@ -26,7 +26,7 @@ const SECRET_KEY =
  * prevents a second start in the same word. Adjacent repetitions never match the same character.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  // If the log was truncated before the end marker, everything after the begin marker is redacted.
+  // If a private key has no end marker because the text was truncated, everything after the begin marker is redacted.
   [
     /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,30}KEY(?: BLOCK)?-----|$)/g,
     REDACTED,
