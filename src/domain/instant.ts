@@ -9,8 +9,8 @@ const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 /** The smallest number that is parsed as a time, September 2001 in seconds. Smaller numbers are counts or flags. */
 const FIRST_SECONDS = 1e9
 /**
- * The smallest number that is parsed as milliseconds. In seconds, this number would be in the year 5138. In
- * milliseconds, it is in 1973.
+ * The smallest number that is parsed as milliseconds. This number is in 1973 in milliseconds, and in the year 5138 in
+ * seconds.
  */
 const FIRST_MILLISECONDS = 1e11
 

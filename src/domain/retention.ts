@@ -110,7 +110,10 @@ export function referencesEvent(
   )
 }
 
-/** Returns whether a retained incident needs the alert for its suspects, because they overlap in time. */
+/**
+ * Returns whether a retained incident needs the alert to rank suspects, because the alert and the incident overlap in
+ * time.
+ */
 export function referencesAlert(
   alert: { readonly startsAt: number; readonly lastSeenAt: number },
   reach: IncidentReferences,

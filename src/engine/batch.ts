@@ -98,7 +98,10 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   }
 }
 
-/** Loads the live state of an organization. Does nothing if it is already loaded or the organization does not exist. */
+/**
+ * Loads the live state of an organization. Does nothing if the live state is already loaded or the organization does
+ * not exist.
+ */
 export async function loadOrganization(
   { store, state, now }: Pick<BatchDeps, 'store' | 'state' | 'now'>,
   organizationId: number,
@@ -176,7 +179,8 @@ async function decideOne(
     try {
       return input.decide(ctx, now)
     } catch (error) {
-      // Also restores the row ids. The next attempt must assign the same ids, because the loaded facts refer to them.
+      // Also restores the row ids. The next attempt must assign the same ids, because the loaded facts refer to these
+      // ids.
       undo()
       if (!(error instanceof MissingFact)) return { error }
       for (const asked of error.asked) {

@@ -47,7 +47,7 @@ export type EngineDeps = {
 export type Engine = {
   /** Throws 'unavailable' if the queue is full for this source. Called before the body is parsed. */
   readonly admit: (source: Source) => void
-  /** Resolves once the delivery is on disk. Rejects with 'unavailable' if it cannot be stored. */
+  /** Resolves once the delivery is on disk. Rejects with 'unavailable' if the delivery cannot be stored. */
   readonly submit: (delivery: Delivery) => Promise<Receipt>
   /**
    * Makes a change. Resolves with the outcome once the change is on disk. Rejects with any error that `decide` throws.
@@ -65,7 +65,7 @@ export type Engine = {
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
   /** Loads all organizations at startup, so that the first requests do not have to. */
   readonly load: () => Promise<void>
-  /** Runs `change` while the engine is idle, then drops the live state. The next input loads it again. */
+  /** Runs `change` while the engine is idle, then drops the live state. The next input loads the live state again. */
   readonly reload: (change?: () => void) => Promise<void>
   readonly pending: () => number
   /** Rejects new inputs. Resolves once all queued inputs are stored. */

@@ -1,5 +1,6 @@
 /**
- * The queue collects inputs while a batch is in progress. The next batch stores them with one transaction and one sync.
+ * The queue collects inputs while a batch is in progress. The next batch stores all collected inputs with one
+ * transaction and one sync.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Delivery } from '../domain/decide/delivery.ts'

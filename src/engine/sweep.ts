@@ -23,7 +23,7 @@ const POSTPONED_MS = 10 * 60_000
 export type SweepDeps = {
   readonly state: State
   readonly now: () => number
-  /** Queues a decision. Resolves with its outcome once it is on disk. */
+  /** Queues a decision. Resolves with the outcome once the decision is on disk. */
   readonly push: <Outcome>(organizationId: number, decide: Input<Outcome>['decide']) => Promise<Outcome>
   /** Returns whether the store caused the error. If so, the whole step stays due. */
   readonly isOfStore: (error: unknown) => boolean

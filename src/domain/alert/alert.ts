@@ -1,4 +1,4 @@
-/** An alert tracks one condition of a service. Each further signal can change it. Start here. */
+/** An alert tracks one condition of a service. Each further signal can change the alert. Start here. */
 
 import type { Labels, Links, Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
@@ -14,7 +14,7 @@ export type Signal = {
   readonly source: Source
   readonly name: string
   readonly severity: Severity
-  /** The severity as the sender wrote it, or null. */
+  /** The severity in the sender's own words, or null. */
   readonly said: string | null
   readonly summary: string
   readonly labels: Labels

@@ -1,4 +1,7 @@
-/** Learns how often a sender repeats the alerts of a group. A missing repeat then indicates that an alert has ended. */
+/**
+ * Learns how often a sender repeats the alerts of a group. If a repeat is missing after that, the alert has probably
+ * ended.
+ */
 
 const MINUTE = 60_000
 /** The shortest interval that counts. Retries and a second Alertmanager cause shorter intervals. */
@@ -57,8 +60,8 @@ function withFadingGap(interval: DeliveryInterval, gap: number | null): Delivery
 /**
  * Adds an interval to a receiver, whose groups may have different intervals. The receiver keeps the longest interval,
  * so that alerts of a new group with a longer interval do not end too early. If the longest interval exceeds
- * Alertmanager's default, an outage may be the reason. In that case, it decreases with the group's interval, but not
- * below the default.
+ * Alertmanager's default, an outage may be the reason. In that case, the receiver's interval decreases with the group's
+ * interval, but not below the default.
  */
 export function withReceiverInterval(
   receiver: DeliveryInterval,

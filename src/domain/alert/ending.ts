@@ -1,4 +1,4 @@
-/** Infers the end of an alert when its sender does not report it. */
+/** Infers the end of an alert when the sender does not report the end. */
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'

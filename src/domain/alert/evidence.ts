@@ -14,7 +14,9 @@ export type Evidence = {
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]
-/** `since`: when the event first happened. `count`: how often the sender observed it between `since` and `at`. */
+/**
+ * `since`: when the event first happened. `count`: how often the sender observed the event between `since` and `at`.
+ */
 export type Observation = readonly [at: number, object: string, since: number, count: number]
 
 export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], gone: [], rollouts: [], helped: [] }

@@ -20,7 +20,8 @@ export type GroupedAlert = {
 }
 
 /**
- * A group of `count` alerts of one service with the same name, source and severity. `members` starts with the newest.
+ * A group of `count` alerts of one service with the same name, source and severity. `members` starts with the newest
+ * alert.
  */
 export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly key: string

@@ -12,7 +12,10 @@ const VOLATILE = new Set([
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Matches the name of a rule that uses a label, with or without an alias, such as `label pod: deployment pod`. */
+/**
+ * Matches the name of a rule that found a service by a label, such as `label pod: deployment pod`. The name can start
+ * with `alias`.
+ */
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 const readRule = cacheByName((rule) => CHOSEN.exec(rule) ?? [])
 
@@ -25,7 +28,7 @@ export function logicalNames(draft: AlertDraft, attribution: Attribution): strin
   const exporters = how === 'exporter ' ? NONE : exporterLabels(draft.labels, chosen)
   const stays = (name: string) => name === chosen || !(VOLATILE.has(name) || exporters.has(name))
   const names = Object.keys(draft.labels).filter(stays)
-  // Prometheus sends sorted labels. Sorting them again would allocate a kilobyte for each alert.
+  // Prometheus sends sorted labels. Sorting the labels again would allocate a kilobyte for each alert.
   return isSorted(names) ? names : names.sort()
 }
 
@@ -34,8 +37,8 @@ function isSorted(names: readonly string[]): boolean {
 }
 
 /**
- * Returns the labels that identify the exporter. For exporters on a node, this includes `instance` if another label
- * determined the service.
+ * Returns the labels that identify the exporter. For exporters on a node, the `instance` label is included if another
+ * label determined the service.
  */
 function exporterLabels(labels: Labels, chosen: string | undefined): ReadonlySet<string> {
   const { own, kind } = exporterOf(labels)

@@ -155,7 +155,7 @@ function nameOf({ namespace, name }: LiveService): Name {
   return { namespace, name }
 }
 
-/** Creates a service. A service starts out healthy. */
+/** Creates a service. New services are healthy. */
 export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {
   const { cluster, namespace, name } = key
   const service: LiveService = {
@@ -202,7 +202,7 @@ export function learnImage(ctx: Context, service: LiveService, draft: Draft, now
 
 /**
  * Merges the project's own service into the service that pulls the project's image. If several services pull the image,
- * nothing is merged until a pipeline shows which service it deploys.
+ * nothing is merged until a pipeline shows which service the project deploys.
  */
 function joinPulled(ctx: Context, service: LiveService, project: string, now: number): void {
   if (ctx.state.projects.get(project).size !== 1) return
@@ -229,7 +229,7 @@ function isOnlyFromCi(ctx: Context, { rowId, hasOnlyCi }: LiveService): boolean 
   return hasOnlyCi ?? ctx.fact('hasOnlyCi', { serviceId: rowId })
 }
 
-/** Returns the times of the service's newest ending event and newest change, in ms UTC. Loads them on first use. */
+/** Returns the times (ms UTC) of the service's newest ending event and newest change, loaded on first use. */
 export function newestOf(
   ctx: Context,
   { rowId }: LiveService,

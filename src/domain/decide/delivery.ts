@@ -59,13 +59,13 @@ export type Receipt = {
   readonly isRepeat: boolean
   /** Whether the same Idempotency-Key was sent with a different body in the last 24 hours. */
   readonly isKeyReused?: boolean
-  /** Dry runs only: the decisions for each accepted item, with the rules behind them. */
+  /** Dry runs only: the decisions for each accepted item, with the rule behind each decision. */
   readonly decisions?: ItemDecision[]
 }
 
 export type Warning = { readonly index: number; readonly warning: string }
 
-/** The decisions for one item in a dry run, with the rule behind each decision. */
+/** The decisions for one item in a dry run. */
 export type ItemDecision = {
   readonly index: number
   /** Lets the engine add the links of the alert. */

@@ -222,7 +222,7 @@ export function nameAfterFirst(
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }
 
-/** Adds an alert that does not change the service's health to the open incident, if there is one. */
+/** If the service has an open incident, adds an alert that does not change the service's health. */
 export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
   const incident =
     rank(active.alert.severity) >= rank('warning') ? oldestOpenIncident(ctx.state, active.serviceId) : null
@@ -230,8 +230,8 @@ export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
 }
 
 /**
- * Adds alerts to an incident, skipping alerts that already belong to it. Adds no timeline entries, because the timeline
- * lists alerts anyway.
+ * Adds alerts to an incident, except for alerts that already belong to the incident. Adds no timeline entries, because
+ * the timeline lists alerts anyway.
  */
 function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)

@@ -89,7 +89,9 @@ function isReportedEnd(draft: Draft): boolean {
   return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
 }
 
-/** Learns the sender's event delay and clock offset, and whether it names a cluster and reports repeats. */
+/**
+ * Learns the sender's event delay and clock offset, whether the sender names a cluster, and whether it reports repeats.
+ */
 function withLearnedBehavior(
   before: LiveSender,
   drafts: readonly Draft[],

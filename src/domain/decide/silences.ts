@@ -51,7 +51,7 @@ export type SilenceChange = { readonly [Name in keyof WantedSilence]?: WantedSil
 
 /**
  * Changes a silence that has not expired.
- * @throws IncmonError `not-found`; `conflict` if it has expired or someone else has changed it; `invalid`
+ * @throws IncmonError `not-found`; `conflict` if the silence has expired or someone else has changed it; `invalid`
  */
 export function changeSilence(ctx: Context, id: string, change: SilenceChange, now: number): void {
   const before = requireSilence(ctx, id)
@@ -83,7 +83,7 @@ function differencesOf(before: LiveSilence, { matchers, comment, startsAt, endsA
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`
 }
 
-/** Ends a silence now. Does nothing if it has already expired. @throws IncmonError `not-found` */
+/** Ends a silence now. Does nothing if the silence has already expired. @throws IncmonError `not-found` */
 export function expireSilence(ctx: Context, id: string, now: number): void {
   const before = requireSilence(ctx, id)
   if (statusOf(before, now) === 'expired') return

@@ -78,7 +78,7 @@ export type DatabaseContent =
       readonly differences: readonly string[]
       /** References to missing rows. Only a full check of an undamaged file looks for such references. */
       readonly brokenReferences: readonly string[]
-      /** Null if the schema version is unknown, because the tables cannot be read then. */
+      /** Null if the schema version is unknown, because in that case the tables cannot be read. */
       readonly history: {
         readonly receivedAt: number | null
         readonly senders: readonly SenderFact[]

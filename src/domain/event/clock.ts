@@ -1,4 +1,4 @@
-/** Learns the error of a sender's clock from the times in its items, and corrects those times. */
+/** Learns the error of a sender's clock from the times in the sender's items, and corrects those times. */
 import type { Draft, Source } from './event.ts'
 
 const MINUTE = 60_000

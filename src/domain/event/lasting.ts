@@ -1,7 +1,7 @@
 /**
- * Decides how long a condition lasts after it was last reported. A momentary condition is a single occurrence. A
- * lasting condition continues until its end is reported, its pod is deleted, or it is no longer repeated. How long to
- * wait for a repeat depends on how often Kubernetes repeats the event.
+ * Decides how long a condition lasts after its last report. A momentary condition is a single occurrence. A lasting
+ * condition continues until its end is reported, its pod is deleted, or it is no longer repeated. How long to wait for
+ * a repeat depends on how often Kubernetes repeats the event.
  */
 import { type Failure, REASONS, REPORTED_ONCE, TERMINAL } from './reason-table.ts'
 

@@ -24,9 +24,9 @@ export { plainMessage, withoutPodUid } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
 export type ReasonFinding = ReasonJudgement & {
-  /** The Kubernetes event type. Inferred if the sender omits it. */
+  /** The Kubernetes event type, inferred if the sender omits it. */
   readonly type: 'Normal' | 'Warning'
-  /** Whether the severity becomes critical if `isRepeated`. */
+  /** Whether repeats raise the severity to critical; see `isRepeated`. */
   readonly escalates: boolean
   /** Whether a Deployment scaled a ReplicaSet. A new hash means a new pod template. */
   readonly change: boolean

@@ -88,9 +88,9 @@ export function decide(situation: Situation): Decision {
 }
 
 /**
- * Returns the critical alerts and when each of them opens an incident. The time is now if the sender reported critical,
- * or if a Kubernetes event and an alert agree. The time is null for an event that neither persists nor repeats. Leaves
- * out alerts explained by a failed node.
+ * Returns the critical alerts and when each of them opens an incident. The time is `now` if the sender reported
+ * critical, or if a Kubernetes event and an alert agree. The time is null for an event that neither persists nor
+ * repeats. Leaves out alerts explained by a failed node.
  */
 function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; dueAt: number | null }[] {
   const planned = isPlanned(alerts)

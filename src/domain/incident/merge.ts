@@ -21,7 +21,7 @@ export type Merge = {
   readonly why: string
 }
 
-/** Timeline entries about the incident itself. A merge does not move them. */
+/** Timeline entries about the incident itself. A merge does not move these entries. */
 export const OWN_ENTRIES = ['status', 'reopened'] as const
 
 /** Returns why two incidents cannot be merged and what to do instead, or null if a merge is possible. */

@@ -48,7 +48,7 @@ const OBJECTS_NAMED = 2
 
 /**
  * Combines moments into rows, sorted by time, kind, text, actor and ref. Repeats within 30 minutes become one row with
- * a count. Echoes join the first row that they repeat, no matter how much later they are.
+ * a count. An echo joins the first row that it repeats, no matter how much later the echo occurs.
  */
 export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
   const sorted = ordered(moments, sortKeys)

@@ -134,9 +134,9 @@ export function formatNtfy({ tone, title, body, links }: MessageText, topic: str
 }
 
 /**
- * Formats the body of a generic webhook according to Standard Webhooks. The signature headers are added later because
- * they need the key. A single notification has a type such as `incident.opened`. Several notifications have the type
- * `incidents.digest` and are listed in order.
+ * Formats the body of a generic webhook according to Standard Webhooks. The signature headers are added later, because
+ * signing requires the key. A single notification has a type such as `incident.opened`. Several notifications have the
+ * type `incidents.digest` and are listed in order.
  */
 export function formatWebhook(
   items: readonly MessageItem[],

@@ -8,7 +8,7 @@ export function isSender(service: string): boolean {
   return service.startsWith('source/')
 }
 
-/** Returns the display name of a service. For a sender, this is the name of its program. */
+/** Returns the display name of a service. For a sender, returns the name of the sender's program. */
 export function shownName(service: string): string {
   if (!isSender(service)) return shortened(service)
   const [, source = '', ...receiver] = service.split('/')

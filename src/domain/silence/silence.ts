@@ -23,7 +23,7 @@ export type SilenceStatus = (typeof SILENCE_STATUSES)[number]
 /** A week plus a day on either side, so that the periods before and after `at` are always included. */
 const AROUND_DAYS = 8
 
-/** Returns the status at a time. A weekly silence is pending between its periods. */
+/** Returns the status of a silence at a given time. A weekly silence is pending between its periods. */
 export function statusOf(period: Period, at: number): SilenceStatus {
   if (at >= period.endsAt) return 'expired'
   if (at < period.startsAt) return 'pending'

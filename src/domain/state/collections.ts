@@ -57,7 +57,7 @@ export type Table<Key, Value> = {
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
   readonly delete: (key: Key) => void
-  /** Removes all entries. A rollback does not restore them. */
+  /** Removes all entries. A rollback does not restore these entries. */
   readonly clear: () => void
   readonly keys: () => IterableIterator<Key>
   readonly values: () => IterableIterator<Value>

@@ -47,7 +47,10 @@ export type Facts = {
 }
 export type FactKind = keyof Facts
 
-/** Thrown when a decision needs facts that are not loaded. The engine loads them and makes the decision again. */
+/**
+ * Thrown when a decision needs facts that are not loaded. The engine loads the missing facts and makes the decision
+ * again.
+ */
 export class MissingFact extends Error {
   readonly kind: FactKind
   readonly asked: readonly object[]

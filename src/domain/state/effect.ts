@@ -1,4 +1,4 @@
-/** Effects describe changes as values. `apply` applies them to the live state, and the store saves them. */
+/** Effects describe changes as values. `apply` applies the effects to the live state, and the store saves them. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { NotificationKind } from '../notification/kind.ts'
@@ -19,7 +19,7 @@ import type {
 import type { Compared } from './state.ts'
 
 export type Effect =
-  /** Creates a service, and assigns to it all earlier events that named it. */
+  /** Creates a service, and assigns all earlier events that named the service. */
   | { readonly kind: 'service-created'; readonly service: LiveService }
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
   /** Sets a value that exists only in the live state or has just been loaded from the database. */

@@ -36,7 +36,7 @@ export type State = {
 /** `key`: the active silences and the service's names. `last`: the highest row id among the compared alerts. */
 export type Compared = { readonly key: string; readonly last: number }
 
-/** Tables by row id, with indexes. Only `apply` changes them. */
+/** Tables by row id, with indexes. Only `apply` changes the tables. */
 export type OrganizationState = {
   readonly rowId: number
   readonly settings: Table<'settings', Settings>

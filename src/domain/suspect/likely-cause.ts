@@ -1,4 +1,4 @@
-/** Writes one sentence about the likely cause of an incident and the evidence for it. */
+/** Writes one sentence about the likely cause of an incident and the evidence for that cause. */
 import { formatDuration } from '../shown-time.ts'
 import type { Suspect } from './suspect.ts'
 

@@ -3,9 +3,9 @@ import type { Components } from './component.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
 /**
- * Messages from pod admission. A quota applies to the whole namespace, so the workload that happens to exceed it is not
- * at fault. Missing service accounts are a namespace problem if several workloads are affected, because the accounts
- * were probably forgotten or created too late.
+ * Messages from pod admission. A quota applies to the whole namespace, so the workload that happens to exceed the quota
+ * is not at fault. Missing service accounts are a namespace problem if several workloads are affected, because the
+ * accounts were probably forgotten or created too late.
  */
 const FAULTS = [
   { condition: 'quota', message: /exceeded quota: [\w.-]+/, least: 1, failure: [0.9, 'the quota is used up'] },

@@ -124,7 +124,10 @@ function sightingOf(group: Group, facts: SuspectFacts, alerts: ReadonlyMap<strin
   }
 }
 
-/** Counts occurrences of the same event by the sender's count or by the number of events, whichever is higher. */
+/**
+ * Returns the total number of occurrences. For equal events, uses the sender's count or the number of events, whichever
+ * is higher.
+ */
 function countOf(events: readonly SuspectEvent[]): number {
   const same = Map.groupBy(events, ({ object, text }) => JSON.stringify([object, text]))
   return [...same.values()].reduce((sum, repeats) => {

@@ -103,8 +103,8 @@ export const MAX_ALERTS = 1_000
 
 /**
  * Returns the probable causes, best first: changes that preceded the problem, nodes, and objects whose problem has no
- * other explanation. A score combines the weights of the symptoms. A symptom weighs more if it is specific, persistent
- * and new, if few other components have it, and if it is still present.
+ * other explanation. A score combines the weights of the symptoms. A symptom weighs more if it is specific, persistent,
+ * new and still present, and if few other components have it.
  */
 export function rankSuspects(known: SuspectFacts): Suspect[] {
   const facts = untilItsEnd(known)
