@@ -34,7 +34,7 @@ export function drawOverview() {
   ]
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="title">`,
-    '<title id="title">Four senders report to one service. The service opens an incident. The incident ends in a postmortem.</title>',
+    '<title id="title">Four senders report problems with one service. incmon opens an incident and generates a postmortem.</title>',
     `<style>${style()}</style>`,
     '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">',
     '<path class="head" d="M0 0 L8 4 L0 8 Z"/></marker></defs>',

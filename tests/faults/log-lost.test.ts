@@ -17,7 +17,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     ['deleted', (log: string) => rmSync(log)],
     ['moved away', (log: string) => renameSync(log, `${log}.away`)],
     ['truncated', (log: string) => truncateSync(log, 0)],
-    ['cut to its half', (log: string) => truncateSync(log, Math.floor(statSync(log).size / 2))],
+    ['cut in half', (log: string) => truncateSync(log, Math.floor(statSync(log).size / 2))],
   ] as const) {
     test(`a log that is ${what} under load ends the server, and everything acknowledged is present after a restart`, async (t) => {
       const { file, token } = makeDatabase(temporaryDirectory(t))

@@ -154,7 +154,7 @@ suite('stop', () => {
     figure(
       t,
       6,
-      `exit ${code} after ${ms} ms beside ${STREAMS} streams, ${stored.length} acknowledged, ${lost.length} lost, log ${log} bytes`,
+      `exit ${code} after ${ms} ms with ${STREAMS} open streams, ${stored.length} acknowledged, ${lost.length} lost, log ${log} bytes`,
     )
     assert.deepEqual([code, lost, log, ms <= 10_000], [0, [], 0, true])
     for (const outcome of statuses.keys()) assert.match(outcome, /^(200|503|ECONNREFUSED|UND_ERR_SOCKET|ECONNRESET)$/)

@@ -96,7 +96,7 @@ test('looking up an invalid token that starts like a valid one takes as long as 
   figure(
     t,
     37,
-    `in the process |t| = ${score.toFixed(2)} of ${TIMED} each; of a comparison by character ${control.toFixed(0)}`,
+    `in the process |t| = ${score.toFixed(2)} with ${TIMED} look-ups of each kind; a comparison by character has |t| = ${control.toFixed(0)}`,
   )
   assert.ok(score < MAX_T, `t = ${score}`)
   assert.ok(control >= MAX_T, `the control has t = ${control}`)

@@ -63,7 +63,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   row(
     36,
     'Invalid tokens',
-    '401 each in ≤ 5 ms; 1,000 wrong tokens from one address delay no other client, p99 of valid tokens +≤ 20 %',
+    '401 each in ≤ 5 ms; 1,000 wrong tokens from one address delay no other client, p99 of valid tokens at most 20 % higher',
     [
       { file: 'tests/faults/wrong-tokens.test.ts' },
       { file: 'tests/http/auth.test.ts' },

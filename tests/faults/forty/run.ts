@@ -68,12 +68,12 @@ function print(said: Said): number[] {
 function quote(rows: readonly (readonly string[])[]): void {
   const day = new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })
   const [cores, form] = [availableParallelism(), isShort ? 'short' : 'full']
-  const program = process.env.INCMON ? 'from the executable' : 'from the source'
+  const program = process.env.INCMON ? 'executable' : 'source'
   const table = rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
   const text = readFileSync(DOCUMENT, 'utf8')
     .replace(
-      /^The figures are from .*$/m,
-      `The figures are from ${day}, on ${cores} cores, in the ${form} form, ${program}.`,
+      /^The figures were measured on .*$/m,
+      `The figures were measured on ${day} with the ${form} form of the proofs, run from the ${program} on ${cores} cores.`,
     )
     .replace(/^\| +\| Proof[\s\S]*?(?=\n\n|\n*$(?![\s\S]))/m, () => table)
   writeFileSync(DOCUMENT, text)
