@@ -74,7 +74,7 @@ export const KEYS = {
   ),
   'min-free-disk': number(
     8,
-    'the minimum free disk space in MiB; /readyz fails below it',
+    'the minimum free disk space in MiB; /readyz fails if less is free',
     'a whole number of MiB from 0',
     (mebibytes) => inRange(mebibytes, 0, 1_000_000_000),
   ),

@@ -156,7 +156,7 @@ export function explainNoAnswer(error: unknown, url: string, isOwn = false): NoA
 }
 
 function trustRemedy(code: string, isOwn: boolean): string {
-  if (isOwn) return 'run "incmon doctor" to see what is wrong with it'
+  if (isOwn) return 'run "incmon doctor" to find the cause'
   if (UNTRUSTED.includes(code)) return 'set NODE_EXTRA_CA_CERTS to the PEM file of the CA that signed it'
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use a host name from the certificate in --url'
   return code === 'CERT_HAS_EXPIRED' ? 'renew it, then send SIGHUP to the server' : 'check the clocks of both machines'

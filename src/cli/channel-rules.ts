@@ -10,7 +10,7 @@ const KEYS = ['severity', 'service', 'namespace', 'events', 'quiet', 'zone', 'da
 type Key = (typeof KEYS)[number]
 
 export const RULE_HELP =
-  'the incidents that it sends, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday", or all; repeatable'
+  'the incidents to send, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday", or all; can be repeated'
 
 /** Adds a rule to the rules from earlier `--rule` options. `all` adds no rule. @throws UsageError */
 export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
@@ -25,7 +25,8 @@ export function parseRule(text: string, before: readonly Rule[] = []): readonly 
     ...(parts.has('events') ? { events: parseChoices('events', NOTIFICATION_KINDS, given('events')) } : {}),
     ...(parts.has('quiet') ? { quietHours: quietHours(parts) } : {}),
   }
-  if (!parts.has('quiet') && (parts.has('zone') || parts.has('days'))) throw fault('zone and days require quiet')
+  if (!parts.has('quiet') && (parts.has('zone') || parts.has('days')))
+    throw fault('zone and days are valid only together with quiet')
   return [...before, rule]
 }
 

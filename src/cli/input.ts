@@ -43,6 +43,8 @@ export function parseDuration(option: string): (text: string) => number {
     const [, count, unit = ''] = /^(\d{1,8})([mhdwy])$/.exec(text.trim()) ?? []
     const duration = Number(count) * (UNITS[unit] ?? 0)
     if (duration > 0 && duration <= MAX_DURATION) return duration
-    throw new UsageError(`${option}: ${text} is not a duration: use one such as 30m, 12h, 90d, 26w or 1y, at most 100y`)
+    throw new UsageError(
+      `${option}: ${text} is not a duration: use a duration such as 30m, 12h, 90d, 26w or 1y, at most 100y`,
+    )
   }
 }

@@ -53,7 +53,7 @@ export function namedAddress({ url }: { readonly url?: string }): string | null 
     return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
   }
   const where = url === undefined ? 'INCMON_URL' : '--url'
-  throw new UsageError(`${where}: ${named} is not a URL: use one such as http://127.0.0.1:8080, without a password`)
+  throw new UsageError(`${where}: ${named} is not a URL: use a URL such as http://127.0.0.1:8080, without a password`)
 }
 
 /** Returns the URL at which a server with this configuration can be reached from its own machine. */

@@ -17,7 +17,9 @@ export function isLarge({ intake: { accepted, rejected }, bytes = 0, dryRun }: D
 
 /** Returns the error for a rejected delivery. The sender can safely retry because stored items are deduplicated. */
 export function unavailable(why: string, delivery?: Delivery): IncmonError {
-  const stored = delivery?.part?.before ? 'only part of this request was stored' : 'nothing of this request was stored'
+  const stored = delivery?.part?.before
+    ? 'only part of this request was stored'
+    : 'nothing from this request was stored'
   return new IncmonError('unavailable', `${why}: ${stored}, send it again`)
 }
 

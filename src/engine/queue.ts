@@ -189,7 +189,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
   /** Rejects all inputs and ends the process. After a disk error, there is no way to know what was stored. */
   const stopAfter = (error: unknown, taken: readonly Queued[]) => {
     diskError ??= error
-    const message = 'the disk failed, and this request may or may not be stored: send it again'
+    const message = 'the disk failed, and this request may or may not have been stored: send it again'
     for (const { reject } of taken) reject(Object.assign(new IncmonError('unavailable', message), { cause: error }))
     endSoon(error)
   }

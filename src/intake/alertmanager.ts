@@ -77,7 +77,7 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
   const { alerts } = notification
   if (!Array.isArray(alerts)) throw invalid('alerts', `alerts: expected an array; ${adviceFor(notification, source)}`)
   if (alerts.length > MAX_ALERTS) {
-    throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts at the sender`)
+    throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts in the configuration of the sender`)
   }
   const sharedLinks = linksOf({ alertmanager: notification.externalURL })
   return {
@@ -100,8 +100,9 @@ function memberOf(draft: Draft): string {
 
 function requireNotification(body: unknown): Fields {
   if (Array.isArray(body)) {
-    const what = 'body: expected an object with an alerts array, found a list, the push format of the Alertmanager API'
-    throw invalid('', `${what}; push to an Alertmanager and point its webhook receiver here`)
+    const what =
+      'body: expected an object with an alerts array, found a list, which is the push format of the Alertmanager API'
+    throw invalid('', `${what}; push the alerts to an Alertmanager, and add incmon to it as a webhook receiver`)
   }
   const notification = fieldsOf(body)
   if (!notification) throw invalid('', 'body: expected an object with an alerts array')

@@ -71,7 +71,9 @@ async function postMessage(message: OutgoingMessage, network: Network): Promise<
   const target = new URL(secrets.target)
   const answer = await post(addressOf(kind, target), formatted(message, target), network)
   const isRedirect = answer.status >= 300 && answer.status < 400
-  const text = isRedirect ? 'the receiver redirects; use the URL that it redirects to' : answer.text
+  const text = isRedirect
+    ? 'the receiver redirected the message; use the URL to which the receiver redirects'
+    : answer.text
   const detail = text.trim() === '' ? null : text
   const remoteId = kind === 'telegram' ? telegramId(answer.text) : null
   return { status: answer.status, detail, remoteId, retryAfter: answer.retryAfter }

@@ -68,9 +68,10 @@ function projectOf(
   { change }: CorrelationRecord,
   verdict: VerdictChange['verdict'],
 ): string {
-  if (verdict !== 'confirmed') throw refused('is valid only with the verdict confirmed; send both, or omit it')
+  if (verdict !== 'confirmed')
+    throw refused('is valid only with the verdict confirmed; send both fields, or omit this one')
   if (change.kind === 'rollout')
-    throw refused('is not valid for a rollout, which has no project; omit it, or confirm a pipeline')
+    throw refused('is not valid for a rollout, which has no project; omit this field, or confirm a pipeline')
   const project = findPipeline(db, organizationId, change.ref)?.facts.project
   if (project !== undefined) return project
   const message = 'the project of this pipeline was not recorded; use PATCH /api/services/:id instead'

@@ -96,5 +96,8 @@ function reused(): IncmonError {
 
 function unfinished(): IncmonError {
   const what = 'an earlier request with this Idempotency-Key did not finish, so it may have taken effect'
-  return new IncmonError('conflict', `${what}; check whether its record exists; if not, use a new key`)
+  return new IncmonError(
+    'conflict',
+    `${what}; check whether the record exists; if not, send the request with a new key`,
+  )
 }

@@ -71,7 +71,7 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
   if (!leader || leader.dueAt > now) return null
   const items = listItems(deps.db, leader.rowId)
   if (leader.expiresAt <= now || items.length === 0) {
-    const detail = items.length === 0 ? 'the incident was deleted' : 'it is older than 24 hours'
+    const detail = items.length === 0 ? 'the incident was deleted' : 'the message is older than 24 hours'
     endMessage(deps.db, leader, 'failed', { status: null, detail, remoteId: null }, now)
     return null
   }

@@ -66,7 +66,7 @@ function createCounters(own: Own) {
     rejected: counter('incmon_rejected_items_total', 'Webhook items rejected with an error.'),
     repeated: counter(
       'incmon_repeated_deliveries_total',
-      'Repeated requests answered because of their Idempotency-Key.',
+      'Requests that repeated an Idempotency-Key and stored nothing.',
     ),
     dropped: counter(
       'incmon_dropped_connections_total',

@@ -144,7 +144,10 @@ test('--force replaces a file, and a failure keeps it', async (t) => {
 test('a backup to a file rejects --temporary', async (t) => {
   const file = join(acme(t), 'incmon.db')
   const { text, code } = await refusal(['backup', `${file}.copy`, '--temporary', '/tmp', '--database', file])
-  assert.deepEqual([code, text], [2, '--temporary is valid only with -: a backup to a file needs no temporary copy'])
+  assert.deepEqual(
+    [code, text],
+    [2, '--temporary is valid only if <file> is -: a backup to a file needs no temporary copy'],
+  )
 })
 
 test('without a database, no file is created', async (t) => {

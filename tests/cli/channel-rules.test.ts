@@ -32,7 +32,7 @@ for (const [text, said] of [
   ['quiet=22:00-07:00 zone=Berlin', /zone: expected a time zone/],
   ['quiet=00:00-00:00 zone=UTC', /would never end/],
   ['quiet=22:00-07:00 zone=UTC days=sunday,someday', /days: "someday" is not one of/],
-  ['zone=UTC', /zone and days require quiet/],
+  ['zone=UTC', /zone and days are valid only together with quiet/],
   ['', /unknown key ""/],
 ] as const) {
   test(`the rule "${text}" is rejected, and the message says what to write`, () =>

@@ -237,7 +237,7 @@ test('an unknown incident cannot be resolved', async (t) => {
 
 for (const [args, line] of [
   ['list --status closed', /choose one of open, investigating, identified, monitoring, resolved/],
-  ['export out --from yesterday', /^--from: yesterday is not a time: use one such as 2026-03-14/],
+  ['export out --from yesterday', /^--from: yesterday is not a time: use a time such as 2026-03-14/],
   ['export out --to 2026-02-30', /^--to: 2026-02-30 is not a time/],
   ['export out --from 2026-03-15 --to 2026-03-13', /^--from is later than --to: swap the two values$/],
   ['export', /^<dir> is missing: run /],

@@ -35,7 +35,7 @@ for (const [code, url, why, remedy] of [
 
 test('for an untrusted certificate of its own server, the remedy is incmon doctor', () => {
   const { remedy } = explainNoAnswer(failed('DEPTH_ZERO_SELF_SIGNED_CERT'), 'https://a:1', true)
-  assert.equal(remedy, 'run "incmon doctor" to see what is wrong with it')
+  assert.equal(remedy, 'run "incmon doctor" to find the cause')
 })
 
 test('a timeout is explained, over HTTP and over TLS', () => {

@@ -42,11 +42,11 @@ const USAGE: readonly [args: string, line: RegExp][] = [
   ['backup', /^<file> is missing: .*<file> is the file to write, or - for standard output$/],
   ['channel add a', /^--kind is missing: add --kind <kind>, one of slack, discord, /],
   ['silence add a=b --for 1h', /^--comment is missing: add --comment <text>, why the alerts are silenced$/],
-  ['silence add a=b --comment x --for 1h --start soon', /^--start: soon is not a time: use one such as/],
+  ['silence add a=b --comment x --for 1h --start soon', /^--start: soon is not a time: use a time such as/],
   ['channel set a --remind-after soon', /^--remind-after: "soon" is not a duration; use minutes \(10\)/],
   ['token create --scopes ingest,root', /^--scopes: root is not a scope: choose from ingest, read, write, admin$/],
   ['token create --scopes ,', /^--scopes is empty: choose from ingest, read, write, admin$/],
-  ['token create --expires 90', /^--expires: 90 is not a duration: use one such as 30m, 12h, 90d/],
+  ['token create --expires 90', /^--expires: 90 is not a duration: use a duration such as 30m, 12h, 90d/],
   ['token create --expires 0d', /^--expires: 0d is not a duration/],
   [
     'send-test pager --token x',
@@ -99,7 +99,7 @@ for (const [args, line] of FAILURES) {
 /** Incorrect usage that only the API can detect. */
 const BY_OPTION: readonly [args: readonly string[], line: RegExp][] = [
   [[...SLACK, '--url', 'ftp://x'], /^--url: the URL must begin with https/],
-  [[...SLACK, '--url', 'nowhere'], /^--url: not a URL; use one such as https/],
+  [[...SLACK, '--url', 'nowhere'], /^--url: not a URL; use a URL such as https/],
   [[...SLACK, '--url', HOOK, '--time-zone', 'Mars'], /^--time-zone: expected a time zone such as Europe/],
   [[...SLACK, '--url', HOOK, '--remind-every', '99999'], /^--remind-every: expected a whole number of minutes/],
   [[...SLACK, '--url', HOOK, '--to', 'a@b.example'], /^--to: a slack channel has no email addresses; use --url$/],

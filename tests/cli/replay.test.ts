@@ -169,7 +169,7 @@ test('five bad lines are listed, and the others are counted', async (t) => {
 
 for (const [args, code, line] of [
   ['--token x', 1, /contains no requests: choose a file with one request per line$/],
-  ['--token x --url ftp://a', 2, /^--url: ftp:\/\/a is not a URL: use one such as http:\/\/127\.0\.0\.1:8080/],
+  ['--token x --url ftp://a', 2, /^--url: ftp:\/\/a is not a URL: use a URL such as http:\/\/127\.0\.0\.1:8080/],
   ['--token x --url http://me:secret@a', 2, /without a password$/],
   ['--token x --speed fast', 2, /^--speed: fast is not a speed: use a number such as 60/],
   ['--token x --speed -1', 2, /^--speed: -1 is not a speed|there is no option/],

@@ -104,7 +104,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a sender with a wrong token',
     { refusedSenders: [{ network: '192.0.2.1', times: 120, agoMs: 2 * MINUTE }] },
-    /^warn token: a sender at 192\.0\.2\.1 was refused 120 times with 401, last 2 min ago; its token is missing or wrong/,
+    /^warn token: a sender at 192\.0\.2\.1 was refused 120 times with 401, last 2 min ago; the token is missing or wrong/,
   ],
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   [
@@ -115,7 +115,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'no file beside a log',
     { entry: null, content: null, companions: [WAL] },
-    /^fail database: no database at \S+, but \S+-wal contains .+ of its data; put the database file back next to the log/,
+    /^fail database: no database at \S+, but \S+-wal contains .+ of its data; put the database file back next to its log/,
   ],
   [
     'no file',
@@ -126,12 +126,12 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a directory not writable',
     { directory: { ...DIRECTORY, writable: false } },
-    /^fail permissions: \S+ cannot be written by uid 1000: SQLite creates its log there/,
+    /^fail permissions: \S+ cannot be written by uid 1000: SQLite creates the write-ahead log in this directory/,
   ],
   [
     'a file of somebody else',
     { entry: { ...ENTRY, uid: 7, readable: false }, companions: [] },
-    /^fail permissions: \S+ cannot be read by uid 1000: .+; chown 1000 .+ or run incmon as uid 7/,
+    /^fail permissions: \S+ cannot be read by uid 1000: .+; chown 1000 .+ or run incmon as its owner, uid 7/,
   ],
   [
     'a file that others may read',
@@ -146,7 +146,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a log of root',
     { companions: [{ ...WAL, uid: 0 }] },
-    /^fail permissions: \S+-wal belongs to uid 0, the file to uid 1000; chown 1000/,
+    /^fail permissions: \S+-wal belongs to uid 0, but the database file belongs to uid 1000; chown 1000/,
   ],
   [
     'less room than readiness asks for',
@@ -167,13 +167,13 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'room for less than a copy',
     { disk: { free: 2 * GB, freeEntries: 1e6 } },
-    /^warn disk: 2\.0 GB free, less than an upgrade requires .+ \(3\.0 GB\)/,
+    /^warn disk: 2\.0 GB free, but an upgrade makes a copy of the database, which takes 3\.0 GB/,
   ],
   ['no inodes', { disk: { free: 50 * GB, freeEntries: 0 } }, /^fail disk: 0 free inodes/],
   [
     'a log that grows',
     { companions: [{ ...WAL, size: 65e6 }] },
-    /^warn log: .+ 65\.0 MB that are not yet in the database file; stop long reads/,
+    /^warn log: .+ 65\.0 MB that are not yet in the database file; stop programs that read/,
   ],
   ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: not an incmon database/],
   [
@@ -219,7 +219,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a clock set back',
     { content: receivedAt(NOW + 90 * MINUTE) },
-    /^fail clock: 1 h 30 min before the newest event.+; correct the clock .+, wait until it passes .+ manually, .+ restore/,
+    /^fail clock: 1 h 30 min behind the newest event.+; correct the clock .+, wait until it passes .+ manually, .+ restore/,
   ],
   [
     'no sender',
@@ -229,7 +229,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a wrong clock of a sender',
     { content: sentBy({ clockOffset: -2 * 60 * MINUTE }) },
-    /^warn source: Acme\/metrics\/incmon: its clock is 2 h behind; incmon corrects .+; correct the clock/,
+    /^warn source: Acme\/metrics\/incmon: the clock of this sender is 2 h behind; incmon corrects .+; correct the clock/,
   ],
   [
     'a sender without a cluster',
@@ -239,14 +239,18 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
         history: { ...CONTENT.history, senders: [SENDER, { ...SENDER, source: 'cluster', namesCluster: false }] },
       },
     },
-    /^warn source: Acme\/cluster\/incmon: its items do not specify a cluster, but items from 1 other sender do; give its token/,
+    /^warn source: Acme\/cluster\/incmon: items from this sender do not specify a cluster, but items from 1 other sender do; create a token with --cluster/,
   ],
   [
     'an overdue heart',
     { content: sentBy({ heartbeatDueAt: NOW }) },
     /^warn source: Acme\/metrics\/incmon: the last heartbeat arrived 1 min ago/,
   ],
-  ['a silent heart', { content: sentBy({ heartbeatDueAt: null }) }, /^warn source: .+ its alerts may not arrive/],
+  [
+    'a silent heart',
+    { content: sentBy({ heartbeatDueAt: null }) },
+    /^warn source: .+ alerts from this sender may not arrive/,
+  ],
   [
     'a week without',
     { content: sentBy({ heartbeatAt: null, lastEventAt: NOW - 8 * DAY }) },
@@ -260,27 +264,27 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a token that ends this instant',
     holding({ expiresAt: NOW, lastUsedAt: NOW - 2 * DAY }),
-    /^warn token: Acme\/alertmanager: expired on 2026-03-14T12:00:00\.000Z, last used 2 d ago: requests with it are rejected; create/,
+    /^warn token: Acme\/alertmanager: expired on 2026-03-14T12:00:00\.000Z, last used 2 d ago: requests with this token are rejected; create/,
   ],
   [
     'one that expired, used a week ago',
     holding({ expiresAt: NOW - 6 * DAY, lastUsedAt: NOW - 7 * DAY }),
-    /^warn token: .+ expired on 2026-03-08\S+, last used 7 d ago: requests with it are rejected/,
+    /^warn token: .+ expired on 2026-03-08\S+, last used 7 d ago: requests with this token are rejected/,
   ],
   [
     'one of the last 7 days',
     holding({ expiresAt: NOW + 7 * DAY, cluster: 'staging' }),
-    /^warn token: .+: expires on 2026-03-21\S+, last used 1 min ago; create another with "incmon token create" \(scopes ingest, cluster staging\), put it into the sender's configuration, then "incmon token revoke T1"$/,
+    /^warn token: .+: expires on 2026-03-21\S+, last used 1 min ago; create a new token with "incmon token create" \(scopes ingest, cluster staging\), use it in the configuration of the sender, then run "incmon token revoke T1"$/,
   ],
   [
     'one that is still to be used',
     holding({ expiresAt: NOW + 1, lastUsedAt: null }),
-    /^warn token: .+: expires on 2026-03-14T12:00:00\.001Z, not used yet; create another/,
+    /^warn token: .+: expires on 2026-03-14T12:00:00\.001Z, not used yet; create a new token/,
   ],
   [
     'one for reading',
     holding({ expiresAt: NOW + DAY, scopes: ['read', 'write'] }),
-    /^warn token: .+ \(scopes read,write\), put it into the caller's configuration/,
+    /^warn token: .+ \(scopes read,write\), use it in the configuration of the caller/,
   ],
   [
     'a server that is not ready',
@@ -323,12 +327,12 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'no certificate to use',
     { certificate: { fault: 'no key' } },
-    /^fail certificate: no key; fix this: until then, the server cannot start/,
+    /^fail certificate: no key; correct the setting or the file; until then, the server cannot start/,
   ],
   [
     'no token',
     { content: { ...CONTENT, history: { ...CONTENT.history, tokens: [] } } },
-    /^warn token: there are no tokens: every request is rejected with 401; create one for a sender with "incmon token create/,
+    /^warn token: there are no tokens: every request is rejected with 401; create a token for a sender with "incmon token create/,
   ],
   [
     'no token that counts',

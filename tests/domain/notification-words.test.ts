@@ -80,7 +80,7 @@ test('a missing sender is called by its name', () => {
   const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
   const { title, body } = messageTextOf(silent, CONTEXT)
   assert.equal(title, 'Alertmanager (team-a) has sent nothing since 14:02 UTC (4 min).')
-  assert.equal(body, 'Problems with your services may go unnoticed until it sends again. Incident #7.')
+  assert.equal(body, 'Problems with your services may go unnoticed until the sender reports again. Incident #7.')
 })
 
 test('times use the time zone of the channel', () => {

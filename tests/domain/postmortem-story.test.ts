@@ -82,7 +82,7 @@ test('the change after which everything ended is the probable fix and not a trig
   const late = { ...IMAGE, correlations: [...IMAGE.correlations, { ...fix, uuid: 'late', change }] }
   const { contributing, resolution, summary } = generate(late)
   assert.ok(!contributing.changes.some(({ ref }) => ref === change.ref))
-  const text = /^Probable fix: pipeline shop\/cart-api#4712 on main .* The last alert ended 2 min 12 s after it\.$/
+  const text = /^Probable fix: pipeline shop\/cart-api#4712 on main .* The last alert ended 2 min 12 s after the fix\.$/
   assert.match(resolution.sentences[0]?.text ?? '', text)
   assert.match(summary.sentences.at(-1)?.text ?? '', text)
 })
@@ -112,7 +112,7 @@ test('if the alerts have not ended, there is no probable fix, and the document d
     /became critical at 2026-03-14 02:11:09 UTC\..*When it was resolved at .* UTC, 2 alerts were still firing\./,
   )
   assert.match(text, /oncall-anna resolved the incident at .* UTC, while 2 alerts were still firing\./)
-  assert.match(document.metrics.ttr.definition, /until the resolution, when 2 alerts were still firing$/)
+  assert.match(document.metrics.ttr.definition, /until it was resolved, when 2 alerts were still firing$/)
   assert.deepEqual([document.impact.to, document.impact.seconds], [null, null])
 })
 
@@ -122,7 +122,7 @@ test('an alert older than the incident is described as older, and the time to de
   const { detection, metrics } = generate({ ...IMAGE, alerts: [{ ...first!, startsAt }, ...rest] })
   assert.match(
     detection.sentences[1]?.text ?? '',
-    /^That alert is older than the incident: the evidence that opened it is /,
+    /^That alert is older than the incident: the evidence that opened the incident is /,
   )
   assert.equal(metrics.ttd.seconds, generate(IMAGE).metrics.ttd.seconds)
   assert.doesNotMatch(JSON.stringify(generate(IMAGE).detection), /is older/)

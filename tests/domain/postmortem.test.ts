@@ -77,10 +77,7 @@ test('a confirmed link precedes a better one, and a rejected one is omitted', ()
       ['shop/cart-api#4711', 1],
     ],
   )
-  assert.match(
-    contributing.sentences.at(-1)?.text ?? '',
-    /^Omitted, because a user rejected the link: pipeline shop\/cart-api#4711\.$/,
-  )
+  assert.match(contributing.sentences.at(-1)?.text ?? '', /^Rejected by a user: pipeline shop\/cart-api#4711\.$/)
 })
 
 test('the changes are in the order of the suspects, including one without a link', () => {
@@ -118,13 +115,13 @@ test('missing facts are described as missing', () => {
   const bare = { ...IMAGE, alerts: [], entries: [], events: [], changes: [], correlations: [], lowestScore: null }
   const text = markdown(generate(withIncident(bare, { acknowledgedAt: null, resolvedAt: null })))
   for (const part of [
-    'the record contains no resolution',
-    'The record contains no alert of this incident',
-    'First signal: none in the record',
-    'The record contains no acknowledgement',
-    'cart: not in the record',
-    'Pods: none in the record',
-    'The record contains no resolution',
+    'no resolution was recorded',
+    'No alert was recorded for this incident',
+    'First signal: none recorded',
+    'No acknowledgement was recorded',
+    'cart: not recorded',
+    'Pods: none recorded',
+    'No resolution was recorded',
   ]) {
     assert.ok(text.includes(part), part)
   }
@@ -138,7 +135,7 @@ test('metrics without a start or an end are null and explain why', () => {
     ),
   )
   assert.deepEqual([metrics.ttd.seconds, metrics.tta.seconds, metrics.ttr.seconds], [null, null, null])
-  assert.match(metrics.tta.sentence.text, /^Undefined: the record contains no acknowledgement\.$/)
+  assert.match(metrics.tta.sentence.text, /^Undefined: no acknowledgement was recorded\.$/)
 })
 
 test('metrics are never negative, whatever the times', () => {

@@ -57,7 +57,7 @@ for (const [what, changes, expected] of [
 for (const [changes, text] of [
   [[], 'no data'],
   [[at(-5, 'unknown', 100)], 'no data'],
-  [[at(-5, 'healthy', 100)], 'healthy all the time'],
+  [[at(-5, 'healthy', 100)], 'healthy for the whole period'],
   [[at(-5, 'degraded', 70), at(31, 'critical', 8), at(40, 'healthy', 100)], 'critical for 9 min, degraded for 31 min'],
   [[at(30, 'healthy', 100)], 'unknown for 30 min'],
 ] as const) {

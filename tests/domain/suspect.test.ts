@@ -213,7 +213,7 @@ test('the age of a symptom is measured from the end of the incident, and an ende
 test('an alert long before the incident is not described as two occurrences', () => {
   const reasonsOf = (minutes: number) =>
     JSON.stringify(rankSuspects(facts({ alerts: [alert('pay', 'HighErrorRate', minutes)] }))[0]?.reasons)
-  assert.match(reasonsOf(-20), /it began long before the incident/)
+  assert.match(reasonsOf(-20), /the alert began long before the incident/)
   assert.doesNotMatch(reasonsOf(-20), /occurrences/)
   assert.match(reasonsOf(0), /first seen in this incident/)
 })
@@ -255,7 +255,7 @@ test('a crash loop of three hours is not attributed to a deploy five minutes ago
   const given = facts({ events: [loop], changes: [deploy('pay', -5)], of: 'pay' })
   const [change] = changesOf({ ...given, incident: { ...given.incident, startedAt: at(-180) } })
   assert.ok((change?.score ?? 0) < 0.1, `${change?.score}`)
-  assert.match(change?.reasons[1]?.text ?? '', /it began before the change$/)
+  assert.match(change?.reasons[1]?.text ?? '', /the problem began before the change$/)
 })
 
 const connected = (given: Partial<SuspectFacts>) => {
@@ -270,19 +270,19 @@ const CONNECTIONS: [string, Partial<SuspectFacts>, string][] = [
       images: ['web', 'pay'].map((service) => ({ service, path: 'shop/app' })),
       alerts: [alert('pay', 'HighLatency', 0)],
     },
-    'it runs the same image as web, shop/app',
+    'this suspect and web run the same image, shop/app',
   ],
   [
     'its node',
     { alerts: [alert('pay', 'HighLatency', 0, { node: 'worker-1' })] },
-    'its pods and pods of web run on node/worker-1',
+    'pods of this suspect and of web run on node/worker-1',
   ],
   [
     'a label',
     { alerts: [alert('pay', 'HighLatency', 0, { labels: { upstream: 'web' } }), alert('pay', 'PayDown', 0)] },
-    'its alerts mention web',
+    'an alert for this suspect names web',
   ],
-  ['nothing', { alerts: [alert('pay', 'HighLatency', 0)] }, 'the only connection to web is the time'],
+  ['nothing', { alerts: [alert('pay', 'HighLatency', 0)] }, 'only the time connects this suspect to web'],
 ]
 for (const [name, given, expected] of CONNECTIONS) {
   test(`${name} connects a suspect from another service`, () => {
@@ -304,8 +304,8 @@ test('a node with a problem is connected with the service whose pods were assign
     const ranked = rankSuspects(facts({ alerts: [alert('web', 'Down', 0)], events, nodes }))
     return ranked.find(({ kind }) => kind === 'node')?.reasons.at(-1)?.text
   }
-  assert.equal(said(['worker-1']), 'pods of web run on it')
-  assert.equal(said(['worker-2']), 'the only connection to web is the time')
+  assert.equal(said(['worker-1']), 'pods of web run on this node')
+  assert.equal(said(['worker-2']), 'only the time connects this suspect to web')
 })
 
 test("for a node's incident, the pods on it are connected, but deploys of others are not", () => {
@@ -313,8 +313,8 @@ test("for a node's incident, the pods on it are connected, but deploys of others
   const alerts = [alert('cart', 'HighErrorRate', 1, { node: 'worker-1' }), alert('pay', 'HighLatency', 1)]
   const ranked = rankSuspects(facts({ events: [down], alerts, of: 'n1' }))
   const last = (id: string) => ranked.find(({ serviceId }) => serviceId === id)?.reasons.at(-1)?.text
-  assert.equal(last('cart'), 'its pods run on node/worker-1')
-  assert.equal(last('pay'), 'the only connection to node/worker-1 is the time')
+  assert.equal(last('cart'), 'pods of this suspect run on node/worker-1')
+  assert.equal(last('pay'), 'only the time connects this suspect to node/worker-1')
 })
 
 test('an error message that contains the host of another service connects the two', () => {

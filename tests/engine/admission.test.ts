@@ -16,7 +16,7 @@ function crowd(flow: Flow, requests: number) {
 
 test('while 10,000 alerts are waiting, a request with more alerts is rejected', async (t) => {
   const { refusals } = crowd(makeFlow(t), 21)
-  assert.deepEqual(await refusals, ['too many alerts are pending: nothing of this request was stored, send it again'])
+  assert.deepEqual(await refusals, ['too many alerts are pending: nothing from this request was stored, send it again'])
 })
 
 test('senders that never retry are accepted until four times as many are waiting', async (t) => {

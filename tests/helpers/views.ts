@@ -72,11 +72,15 @@ export function suspect(more: Partial<SuspectView> = {}): SuspectView {
       judgeable: true,
     },
     external: { text: 'Open #4711 in GitLab', href: 'https://gitlab.example.com/shop/checkout/-/pipelines/4711' },
-    support: ['image tag is its commit 9b1c3d5e', 'seen while it ran', 'a new ReplicaSet appeared in between'],
+    support: [
+      'the service uses the image shop/checkout:9b1c3d5e, which was built from this commit',
+      'first seen while the change was in progress',
+      'a new ReplicaSet appeared before the problem',
+    ],
     reasons: [
-      { condition: '', text: 'the image shop/checkout:9b1c3d5e of the service is built from this commit' },
-      { condition: 'CrashLoopBackOff', text: 'began 3 min after its start, and was not seen before' },
-      { condition: 'KubePodCrashLooping', text: 'began 4 min after its start' },
+      { condition: '', text: 'the service uses the image shop/checkout:9b1c3d5e, which was built from this commit' },
+      { condition: 'CrashLoopBackOff', text: 'began 3 min after the change started' },
+      { condition: 'KubePodCrashLooping', text: 'began 4 min after the change started' },
     ],
     ...more,
   }
@@ -214,7 +218,7 @@ const bins = (critical: readonly number[], degraded: readonly number[], unknown 
 export function service(namespace: string, name: string, more: Partial<ServiceRowView> = {}): ServiceRowView {
   return {
     ...{ id: `${namespace}/${name}`, href: `/services/${name}`, namespace, name, status: 'healthy', score: 100 },
-    strip: { bins: bins([], []), text: 'healthy all the time' },
+    strip: { bins: bins([], []), text: 'healthy for the whole period' },
     ...{ penalties: [], lastDeploy: null, ...more },
   }
 }

@@ -241,7 +241,7 @@ for (const [item, warning] of WARNINGS) {
 const BAD_BODIES: [unknown, RegExp][] = [
   [null, /^body: expected an object with an alerts array/],
   ['alerts', /^body: expected an object/],
-  [[{ labels: {} }], /push format of the Alertmanager API; push to an Alertmanager/],
+  [[{ labels: {} }], /push format of the Alertmanager API; push the alerts to an Alertmanager/],
   [{ status: 'firing' }, /^alerts: expected an array/],
   [{ alerts: {} }, /^alerts: expected an array/],
   [{ ruleId: 1, state: 'ok' }, /legacy alerting/],

@@ -14,7 +14,7 @@ test('a request interrupted by a crash is refused, because it might have taken e
   const afterwards = { ...deps, db: { ...deps.db } }
   await assert.rejects(
     runOnce(afterwards, keyed, () => 1),
-    { code: 'conflict', message: /did not finish.*check whether its record exists/ },
+    { code: 'conflict', message: /did not finish.*check whether the record exists/ },
   )
 })
 

@@ -240,7 +240,9 @@ test('closing stores the current chunk and refuses the rest of the queue', async
   await closing
   assert.deepEqual(
     outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
-    ['only part', 'nothing'].map((what) => `incmon is stopping: ${what} of this request was stored, send it again`),
+    ['only part of', 'nothing from'].map(
+      (what) => `incmon is stopping: ${what} this request was stored, send it again`,
+    ),
   )
   assert.ok(Number(countRows(flow, 'alerts')) < 1200)
 })
@@ -252,8 +254,8 @@ test('all large requests are refused if the database stays locked', async (t) =>
   const outcomes = await Promise.allSettled(waiting)
   assert.deepEqual(
     outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
-    ['only part', 'nothing', 'nothing'].map(
-      (what) => `another process has locked the database: ${what} of this request was stored, send it again`,
+    ['only part of', 'nothing from', 'nothing from'].map(
+      (what) => `another process has locked the database: ${what} this request was stored, send it again`,
     ),
   )
 })

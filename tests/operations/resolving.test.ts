@@ -145,7 +145,10 @@ test('the postmortem tells who resolved the incident, and when', async (t) => {
 test('the postmortem does not claim that a user who only resolved the incident acknowledged it', async (t) => {
   const { move, postmortem } = await illCart(t)
   await move('resolved')
-  assert.match(postmortem()?.document.detection.sentences.at(-1)?.text ?? '', /^anna resolved it without acknowledging/)
+  assert.match(
+    postmortem()?.document.detection.sentences.at(-1)?.text ?? '',
+    /^anna resolved the incident without acknowledging/,
+  )
 })
 
 for (const [what, script] of [

@@ -81,7 +81,7 @@ test('a Telegram bot is entered by its token and its chat', async (t) => {
 
 for (const [more, message] of [
   [{ name: '' }, 'Name: Empty; write at least one character.'],
-  [{ address: 'hook' }, 'Webhook URL: Not a URL; send one such as https://example.com/hook.'],
+  [{ address: 'hook' }, 'Webhook URL: Not a URL; send a URL such as https://example.com/hook.'],
   [{ kind: 'mail', address: '' }, 'Email addresses: Missing; this kind of channel requires it.'],
   [{ zone: 'Nowhere' }, 'Time zone for times in messages: Expected a time zone such as Europe/Berlin.'],
   [{ remindAfter: 'soon' }, 'Remind after: Expected a whole number of minutes from 0 to 10080.'],
@@ -124,9 +124,9 @@ test('the secret of a webhook is shown once, and again only when it is replaced'
 })
 
 for (const [outcome, text] of [
-  [{ status: 404, detail: 'no_team <b>' }, 'It answered 404 in 0.0 s: no_team &lt;b&gt;'],
+  [{ status: 404, detail: 'no_team <b>' }, 'The receiver responded with 404 in 0.0 s: no_team &lt;b&gt;'],
   [{ status: null, detail: 'connect ECONNREFUSED' }, 'did not arrive after 0.0 s: connect ECONNREFUSED'],
-  [{ status: 200, detail: 'ok' }, 'It answered 200 in 0.0 s: ok'],
+  [{ status: 200, detail: 'ok' }, 'The receiver responded with 200 in 0.0 s: ok'],
 ] as const) {
   test(`a test shows ${JSON.stringify(outcome)}`, async (t) => {
     const notifier = {

@@ -53,7 +53,7 @@ test('the overview names what became unhealthy after the first incident began, a
   const { html } = await browser.get('/')
   assert.match(
     html,
-    /<li class="break">newest alert 1 min ago<\/li><li class="break">storefront became unhealthy after it/,
+    /<li class="break">newest alert 1 min ago<\/li><li class="break">storefront became unhealthy after the incident began/,
   )
 })
 
@@ -173,7 +173,7 @@ test('resolving while alerts are firing is not hidden', async (t) => {
 test('the resolve box promises reminders if there is a channel', async (t) => {
   const { browser, path, db, acme } = await brokenCart(t)
   makeChannel(db, acme)
-  assert.match((await browser.get(path)).html, /has ended\. Your channels are reminded after 30 minutes\./)
+  assert.match((await browser.get(path)).html, /has ended\. Your channels will be reminded after 30 minutes\./)
 })
 
 test('resolving after all alerts have ended needs no warning', async (t) => {

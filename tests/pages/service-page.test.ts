@@ -129,7 +129,7 @@ test('the overview says that alerts are still firing after the last incident was
   const browser = makeBrowser(app)
   await browser.signIn(acme.token)
   const { html } = await browser.get('/')
-  assert.match(html, /was resolved\s*<time[^>]*>4 min ago<\/time>; 1 alert still fires\s*\./)
+  assert.match(html, /was resolved\s*<time[^>]*>4 min ago<\/time>; 1 alert is still firing\s*\./)
 })
 
 test('similar alerts are one row with their count, and a query parameter shows them one by one', async (t) => {

@@ -192,7 +192,7 @@ test('a URL that does not exist or only accepts forms gets a page in a browser a
   const { browser } = await start(t)
   for (const path of ['/nope', '/settings/zone', '/services/nope']) {
     const { status, html } = await browser.get(path)
-    assert.deepEqual([status, /<h1>There is nothing at this address/.test(html)], [404, true])
+    assert.deepEqual([status, /<h1>There is no page at this URL/.test(html)], [404, true])
   }
   const statuses = ['/nope', '/settings/zone'].map(async (path) => (await browser.get(path, { accept: '*/*' })).status)
   assert.deepEqual(await Promise.all(statuses), [404, 405])

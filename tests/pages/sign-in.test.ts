@@ -107,7 +107,7 @@ test('a person who gives no name with a setup link is called administrator', asy
   const { browser, deps, acme, request } = start(t)
   const { secret } = createSetupLink(deps, acme.key)
   const { html } = await browser.get(`/setup?key=${secret}`)
-  assert.match(html, /Timelines, postmortems and messages show it/)
+  assert.match(html, /Timelines, postmortems and messages show this name/)
   await browser.post('/setup', { key: secret, person: '' })
   await browser.send('/sources/test', { connect: 'metrics' })
   const { body } = await request('GET', '/api/events', { token: acme.token })
@@ -213,7 +213,7 @@ test('a client that prefers JSON gets links to the API at the root, and problem 
 test('a browser gets a page for an unknown URL, and a problem document below /api', async (t) => {
   const { browser } = start(t)
   const { status, html } = await browser.get('/nothing')
-  assert.deepEqual([status, /<h1>There is nothing at this address\.<\/h1>/.test(html)], [404, true])
+  assert.deepEqual([status, /<h1>There is no page at this URL\.<\/h1>/.test(html)], [404, true])
   assert.equal((await browser.get('/api/nothing')).headers.get('content-type'), 'application/problem+json')
 })
 

@@ -28,7 +28,7 @@ export function addBackup(program: Command): void {
   addCommand(program, 'backup', 'back up the database to one verified file; the server can keep running')
     .argument('<file>', 'the file to write, or - for standard output')
     .option('--force', 'replace an existing file')
-    .option('--temporary <dir>', 'the directory for the temporary copy that - needs (default: next to the database)')
+    .option('--temporary <dir>', 'the directory for the temporary copy if <file> is - (default: next to the database)')
     .action(runBackup)
 }
 
@@ -37,7 +37,7 @@ async function runBackup(target: string, options: Options): Promise<void> {
   refuseMissing(database, options)
   if (target === '-') return interruptible((signal) => streamBackup(database, options.temporary, signal))
   if (options.temporary !== undefined)
-    throw new UsageError('--temporary is valid only with -: a backup to a file needs no temporary copy')
+    throw new UsageError('--temporary is valid only if <file> is -: a backup to a file needs no temporary copy')
   refuseTarget(database, target, options.force)
   await interruptible((signal) => saveBackup(database, { target, force: options.force }, signal))
   const bytes = statSync(target).size
@@ -78,9 +78,7 @@ async function saveBackup(
 /** Writes the copy to standard output only after it has been verified, because output cannot be undone. */
 async function streamBackup(database: string, directory: string | undefined, signal: AbortSignal): Promise<void> {
   if (process.stdout.isTTY)
-    throw new UsageError(
-      '- writes the backup to standard output, which is a terminal: pipe the output to a program, or choose a file',
-    )
+    throw new UsageError('standard output is a terminal: pipe the backup to a program, or choose a file')
   const path = join(directory ?? dirname(database), `${basename(database)}.backup`)
   await withPart(path, async (part) => {
     await copyChecked(database, part, signal)

@@ -46,7 +46,7 @@ export function addChannel(program: Command): void {
       .addOption(new Option('--kind <kind>', 'the kind of receiver').choices(CHANNEL_KINDS).makeOptionMandatory()),
   ).action(createChannel)
   addSettings(
-    addOrgCommand(channel, 'set', 'change some settings of a channel')
+    addOrgCommand(channel, 'set', 'change the settings of a channel')
       .argument('<name>', 'the name or id of the channel')
       .option('--name <name>', 'the new name')
       .option('--enable', 'enable the channel and send its pending messages immediately')

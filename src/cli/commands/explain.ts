@@ -33,7 +33,7 @@ export function addExplain(program: Command): void {
         .choices(SOURCE_NAMES)
         .argParser(parseSource),
     )
-    .option('--cluster <name>', 'the cluster of the token that would send the payload')
+    .option('--cluster <name>', 'evaluate the payload as if the token of the sender had this cluster')
     .action(explainFile)
 }
 

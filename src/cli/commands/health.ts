@@ -30,7 +30,7 @@ export function addHealth(program: Command, now: () => number): void {
   addCommand(program, 'health', 'check whether the server is ready; exit with 1 if it is not')
     .option('--url <url>', 'the URL of the server (default: INCMON_URL, or the server running on the database)')
     .addOption(
-      new Option('--wait [seconds]', 'wait for the server to become ready, at most for this time')
+      new Option('--wait [seconds]', 'wait up to this many seconds for the server to become ready')
         .preset('30')
         .argParser(parseWait),
     )

@@ -44,7 +44,7 @@ export function addImport(program: Command, now: () => number): void {
   addOrgCommand(program, 'import', 'import events from another system with their original times; safe to repeat')
     .argument(
       '<file>',
-      'a file with one { "source", "receivedAt", "payload" } object per line, or with alerts listed by amtool; - for standard input',
+      'a file with one { "source", "receivedAt", "payload" } object per line, or with the alerts that amtool lists; - for standard input',
     )
     .option('--cluster <name>', 'the cluster of the imported events')
     .option('--suppressed', 'include alerts that Alertmanager has silenced or inhibited')

@@ -44,7 +44,11 @@ export function addIncident(program: Command): void {
     .argument('<id>', ID)
     .action(resolveIncident)
   addOrgCommand(incident, 'reopen', 'reopen a resolved incident').argument('<id>', ID).action(reopenIncident)
-  addOrgCommand(incident, 'merge', 'merge an incident into another: move its alerts and timeline, then resolve it')
+  addOrgCommand(
+    incident,
+    'merge',
+    'move the alerts and timeline of an incident to another incident, then resolve the first one',
+  )
     .argument('<id>', 'the number or id of the incident to merge')
     .argument('<into>', 'the number or id of the incident to keep')
     .action(mergeIncidents)

@@ -11,7 +11,7 @@ import { addCommand } from '../plain-command.ts'
 
 /** @param now returns the current Unix time in milliseconds */
 export function addMigrate(program: Command, now: () => number): void {
-  const doc = 'update the database to the schema version of this program; an older file is copied first'
+  const doc = 'upgrade the database to the schema version of this program, after making a copy of the file'
   addCommand(program, 'migrate', doc)
     .option('--status', 'show every migration and when it was applied')
     .option('--dry-run', 'show which migrations would be applied, without applying them')

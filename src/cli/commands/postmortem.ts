@@ -110,6 +110,6 @@ export function parseTime(option: '--from' | '--to' | '--start'): (text: string)
   return (text) => {
     const ms = parseBound(text, option === '--to' ? 'to' : 'from')
     if (ms !== null) return ms
-    throw new UsageError(`${option}: ${text} is not a time: use one such as 2026-03-14 or 2026-03-14T02:11:09Z`)
+    throw new UsageError(`${option}: ${text} is not a time: use a time such as 2026-03-14 or 2026-03-14T02:11:09Z`)
   }
 }

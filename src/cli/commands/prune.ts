@@ -14,7 +14,7 @@ type Survey = Extract<PruneOutput, { survey: unknown }>['survey']
 type Outcome = Extract<PruneOutput, { outcome: unknown }>['outcome']
 
 export function addPrune(program: Command): void {
-  addCommand(program, 'prune', 'delete expired records now; the server may run')
+  addCommand(program, 'prune', 'delete expired records now; the server can keep running')
     .option('--org <name>', 'prune only this organization (default: all)')
     .option('--dry-run', 'show what would be deleted, without deleting anything')
     .option('--yes', 'confirm the deletion of more than half of the events or alerts')

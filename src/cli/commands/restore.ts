@@ -43,9 +43,7 @@ async function runRestore(source: string, options: Common & { readonly force?: b
 
 function refuseTerminal(): void {
   if (process.stdin.isTTY)
-    throw new UsageError(
-      '- reads the backup from standard input, which is a terminal: pipe a backup to the command, or choose a file',
-    )
+    throw new UsageError('standard input is a terminal: pipe a backup to the command, or choose a file')
 }
 
 function refuseSource(source: string, database: string): void {
@@ -63,7 +61,7 @@ function refuseSource(source: string, database: string): void {
   }
   if (hasLog(source)) {
     throw new CommandError(
-      `${source} is in use or was not closed cleanly, so ${source}-wal contains part of its data: copy it with "incmon backup --database ${source} FILE" and restore that file`,
+      `${source} is in use or was not closed cleanly, so ${source}-wal contains part of its data: copy it with "incmon backup --database ${source} FILE" and restore the copy`,
     )
   }
   refuseForeignBackup(applicationOf(source), source)

@@ -76,7 +76,9 @@ async function sendTest(source: Source, options: Receiver, now: number): Promise
   }
   if (options.json) return print(text)
   print(`${address} responded with ${status}: ${visible(text)}`)
-  print(`it is treated like a real problem: ${hint(options, 'alert list')} shows it for the service ${TEST_SERVICE}`)
+  print(
+    `incmon treats the test like a real problem: ${hint(options, 'alert list')} shows the alert for the service ${TEST_SERVICE}`,
+  )
 }
 
 /**

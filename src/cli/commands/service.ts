@@ -12,7 +12,7 @@ export function addService(program: Command): void {
   addOrgCommand(service, 'list', 'list the services of an organization')
     .option('--archived', 'include archived services')
     .action(printServices)
-  addOrgCommand(service, 'merge', 'merge a service into another by moving its history; this cannot be undone')
+  addOrgCommand(service, 'merge', 'merge a service into another service and move the history; a merge cannot be undone')
     .argument('<from>', 'the service to remove, as id or namespace/name')
     .argument('<into>', 'the service that receives the history')
     .option('--yes', 'skip the confirmation')

@@ -25,7 +25,7 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
     ended = true
     clearInterval(timer)
     // The files are deleted on exit, even if the server could not be closed.
-    await demo?.close().catch((error) => log.error({ error }, 'the demo could not be closed'))
+    await demo?.close().catch((error) => log.error({ error }, 'the demo server could not be stopped cleanly'))
     process.exit(0)
   }
   process.on('SIGINT', end).on('SIGTERM', end)
@@ -33,7 +33,7 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
   const made = await listening(settings, () => startDemo({ settings, host, port, log, seed, now: systemClock }))
   demo = made
   timer = setInterval(() => {
-    made.goOn().catch((error) => log.error({ error }, 'the demo could not continue'))
+    made.goOn().catch((error) => log.error({ error }, 'the demo could not send further example data'))
   }, UPDATE_INTERVAL_MS)
   if (options.json) print(JSON.stringify({ url: made.url, link: made.link, token: made.token }))
   else for (const line of words(made)) print(line)

@@ -100,7 +100,7 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
     return factor(
       1,
       'image_tag_is_sha',
-      `the image ${tagged.path}:${tagged.tag} of the service is built from this commit`,
+      `the service uses the image ${tagged.path}:${tagged.tag}, which was built from this commit`,
     )
   if (rule.startsWith('alias')) return factor(1, 'alias', `somebody assigned ${project} to this service`)
   if (own[0]) return factor(0.95, 'image_path', `the service uses an image of ${project}`)
@@ -111,8 +111,8 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
 }
 
 const KINSHIPS = {
-  environment: [0.9, 'same_environment', 'deploys to the environment of this service and has the same name'],
-  namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and has the same name'],
+  environment: [0.9, 'same_environment', 'deploys to the environment of this service and has the name of the service'],
+  namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and has the name of the service'],
   slug: [0.8, 'same_name', 'has the same name as this service'],
 } as const
 
@@ -145,21 +145,21 @@ function kindOf(change: Change): Factor {
 }
 
 const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
-  'deploy failed': [1, 'deploy_job_failed', 'its deploy job failed'],
+  'deploy failed': [1, 'deploy_job_failed', 'the deploy job failed'],
   'failed, jobs unknown': [0.7, 'pipeline_failed', 'the pipeline failed; the failed job is unknown'],
-  'failed before a deploy': [0.1, 'failed_before_deploy', 'it failed before anything was deployed'],
-  deployed: [0.8, 'deployed', 'it deployed'],
+  'failed before a deploy': [0.1, 'failed_before_deploy', 'the pipeline failed before it deployed anything'],
+  deployed: [0.8, 'deployed', 'the pipeline deployed'],
   'success, jobs unknown': [0.56, 'pipeline_succeeded', 'the pipeline succeeded; it is unknown whether it deployed'],
-  'success without a deploy': [0.2, 'no_deploy', 'it deployed nothing'],
+  'success without a deploy': [0.2, 'no_deploy', 'the pipeline deployed nothing'],
   'CI system failure': [0.2, 'ci_trouble', 'the CI system itself failed'],
-  'under way': [0.2, 'under_way', 'it is running and has deployed nothing yet'],
+  'under way': [0.2, 'under_way', 'the pipeline is still running and has deployed nothing yet'],
 }
 
 /** A new pod template around the time of a pipeline confirms that the pipeline changed the service. */
 function replicaSetOf(change: Change, at: number, { rollouts }: Nearby): Factor {
   const appeared = rollouts.some(({ startsAt }) => startsAt >= change.startsAt - BEFORE && startsAt <= at)
   if (change.kind === 'pipeline' && !appeared) return { value: 1, reason: null }
-  return factor(NEW_REPLICASET, 'new_replicaset', 'a new ReplicaSet appeared in between')
+  return factor(NEW_REPLICASET, 'new_replicaset', 'a new ReplicaSet appeared before the problem')
 }
 
 function factor(value: number, code: string, text: string): Factor {

@@ -53,7 +53,7 @@ export function updateService(
   if (name !== undefined && name !== service.name) {
     const after = { ...service, name }
     if (findService(ctx.state, after)) {
-      throw taken(`a service ${service.namespace}/${name} already exists: merge the two instead`)
+      throw taken(`a service ${service.namespace}/${name} already exists: merge the two services instead`)
     }
     ctx.emit({ kind: 'service-changed', before: service, after })
     // Items that still use the old name belong to this service.

@@ -15,8 +15,8 @@ export function diagnoseChannels({ content, publicUrl }: DoctorFacts): Finding[]
 
 function diagnoseChannel({ organization, name, enabled, failing }: ChannelFact): Finding[] {
   if (failing === null) return []
-  const test = `correct its URL, then run "incmon channel test ${name}"`
+  const test = `correct the URL of the channel, then run "incmon channel test ${name}"`
   if (enabled) return [warn('channel', `${name} of ${organization} is failing: ${failing}`, test)]
   const text = `${name} of ${organization} was disabled because its receiver no longer exists: ${failing}`
-  return [warn('channel', text, `run "incmon channel set ${name} --enable" with a new --url, or remove it`)]
+  return [warn('channel', text, `run "incmon channel set ${name} --enable" with a new --url, or remove the channel`)]
 }

@@ -30,12 +30,12 @@ const UNREADABLE = {
   held: ['another process has locked the database', 'try again, or stop that process'],
   denied: [
     'this command cannot open the database',
-    'run it as the owner of the file, who must be able to write to the directory',
+    'run the command as the owner of the file; the owner must be able to write to its directory',
   ],
 } as const
 
 const CLOCK =
-  'correct the clock of this machine (NTP). If the clock is correct now, wait until it passes the newest event and resolve open alerts and incidents manually, or stop the server and restore a backup from before the problem'
+  'correct the clock of this machine (NTP). If the clock is already correct, wait until it passes the time of the newest event and resolve open alerts and incidents manually, or stop the server and restore a backup from before the problem'
 
 export function diagnoseContent({ content, served, now }: DoctorFacts): Finding[] {
   if (!content) return []
@@ -103,15 +103,15 @@ function diagnoseModel({ version, known, differences }: ReadContent): Finding {
   return warn(
     'schema',
     `schema version ${version}, but this version of incmon uses ${known}`,
-    '"incmon migrate" or the next "incmon serve" upgrades it',
+    '"incmon migrate" or the next "incmon serve" upgrades the database',
   )
 }
 
 function diagnoseClock(receivedAt: number | null, now: number): Finding {
   if (receivedAt === null) return ok('clock', 'there is no event to compare with yet')
   const behind = receivedAt - now
-  if (behind <= SMALL_STEP) return ok('clock', 'not before the newest event')
-  const text = `${formatSeconds(Math.round(behind / SECOND))} before the newest event: it was set back, or it was ahead earlier`
+  if (behind <= SMALL_STEP) return ok('clock', 'not behind the newest event')
+  const text = `${formatSeconds(Math.round(behind / SECOND))} behind the newest event: the clock was set back, or it was ahead earlier`
   return fail(
     'clock',
     `${text}; until the clock catches up, alerts do not end automatically and missing heartbeats are not detected`,
@@ -127,7 +127,11 @@ function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[]
       ...diagnoseCluster(sender, senders),
     ])
   return [
-    warn('source', 'no sender has sent anything yet', 'try it with "incmon send-test alertmanager --token TOKEN"'),
+    warn(
+      'source',
+      'no sender has sent anything yet',
+      'run "incmon send-test alertmanager --token TOKEN" to send a test',
+    ),
   ]
 }
 
@@ -135,7 +139,7 @@ function diagnoseSender(sender: SenderFact, now: number): Finding {
   const { lastEventAt, heartbeatAt, heartbeatDueAt } = sender
   const name = nameOf(sender)
   if (heartbeatAt !== null && (heartbeatDueAt === null || heartbeatDueAt <= now)) {
-    const text = `${name}: the last heartbeat arrived ${since(heartbeatAt, now)}: its alerts may not arrive`
+    const text = `${name}: the last heartbeat arrived ${since(heartbeatAt, now)}; alerts from this sender may not arrive`
     return warn('source', text, 'check that the sender is running and can reach this machine')
   }
   if (lastEventAt === null) return diagnoseUnused(name, sender.lastRejectionAt, now)
@@ -144,7 +148,7 @@ function diagnoseSender(sender: SenderFact, now: number): Finding {
   return warn(
     'source',
     text,
-    'check that the sender still sends events here; with a Watchdog alert, incmon would detect this',
+    'check that the sender still sends events here; incmon can detect a silent sender only with a Watchdog alert',
   )
 }
 
@@ -156,7 +160,7 @@ function diagnoseTimes(sender: SenderFact): Finding[] {
   const { clockOffset } = sender
   if (clockOffset === 0) return []
   const away = `${formatSeconds(Math.round(Math.abs(clockOffset) / SECOND))} ${clockOffset > 0 ? 'ahead' : 'behind'}`
-  const text = `${nameOf(sender)}: its clock is ${away}; incmon corrects the times of its items`
+  const text = `${nameOf(sender)}: the clock of this sender is ${away}; incmon corrects the times of its items`
   return [warn('source', text, 'correct the clock or the time zone of the sender (NTP)')]
 }
 
@@ -165,9 +169,9 @@ function diagnoseCluster(sender: SenderFact, senders: readonly SenderFact[]): Fi
     ({ organization, namesCluster }) => organization === sender.organization && namesCluster,
   )
   if (sender.namesCluster !== false || others.length === 0) return []
-  const text = `${nameOf(sender)}: its items do not specify a cluster, but items from ${countOf(others.length, 'other sender')} do`
+  const text = `${nameOf(sender)}: items from this sender do not specify a cluster, but items from ${countOf(others.length, 'other sender')} do`
   const remedy =
-    'give its token a cluster, or configure the sender to set the cluster label (external_labels) or clusterName'
+    'create a token with --cluster for this sender, or configure the sender to set the cluster label (external_labels) or clusterName'
   return [warn('source', text, remedy)]
 }
 

@@ -24,7 +24,13 @@ function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Find
   const log = logSize(companions)
   if (!entry && log > 0) {
     const text = `no database at ${file}, but ${file}-wal contains ${formatBytes(log)} of its data`
-    return [fail('database', text, 'put the database file back next to the log; a copy without the log is incomplete')]
+    return [
+      fail(
+        'database',
+        text,
+        'put the database file back next to its log; a database file without its log is incomplete',
+      ),
+    ]
   }
   if (!entry) {
     return [
@@ -37,7 +43,7 @@ function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Find
 
 function diagnoseRights({ directory, entry, companions, uid }: DoctorFacts): Finding[] {
   if (!directory) return []
-  const findings = [...rightsOf(directory, 'SQLite creates its log there', uid)]
+  const findings = [...rightsOf(directory, 'SQLite creates the write-ahead log in this directory', uid)]
   if (directory.mode & OTHERS_WRITE && !(directory.mode & STICKY)) {
     findings.push(
       warn('permissions', `every user can replace files in ${directory.path}`, `chmod o-w ${directory.path}`),
@@ -51,11 +57,11 @@ function diagnoseRights({ directory, entry, companions, uid }: DoctorFacts): Fin
     findings.push(
       fail(
         'permissions',
-        `${one.path} belongs to uid ${one.uid}, the file to uid ${entry.uid}`,
+        `${one.path} belongs to uid ${one.uid}, but the database file belongs to uid ${entry.uid}`,
         `chown ${entry.uid} ${one.path}`,
       ),
     )
-  return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, and the current user can write`)]
+  return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, writable by the current user`)]
 }
 
 function rightsOf({ path, readable, writable, uid: owner }: FileEntry, why: string, uid: number | null): Finding[] {
@@ -64,7 +70,7 @@ function rightsOf({ path, readable, writable, uid: owner }: FileEntry, why: stri
   const remedy =
     uid === owner
       ? `chmod u+rw ${path}, or mount it writable`
-      : `chown ${uid} ${path}, or run incmon as uid ${owner}, who owns it`
+      : `chown ${uid} ${path}, or run incmon as its owner, uid ${owner}`
   return [fail('permissions', `${path} cannot be ${lacking} by uid ${uid}: ${why}`, remedy)]
 }
 
@@ -85,7 +91,13 @@ function diagnoseRoom({ disk, entry, minFree }: DoctorFacts): Finding[] {
   }
   if (room === 'scarce') return [warn('disk', free, remedy)]
   if (entry && disk.free < entry.size) {
-    return [warn('disk', `${free}, less than an upgrade requires for its copy (${formatBytes(entry.size)})`, remedy)]
+    return [
+      warn(
+        'disk',
+        `${free}, but an upgrade makes a copy of the database, which takes ${formatBytes(entry.size)}`,
+        remedy,
+      ),
+    ]
   }
   return [ok('disk', free)]
 }
@@ -94,7 +106,7 @@ function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
   if (!entry) return []
   const size = logSize(companions)
   if (size > MAX_LOG) {
-    const remedy = served ? 'stop long reads of the file, such as a copy' : 'start "incmon serve"'
+    const remedy = served ? 'stop programs that read the file for a long time, such as a copy' : 'start "incmon serve"'
     return [
       warn('log', `the write-ahead log contains ${formatBytes(size)} that are not yet in the database file`, remedy),
     ]
@@ -102,7 +114,7 @@ function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
   if (size === 0) return [ok('log', 'the write-ahead log is empty')]
   const whose = served
     ? 'in use by the server'
-    : 'left by a process that was killed; it is complete, and the next start will use it'
+    : 'left by a process that was killed; the log is complete, and the next start will apply it'
   return [ok('log', `the write-ahead log contains ${formatBytes(size)}, ${whose}`)]
 }
 

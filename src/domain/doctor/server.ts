@@ -6,7 +6,7 @@ export function diagnoseServer({ served, port, address }: DoctorFacts): Finding[
     case 'incmon':
       return [diagnoseRunning(address, port.unready, served)]
     case 'other':
-      return [fail('port', `another program is listening on ${address}`, 'stop it, or choose another --port')]
+      return [fail('port', `another program is listening on ${address}`, 'stop that program, or choose another --port')]
     case 'changed':
       return [
         warn(
@@ -31,7 +31,11 @@ function diagnoseRunning(address: string, unready: string | null, served: boolea
     return fail('port', `incmon is listening on ${address} but is not ready: ${unready}`, 'see above')
   if (served) return ok('port', `incmon is listening on ${address} and is ready`)
   const text = `incmon is listening on ${address}, but with another database`
-  return warn('port', text, 'set --database to its file, or --host and --port to the address of your server')
+  return warn(
+    'port',
+    text,
+    'set --database to the file of that server, or --host and --port to the address of your server',
+  )
 }
 
 function diagnoseFree(address: string, served: boolean): Finding {

@@ -5,7 +5,7 @@ import { type DoctorFacts, type Finding, ok, since, type TokenFact, warn } from 
 
 const WEEK = 7 * 86_400_000
 const MAKE_ONE =
-  'create one for a sender with "incmon token create --name alertmanager", or for a user with "--scopes read,write"'
+  'create a token for a sender with "incmon token create --name alertmanager", or for a user with "--scopes read,write"'
 
 /**
  * A token counts as in use if it was used in the last 7 days, or if it is valid but has never been used. Other tokens
@@ -28,14 +28,16 @@ function diagnoseToken(token: TokenFact, now: number): Finding | null {
   const used = lastUsedAt === null ? 'not used yet' : `last used ${since(lastUsedAt, now)}`
   const end = formatInstant(expiresAt)
   const text =
-    expiresAt <= now ? `expired on ${end}, ${used}: requests with it are rejected` : `expires on ${end}, ${used}`
+    expiresAt <= now
+      ? `expired on ${end}, ${used}: requests with this token are rejected`
+      : `expires on ${end}, ${used}`
   return warn('token', `${organization}/${name}: ${text}`, remedyFor(token))
 }
 
 function remedyFor({ id, scopes, cluster }: TokenFact): string {
   const like = [`scopes ${scopes.join(',')}`, cluster && `cluster ${cluster}`].filter(Boolean).join(', ')
   const user = scopes.includes('ingest') ? 'sender' : 'caller'
-  return `create another with "incmon token create" (${like}), put it into the ${user}'s configuration, then "incmon token revoke ${id}"`
+  return `create a new token with "incmon token create" (${like}), use it in the configuration of the ${user}, then run "incmon token revoke ${id}"`
 }
 
 /** Returns one warning for each network whose senders were rejected, because nobody else would notice. */
@@ -45,7 +47,7 @@ export function diagnoseRefusedSenders({ refusedSenders, now }: DoctorFacts): Fi
     return warn(
       'token',
       text,
-      `its token is missing or wrong: correct it in the configuration of that sender; ${MAKE_ONE}`,
+      `the token is missing or wrong: correct it in the configuration of the sender; ${MAKE_ONE}`,
     )
   })
 }

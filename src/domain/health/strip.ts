@@ -59,7 +59,7 @@ export function stripText(changes: readonly StatusChange[], from: number, to: nu
     const ms = spans.filter((span) => span.status === status).reduce((sum, one) => sum + one.endsAt - one.startsAt, gap)
     return ms < 1000 ? [] : [`${status} for ${formatDuration(ms)}`]
   })
-  return parts.length === 0 ? 'healthy all the time' : parts.join(', ')
+  return parts.length === 0 ? 'healthy for the whole period' : parts.join(', ')
 }
 
 /** Splits a period into parts with the same status and score. */

@@ -37,7 +37,7 @@ export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     severity: rank(from.severity) > rank(into.severity) ? from.severity : into.severity,
     startedAt: Math.min(from.startedAt, into.startedAt),
-    took: `merged in the alerts and timeline of incident ${from.title}`,
+    took: `merged the alerts and timeline of incident ${from.title} into this incident`,
     why: `merged into ${into.title}`,
   }
 }

@@ -113,8 +113,8 @@ const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
 /** Describes how the end of an alert was determined. The text is shown after the alert's name. */
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
-  inferred: 'ended: its sender no longer reports it',
-  expired: 'expired: no event has reported it recently',
+  inferred: 'ended: the sender no longer reports the alert',
+  expired: 'expired: no recent event has reported the alert',
   manual: 'was resolved manually',
 }
 
@@ -149,7 +149,7 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
 }
 
 function ofCorrelation(link: Link & { readonly count: number }, known: Known): Moment {
-  const name = known.get(link.alertId)?.name ?? 'an alert of another incident'
+  const name = known.get(link.alertId)?.name ?? 'an alert in another incident'
   const verdict = link.verdict === null ? '' : `, ${link.verdict} by a user`
   const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${link.band}${verdict}`
   const common = { at: link.createdAt, until: link.createdAt, actor: null, source: null, echo: false, object: '' }

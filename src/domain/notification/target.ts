@@ -13,7 +13,7 @@ export function targetFault(kind: ChannelKind, text: string): string | null {
   if (text.length > MAX_URL) return `too long; at most ${MAX_URL} characters`
   if (kind === 'mail') return mailFault(text)
   const url = parsed(text)
-  if (!url) return 'not a URL; send one such as https://example.com/hook'
+  if (!url) return 'not a URL; send a URL such as https://example.com/hook'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'the URL must begin with https:// or http://'
   if (!canDecode(url)) return 'the URL contains a % that does not start a valid UTF-8 escape; write %25 for a literal %'
   if (kind === 'telegram' && !(/\/sendMessage$/.test(url.pathname) && url.searchParams.get('chat_id'))) {

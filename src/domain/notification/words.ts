@@ -217,7 +217,8 @@ function sentencesOf(
   cause: string,
 ): string[] {
   const isOver = kind === 'resolved'
-  if (isSender(service)) return isOver ? [] : ['Problems with your services may go unnoticed until it sends again.']
+  if (isSender(service))
+    return isOver ? [] : ['Problems with your services may go unnoticed until the sender reports again.']
   const problem = `${problemOf(title, service)}.`
   if (kind === 'monitoring')
     return [problem, 'If the service stays healthy, the incident will be resolved automatically.']

@@ -60,12 +60,12 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'ci-runners',
-    text: 'Check the CI system (runners, quota, scheduler): while it is down, no fix can be deployed.',
+    text: 'Check the CI system (runners, quota, scheduler). No fix can be deployed while the CI system is down.',
     because: ({ changes }) => troubleOfCi(changes),
   },
   {
     id: 'heartbeat',
-    text: 'Find out why the source stopped sending. While it is silent, problems are not reported.',
+    text: 'Find out why the source stopped sending. While the source is silent, problems may go unreported.',
     because: ({ incident }) =>
       incident.cause === 'silence' ? { text: 'No heartbeat arrived.', refs: [incidentRef(incident)] } : null,
   },
@@ -76,7 +76,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'report-ends',
-    text: 'Configure the sender to report when alerts end (send_resolved: true), so that incmon does not have to infer it.',
+    text: 'Configure the sender to report when alerts end (send_resolved: true), so that incmon does not have to infer the end.',
     because: ({ alerts }) =>
       shownBy(
         alerts.filter(({ source, resolution }) => source !== 'cluster' && source !== 'ci' && resolution === 'inferred'),
@@ -111,7 +111,7 @@ function ofFailure({ alerts }: GroupedFacts, failure: string): Sentence | null {
 
 function shownBy(alerts: readonly GroupedFact[], what = ''): Sentence | null {
   if (alerts.length === 0) return null
-  const told = what === '' ? `${alerts.length > 1 ? 'are' : 'is'} among its alerts` : what
+  const told = what === '' ? `${alerts.length > 1 ? 'are' : 'is'} among the alerts of the incident` : what
   return { text: `${namesOf(alerts)} ${told}.`, refs: alertRefs(alerts) }
 }
 
@@ -123,7 +123,7 @@ function lateAnswer({ incident }: GroupedFacts): Sentence | null {
   const waited = formatSeconds(secondsBetween(createdAt, end))
   const text =
     acknowledgedAt === null
-      ? 'The record contains no acknowledgement.'
+      ? 'No acknowledgement was recorded.'
       : `The incident was acknowledged ${waited} after it was opened.`
   return { text, refs: [incidentRef(incident)] }
 }
@@ -134,14 +134,14 @@ function failedDeploy({ incident, changes, correlations }: GroupedFacts): Senten
   const last = failed.at(-1)
   if (!last || changes.some((change) => change.startsAt > last.startsAt && isRemedy(change, incident))) return null
   const refs = failed.map(({ eventId }) => `event/${eventId}`)
-  return { text: `The deploy of ${last.ref} failed, and the record contains no later deploy or rollout.`, refs }
+  return { text: `The deploy of ${last.ref} failed, and no later deploy or rollout was recorded.`, refs }
 }
 
 function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
   const hit = changes.filter(({ outcome }) => outcome === 'CI system failure')
   if (hit.length === 0) return null
   const refs = hit.map(({ eventId }) => `event/${eventId}`)
-  return { text: `Failed because of the CI system: ${joinNames(hit.map(({ ref }) => ref))}.`, refs }
+  return { text: `The CI system caused the failure of ${joinNames(hit.map(({ ref }) => ref))}.`, refs }
 }
 
 function foundByPerson({ incident, alerts }: GroupedFacts): Sentence | null {

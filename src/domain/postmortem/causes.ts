@@ -147,23 +147,23 @@ function unlinkedContribution(
     ...{ kind, ref, outcome: change.outcome, score, band: bandOf(score) ?? 'possible', verdict: null, reasons },
     lagSeconds,
     sentence: {
-      text: `${what.charAt(0).toUpperCase()}${what.slice(1)} It began ${lagText(lagSeconds, 'the first symptom')}.`,
+      text: `${what.charAt(0).toUpperCase()}${what.slice(1)} This change began ${lagText(lagSeconds, 'the first symptom')}.`,
       refs: [`event/${change.eventId}`],
     },
   }
 }
 
 /**
- * Returns text such as `OOMKilled began 7 min after its start, GatewayLatencyHigh 10 min after its start`. Lists each
- * group once.
+ * Returns text such as `OOMKilled began 7 min after the change started and HighLatency 10 min after the change started`.
+ * Lists each group once.
  */
 function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | undefined): string {
   const firsts = [...Map.groupBy(alerts, ({ ref }) => ref).values()].flatMap(([first]) => first ?? [])
-  if (firsts.length === 0) return 'It is linked to an alert of another incident'
-  if (!change) return `It is linked to ${joinNames(firsts.map(({ name }) => name))}`
+  if (firsts.length === 0) return 'This change is linked to an alert in another incident'
+  if (!change) return `This change is linked to ${joinNames(firsts.map(({ name }) => name))}`
   const parts = firsts.map(({ name, startsAt }, index) => {
     const seconds = secondsBetween(change.startsAt, startsAt)
-    const when = seconds < 0 ? 'before it' : 'after its start'
+    const when = seconds < 0 ? 'before the change' : 'after the change started'
     return `${name}${index === 0 ? ' began' : ''} ${formatSeconds(Math.abs(seconds))} ${when}`
   })
   return joinNames(parts)
@@ -180,14 +180,14 @@ function noneFound({ searched, incident }: GroupedFacts): Sentence {
 
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
   const named = joinNames(changes.map(changeText))
-  const text = `Other changes in this period, without a link to this incident: ${named}.`
+  const text = `Other changes in this period are not linked to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
 
 function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
   const named = joinNames(distinct(rejected.map(({ change }) => changeName(change))))
-  return { text: `Omitted, because a user rejected the link: ${named}.`, refs }
+  return { text: `Rejected by a user: ${named}.`, refs }
 }
 
 /** Returns the hints for the conditions in order of the conditions, without duplicates. */
@@ -210,14 +210,14 @@ export function recurrenceOf({ incident, earlier }: GroupedFacts): Postmortem['r
   const sentences: Sentence[] = last
     ? [
         {
-          text: `Alerts of the same conditions began ${seenTimes(lately.length)} in the 30 days before and ${seenTimes(before.length)} in the 90 days before.`,
+          text: `Alerts for the same conditions began ${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days.`,
           refs: before.map(({ ref }) => ref),
         },
         { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
       ]
     : [
         {
-          text: 'The record contains no alert with the same conditions in the 90 days before.',
+          text: 'No alert for the same conditions was recorded in the previous 90 days.',
           refs: [incidentRef(incident)],
         },
       ]

@@ -45,7 +45,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of)] as const),
     ...correlations.map(({ uuid, change, score, band }) =>
-      plain(`correlation/${uuid}`, `link of ${change.kind} ${change.ref}: score ${formatScore(score)}, ${band}`),
+      plain(`correlation/${uuid}`, `link to ${change.kind} ${change.ref}: score ${formatScore(score)}, ${band}`),
     ),
   ])
 }
@@ -58,7 +58,7 @@ function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> 
   const seen = alerts.reduce((sum, { occurrences }) => sum + occurrences, 0)
   const began =
     last > first.startsAt
-      ? `began in the period ${formatPeriod(first.startsAt, last)}`
+      ? `began between ${formatPeriod(first.startsAt, last).replace(' to ', ' and ')}`
       : `began at ${formatTime(first.startsAt)}`
   const varies = variesText(alerts.map(({ labels }) => labels))
   const text = [

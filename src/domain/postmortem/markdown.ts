@@ -56,7 +56,7 @@ function impactOf({ impact }: Postmortem, numbers: Numbers): readonly string[] {
 }
 
 function timelineOf(rows: readonly TimelineRowText[], numbers: Numbers): string {
-  if (rows.length === 0) return 'Nothing in the record.'
+  if (rows.length === 0) return 'Nothing was recorded.'
   const zoneless = (at: number) => formatTime(at).replace(' UTC', '')
   const cells = rows.map((row) => [
     zoneless(Date.parse(row.at)),

@@ -7,7 +7,7 @@ import { formatSeconds, secondsBetween, stillFiringText } from './words.ts'
 export const DEFINITIONS = {
   ttd: 'time to detect: from the evidence that opened the incident (or the first alert, if there is none) until the incident was opened',
   tta: 'time to acknowledge: from the opening of the incident until a user acknowledged it',
-  ttr: 'time to resolve: from the same evidence as TTD (or the opening, if it was earlier) until the resolution',
+  ttr: 'time to resolve: from the evidence that opened the incident, or from its opening if that was earlier, until it was resolved',
 } as const
 
 export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
@@ -53,12 +53,10 @@ export function metricsOf(
 ) {
   const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
-  const detected = known
-    ? 'the opening is earlier than the evidence'
-    : 'the record contains no evidence before the opening'
+  const detected = known ? 'the opening is earlier than the evidence' : 'no evidence before the opening was recorded'
   const answered =
     timing.acknowledgedAt === null
-      ? 'the record contains no acknowledgement'
+      ? 'no acknowledgement was recorded'
       : 'the acknowledgement is earlier than the opening'
   const recovered =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'

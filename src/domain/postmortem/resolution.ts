@@ -13,7 +13,7 @@ const FIX_WORKS_WITHIN = 60 * 60_000
 /** Describes how the end of an alert was determined. */
 const KNOWN_BY: Readonly<Record<Resolution, string>> = {
   reported: 'the sender reported the end',
-  inferred: 'the sender no longer repeated it',
+  inferred: 'the sender stopped reporting it',
   expired: 'no further events were reported',
   manual: 'a user resolved it',
 }
@@ -89,8 +89,8 @@ export function fixSentence(facts: GroupedFacts): readonly Sentence[] {
   if (!fix || recoveredAt === null) return []
   const after =
     recoveredAt <= fix.endsAt
-      ? 'The last alert ended while it ran'
-      : `The last alert ended ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after it`
+      ? 'The last alert ended while the fix was in progress'
+      : `The last alert ended ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after the fix`
   const text = `Probable fix: ${changeSentences(fix, made.map(changeName))} ${after}.`
   return [{ text, refs: [fix, ...made].map(({ eventId }) => `event/${eventId}`) }]
 }
@@ -121,7 +121,7 @@ function endSentence(ended: readonly (GroupedFact & { readonly endsAt: number })
   const [first, last] = [ended[0], ended.at(-1)]
   const refs = alertRefs(ended)
   if (!first || !last) return { text: '', refs }
-  const known = first.resolution === null ? 'the reason is not in the record' : KNOWN_BY[first.resolution]
+  const known = first.resolution === null ? 'the reason was not recorded' : KNOWN_BY[first.resolution]
   const when =
     secondsBetween(first.endsAt, last.endsAt) === 0
       ? `at ${formatTime(first.endsAt)}`
@@ -141,14 +141,16 @@ function reopenedSentence({ at, actor }: EntryFact, ref: string): Sentence {
 }
 
 function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFacts): string {
-  if (resolvedAt === null) return 'The record contains no resolution.'
+  if (resolvedAt === null) return 'No resolution was recorded.'
   const last = entries.filter(({ kind, text }) => kind === 'status' && /^resolved\b/.test(text)).at(-1)
   const firing = stillFiring(alerts).length
   const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
-  if (!last) return `Resolved at ${formatTime(resolvedAt)}; who did it is not in the record.`
+  if (!last) return `An unknown user resolved the incident at ${formatTime(resolvedAt)}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text.replace(/^resolved:? ?/, '')
   const written =
-    last.at === resolvedAt ? '' : ` incmon wrote this at ${formatTime(last.at)}${why === '' ? '' : `: ${why}`}.`
-  return `Resolved automatically as of ${formatTime(resolvedAt)}.${written}`
+    last.at === resolvedAt
+      ? ''
+      : ` incmon recorded the resolution at ${formatTime(last.at)}${why === '' ? '' : `: ${why}`}.`
+  return `The incident was resolved automatically as of ${formatTime(resolvedAt)}.${written}`
 }

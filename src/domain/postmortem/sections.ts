@@ -36,7 +36,7 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   if (first) {
     const quote = first.summary === first.name ? '' : `: ${quoted(first.summary)}`
     sentences.push({ text: `The first symptom was ${first.name}${quote}.`, refs: alertRefs([first]) })
-  } else sentences.push({ text: 'The record contains no alert of this incident.', refs: [ref] })
+  } else sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
   sentences.push(suspicion, ...fixSentence(facts))
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${formatTimes(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
@@ -73,7 +73,7 @@ function windowText(facts: GroupedFacts): string {
     const when = resolvedAt === null ? 'this was written' : `the incident was resolved at ${formatTime(resolvedAt)}`
     return `from ${formatTime(startedAt)} on; ${stillFiringText(firing)} when ${when}`
   }
-  if (end === null) return `from ${formatTime(startedAt)} on; the record contains no resolution`
+  if (end === null) return `from ${formatTime(startedAt)} on; no resolution was recorded`
   const seconds = secondsBetween(startedAt, end)
   const window = `from ${formatPeriod(startedAt, end)}`
   return seconds < 0
@@ -109,7 +109,7 @@ function impactSentences(
   const { incident, alerts, lowestScore } = facts
   const ref = incidentRef(incident)
   const seen = alerts.length > 0 ? alertRefs(alerts) : [ref]
-  const score = lowestScore === null ? 'not in the record' : `${lowestScore} of 100`
+  const score = lowestScore === null ? 'not recorded' : `${lowestScore} of 100`
   const onPods = alertRefs(alerts.filter(hasPod))
   return [
     { text: `Period: ${windowText(facts)}.`, refs: [ref] },
@@ -123,7 +123,7 @@ function impactSentences(
 
 /** Returns text such as `1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. */
 function alertsText(alerts: readonly GroupedFact[]): string {
-  if (alerts.length === 0) return 'none in the record'
+  if (alerts.length === 0) return 'none recorded'
   const counts = SEVERITIES.flatMap((severity) => {
     const count = alerts.filter((alert) => alert.severity === severity).length
     return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
@@ -133,7 +133,7 @@ function alertsText(alerts: readonly GroupedFact[]): string {
 }
 
 function touched(names: readonly string[]): string {
-  return names.length === 0 ? 'none in the record' : `${formatCount(names.length)} (${joinNames(names)})`
+  return names.length === 0 ? 'none recorded' : `${formatCount(names.length)} (${joinNames(names)})`
 }
 
 const hasPod = ({ labels, objects }: GroupedFact) =>
@@ -154,7 +154,7 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
   const ref = incidentRef(incident)
   const first = firstSymptom(alerts)
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
-  const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'A user whose name is not in the record')
+  const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'An unknown user')
   const older = first !== undefined && secondsBetween(first.startsAt, incident.startedAt) > 0
   const sentences: Sentence[] = [
     first
@@ -162,7 +162,7 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
           text: `First signal: ${first.name} from ${senderName(first.source)} at ${formatTime(first.startsAt)}.`,
           refs: alertRefs([first]),
         }
-      : { text: 'First signal: none in the record.', refs: [ref] },
+      : { text: 'First signal: none recorded.', refs: [ref] },
     ...(older && incident.startedAt < incident.createdAt ? [olderSentence(incident)] : []),
     { text: `${by} opened the incident at ${formatTime(incident.createdAt)}.`, refs: [ref] },
     { text: acknowledgedText(incident, entries), refs: [ref] },
@@ -175,14 +175,15 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
 }
 
 function olderSentence(incident: IncidentFact): Sentence {
-  const text = `That alert is older than the incident: the evidence that opened it is from ${formatTime(incident.startedAt)}.`
+  const text = `That alert is older than the incident: the evidence that opened the incident is from ${formatTime(incident.startedAt)}.`
   return { text, refs: [incidentRef(incident)] }
 }
 
 function acknowledgedText({ acknowledgedAt, resolvedAt }: IncidentFact, entries: readonly EntryFact[]): string {
-  if (acknowledgedAt === null) return 'The record contains no acknowledgement.'
+  if (acknowledgedAt === null) return 'No acknowledgement was recorded.'
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
-  const actor = entry?.actor ?? 'A user whose name is not in the record'
-  const deed = acknowledgedAt === resolvedAt ? 'resolved it without acknowledging it first' : 'acknowledged it'
+  const actor = entry?.actor ?? 'An unknown user'
+  const deed =
+    acknowledgedAt === resolvedAt ? 'resolved the incident without acknowledging it first' : 'acknowledged the incident'
   return `${actor} ${deed} at ${formatTime(acknowledgedAt)}.`
 }

@@ -59,7 +59,7 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
       mtta: DEFINITIONS.tta,
       mttr: DEFINITIONS.ttr,
       recurrences:
-        'incidents with a condition that also occurred in an incident of the same service in the 30 days before',
+        'incidents with a condition that also occurred in an incident of the same service in the previous 30 days',
     },
     organization: figuresOf(counted, seen),
     services: ordered(services, (one) => [-one.incidents, one.service.namespace, one.service.name, one.service.uuid]),

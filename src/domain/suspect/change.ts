@@ -23,13 +23,13 @@ const REACHED: Readonly<Record<Outcome, number>> = {
   'CI system failure': 0.15,
 }
 const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
-  'deploy failed': 'its deploy job failed',
-  deployed: 'it deployed',
+  'deploy failed': 'the deploy job failed',
+  deployed: 'the pipeline deployed',
   'success, jobs unknown': 'the pipeline succeeded; it is unknown whether it deployed',
   'failed, jobs unknown': 'the pipeline failed; the failed job is unknown',
-  'under way': 'it is still running',
-  'success without a deploy': 'it deployed nothing',
-  'failed before a deploy': 'it failed before anything was deployed',
+  'under way': 'the pipeline is still running',
+  'success without a deploy': 'the pipeline deployed nothing',
+  'failed before a deploy': 'the pipeline failed before it deployed anything',
   'CI system failure': 'the CI system itself failed',
 }
 const ROLLOUT = 0.9
@@ -117,14 +117,14 @@ function ownEffect(change: Change, symptom: Symptom): Effect {
   const began = Math.min(...symptom.spans.flatMap(([start]) => (start >= from ? start : [])))
   const earlier = symptom.spans.filter(([start]) => start < from).map(([, end]) => end)
   if (began === Number.POSITIVE_INFINITY || Math.max(...earlier) >= from - APART)
-    return effect(symptom, { code: 'before', value: BEFORE, text: 'it began before the change' })
+    return effect(symptom, { code: 'before', value: BEFORE, text: 'the problem began before the change' })
   const late = Math.max(0, began - change.endsAt - DETECTION)
   const again = earlier.length > 0
   const value = nearby(late, OWN_TOLERANCE) * (again ? AGAIN : 1)
   return effect(symptom, {
     code: 'after_change',
     value,
-    text: `it began ${again ? 'again ' : ''}${after(began, change)}`,
+    text: `the problem began ${again ? 'again ' : ''}${after(began, change)}`,
   })
 }
 
@@ -132,7 +132,11 @@ function otherEffect(change: Change, symptom: Symptom, explained: boolean): Effe
   const share = UNKNOWN_DEPENDENCY * (explained ? EXPLAINED_ELSEWHERE : 1)
   const value = symptom.startsAt < change.startsAt - SKEW ? 0 : share * expected(symptom.startsAt, change)
   const where = explained ? 'in a service that had its own change' : 'in a service that had no change'
-  return effect(symptom, { code: 'elsewhere', value, text: `it began ${after(symptom.startsAt, change)}, ${where}` })
+  return effect(symptom, {
+    code: 'elsewhere',
+    value,
+    text: `the problem began ${after(symptom.startsAt, change)}, ${where}`,
+  })
 }
 
 function effect(symptom: Symptom, factor: Factor): Effect {
@@ -178,7 +182,7 @@ function reachOf(change: Change): Factor {
     return { code: 'new_replicaset', value: ROLLOUT, text: 'a new pod template was rolled out' }
   const outcome = outcomeOf(change.facts)
   if (change.facts.mergeRequest)
-    return { code: 'merge_request', value: MERGE_REQUEST, text: 'it ran for a merge request' }
+    return { code: 'merge_request', value: MERGE_REQUEST, text: 'the pipeline ran for a merge request' }
   return {
     code: outcome.replaceAll(/[ ,]+/g, '_').toLowerCase(),
     value: REACHED[outcome],

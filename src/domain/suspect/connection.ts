@@ -32,7 +32,7 @@ export function connectionOf(
   if (!service) return known('unknown_service', 'the service of the incident is unknown')
   const { id, name } = service
   const own = { id, name, service, component: isNode(service) ? name : id }
-  if (component === own.component) return known('same_service', 'it is the service of the incident')
+  if (component === own.component) return known('same_service', 'this is the service of the incident')
   return (
     byLabels(own, symptoms, component) ??
     byNode(facts, own, symptoms, component) ??
@@ -51,21 +51,22 @@ function byLabels(own: Own, symptoms: readonly Symptom[], component: string): Co
   // A failing pod is evidence against its failed node, and a failing workload against its namespace.
   if ([component, own.component].some((one) => one.startsWith(NODE) || one.startsWith(NAMESPACE))) return null
   if (symptoms.some(({ witnesses, component: accused }) => accused === component && witnesses.includes(own.component)))
-    return known('named_in_labels', `an alert for ${own.name} mentions it`)
+    return known('named_in_labels', `an alert for ${own.name} names this suspect`)
   const names = symptoms.some(
     ({ witnesses, component: accused }) => accused === own.component && witnesses.includes(component),
   )
-  return names ? known('named_in_labels', `its alerts mention ${own.name}`) : null
+  return names ? known('named_in_labels', `an alert for this suspect names ${own.name}`) : null
 }
 
 function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
-  if (nodes.some((node) => component === `${NODE}${node}`)) return known('same_node', `pods of ${own.name} run on it`)
+  if (nodes.some((node) => component === `${NODE}${node}`))
+    return known('same_node', `pods of ${own.name} run on this node`)
   const [mine, its] = [nodesOf(own.component, symptoms), nodesOf(component, symptoms)]
   const shared = [...its].find((node) => mine.has(node))
   if (shared === undefined) return null
-  if (component.startsWith(NODE)) return known('same_node', `pods of ${own.name} run on it`)
-  if (own.component.startsWith(NODE)) return known('same_node', `its pods run on ${own.name}`)
-  return known('same_node', `its pods and pods of ${own.name} run on ${shared}`)
+  if (component.startsWith(NODE)) return known('same_node', `pods of ${own.name} run on this node`)
+  if (own.component.startsWith(NODE)) return known('same_node', `pods of this suspect run on ${own.name}`)
+  return known('same_node', `pods of this suspect and of ${own.name} run on ${shared}`)
 }
 
 /** Returns a component's nodes as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */
@@ -83,9 +84,9 @@ function byMessage(facts: SuspectFacts, components: Components, own: Own, compon
     components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)
   if (other === null) return null
   if (textsOf(facts, own.id).some((text) => names(text, other)))
-    return known('named_in_message', `a message from ${own.name} mentions it`)
+    return known('named_in_message', `a message from ${own.name} names this suspect`)
   const back = textsOf(facts, component).some((text) => names(text, own.name))
-  return back ? known('named_in_message', `one of its messages mentions ${own.name}`) : null
+  return back ? known('named_in_message', `a message from this suspect names ${own.name}`) : null
 }
 
 function textsOf({ alerts, events }: SuspectFacts, service: string): string[] {
@@ -107,7 +108,7 @@ function byImage({ images }: SuspectFacts, { id, name }: Own, component: string)
   const shared = [...byPath].filter(([, of]) => of.some(({ service }) => service === id))
   const least = Math.min(...shared.map(([, { length }]) => length))
   const found = shared.find(([, of]) => of.length === least && of.some(({ service }) => service === component))
-  return found ? known('same_image', `it runs the same image as ${name}, ${found[0]}`) : null
+  return found ? known('same_image', `this suspect and ${name} run the same image, ${found[0]}`) : null
 }
 
 /** A namespace problem, such as an exhausted quota, is connected to the workloads that it affects. */
@@ -117,14 +118,14 @@ function byNamespace({ component: own, name }: Own, symptoms: readonly Symptom[]
 }
 
 function byTime({ name, service: own }: Own, other: SuspectService | undefined, component: string): Connection {
-  const only = `the only connection to ${name} is the time`
+  const only = `only the time connects this suspect to ${name}`
   const namespace = other?.namespace ?? (component.startsWith(NAMESPACE) ? component.slice(NAMESPACE.length) : null)
   if (other && areApart(other.cluster, own.cluster))
-    return { code: 'only_time', value: FOREIGN, text: `${only}; it is in another cluster`, kind: 'time' }
+    return { code: 'only_time', value: FOREIGN, text: `${only}, and the two are in different clusters`, kind: 'time' }
   const isNear = namespace === null || namespace === own.namespace || own.namespace === ''
   return isNear
     ? { code: 'only_time', value: NEAR, text: only, kind: 'time' }
-    : { code: 'only_time', value: FAR, text: `${only}; it is in another namespace`, kind: 'time' }
+    : { code: 'only_time', value: FAR, text: `${only}, and the two are in different namespaces`, kind: 'time' }
 }
 
 /** A sender that does not name its cluster could be in any cluster. */

@@ -117,7 +117,7 @@ export function nounOf({ kind, outcome }: Pick<JudgedSuspect, 'kind' | 'outcome'
 
 function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
   const lead = leadText(change, firstAlertAt)
-  const image = change.builtTheImage ? 'an image of the service is built from its commit' : ''
+  const image = change.builtTheImage ? 'an image of the service was built from the commit of the pipeline' : ''
   const said = [lead, image].filter((part) => part !== '')
   return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
 }

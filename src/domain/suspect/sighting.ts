@@ -155,7 +155,7 @@ function seenBefore(events: readonly SuspectEvent[], end: number): number {
 function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
   const repeated = 1 - DOUBT ** seen
   const times = `seen ${formatTimes(seen)}`
-  if (isTerminal(condition)) return { code: 'final', value: 1, text: 'Kubernetes does not retry' }
+  if (isTerminal(condition)) return { code: 'final', value: 1, text: 'Kubernetes will not retry' }
   const hasEnded = alert?.endsAt !== null && alert?.endsAt !== undefined && alert.endsAt >= lastAt
   if (hasEnded && alert?.resolution === 'reported') return { code: 'recovered', value: RECOVERED, text: 'it recovered' }
   if (hasEnded && alert?.resolution === 'expired')

@@ -125,8 +125,8 @@ function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
   const value = Math.max(OLD, 1 - seenBefore / seen)
   const isAlert = evidence.some(({ alertId }) => alertId !== undefined)
   const text = isAlert
-    ? 'it began long before the incident'
-    : `${seenBefore} of ${seen} occurrences were long before the incident`
+    ? 'the alert began long before the incident'
+    : `${seenBefore} of ${seen} occurrences came long before the incident`
   return { code: 'habitual', value, text }
 }
 
@@ -175,7 +175,7 @@ function accusation(): Factor {
 
 function propagated({ summary }: SuspectAlert): Factor[] {
   if (!INTERNAL_ERROR.test(summary)) return []
-  return [{ code: 'propagated', value: PROPAGATED, text: 'HTTP 500, which a failed dependency also causes' }]
+  return [{ code: 'propagated', value: PROPAGATED, text: 'HTTP 500, which a failed dependency can also cause' }]
 }
 
 function lasting({ endsAt }: SuspectAlert): Factor[] {

@@ -46,7 +46,7 @@ const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
 export const alertShape = v.object({
   id: idShape,
   serviceId: described(uuidShape, 'The affected service'),
-  source: described(v.picklist(SOURCES), 'The sender that reported it first'),
+  source: described(v.picklist(SOURCES), 'The sender that first reported the alert'),
   name: described(v.string(), 'The name from the sender, or the Kubernetes reason', 'CrashLoopBackOff'),
   severity: severityShape,
   status: described(v.picklist(STATUSES), 'Whether the alert is still firing'),
@@ -120,7 +120,7 @@ export const alertRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({ ...pageParameters, ...filterParameters }),
     answers: {
-      ...success(listShape(alertShape), 'A page of alerts with from ≤ startsAt < to'),
+      ...success(listShape(alertShape), 'A page of alerts whose startsAt is at or after from and before to'),
       ...refusals(503),
     },
     handle: async (call) => {
@@ -152,7 +152,7 @@ export const alertRoutes: readonly Route[] = [
     path: '/api/alerts/:id',
     summary: 'Resolve an alert manually',
     scope: 'write',
-    body: v.object({ status: described(wordParameter(['resolved']), 'The only possible change') }),
+    body: v.object({ status: described(wordParameter(['resolved']), 'The only allowed value') }),
     answers: success(alertWithEventsShape, 'The resolved alert'),
     handle: async (call) => {
       const { alert } = await requireAlert(call)

@@ -58,7 +58,7 @@ export const correlationShape = v.object({
   reasons: reasonsShape,
   lagSeconds: described(
     v.pipe(v.number(), v.integer()),
-    'From the start of the change to the event; negative if the event came first',
+    'The seconds from the start of the change to the event; negative if the event came first',
     190,
   ),
   verdict: described(v.nullable(v.picklist(VERDICTS)), 'The verdict given by a user', null),
@@ -81,7 +81,7 @@ export const correlationRoutes: readonly Route[] = [
       minScore: v.optional(described(numberParameter(0, 1), 'Only links with at least this score', 0.4)),
     }),
     answers: {
-      ...success(listShape(correlationShape), 'A page of links with from ≤ createdAt < to'),
+      ...success(listShape(correlationShape), 'A page of links whose createdAt is at or after from and before to'),
       ...refusals(503),
     },
     handle: (call) => answerPage(call, listCorrelations, showCorrelation),

@@ -28,7 +28,7 @@ export function docsRoute(document: () => OpenApiDocument): Route {
     body: null,
     answers: {
       200: { description: 'The page', body: null, text: 'text/html' },
-      304: { description: 'The page has not changed since the ETag in If-None-Match', body: null },
+      304: { description: 'The page is unchanged: it still has the ETag in If-None-Match', body: null },
       400: { description: MEANINGS[400], body: 'problem' },
     },
     handle: async (c) => {

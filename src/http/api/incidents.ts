@@ -52,7 +52,7 @@ export const incidentShape = v.object({
   alertCount: described(countShape, 'The number of alerts', 2),
   firingAlerts: described(
     countShape,
-    'The number of alerts that are still firing. If a resolved incident has any, it was resolved too early',
+    'The number of alerts that are still firing. If this number is not 0 for a resolved incident, the incident was resolved too early',
     0,
   ),
   recoveredAt: described(
@@ -83,7 +83,10 @@ const timelineShape = described(
         'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
         'on call',
       ),
-      source: described(v.nullable(sourceShape), 'The source that reported it; null for actions by incmon or a user'),
+      source: described(
+        v.nullable(sourceShape),
+        'The source that reported the entry; null for actions by incmon or a user',
+      ),
       ref: described(v.string(), 'The record, for example alert/<id> or event/<id>', `incident/${EXAMPLE_ID}`),
     }),
   ),
@@ -94,7 +97,7 @@ const wholeIncidentShape = v.object({
   ...incidentShape.entries,
   alerts: described(
     v.array(alertShape),
-    `The newest ${MAX_RECORDS} alerts; GET /api/alerts?incidentId= lists all of them`,
+    `The newest ${MAX_RECORDS} alerts; GET /api/alerts?incidentId= lists all alerts`,
   ),
   correlations: described(
     v.array(correlationShape),
@@ -117,7 +120,7 @@ export const incidentRoutes: readonly Route[] = [
       status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status')),
     }),
     answers: {
-      ...success(listShape(incidentShape), 'A page of incidents with from ≤ createdAt < to'),
+      ...success(listShape(incidentShape), 'A page of incidents whose createdAt is at or after from and before to'),
       ...refusals(503),
     },
     handle: (call) => answerPage(call, listIncidents, showIncident),
@@ -157,7 +160,7 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents/:id',
     summary: 'Change the status, title, severity or start of an incident',
     description:
-      '{"status":"resolved"} resolves the incident and generates its postmortem on the plans Team and Pro. Any status ' +
+      '{"status":"resolved"} resolves the incident and generates its postmortem on the Team and Pro plans. Any status ' +
       'can change to any other status, and a resolved incident can be reopened. The first change from open sets ' +
       'acknowledgedAt. In the response, firingAlerts is the number of alerts that are still firing. If alerts are still firing after ' +
       'an incident is resolved, its channels are notified after 30 minutes. Omitted fields stay unchanged.',
@@ -198,7 +201,7 @@ export const incidentRoutes: readonly Route[] = [
     path: '/api/incidents/:id/merge',
     summary: 'Merge an incident into another one',
     description:
-      'Moves the alerts, their links and the timeline to the other incident, then resolves this incident. Each timeline refers to the other incident.',
+      'Moves the alerts, their links and the timeline to the other incident, then resolves this incident. The timelines of both incidents record the merge.',
     scope: 'write',
     body: v.object({
       into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining incident', EXAMPLE_ID),

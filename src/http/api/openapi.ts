@@ -23,7 +23,7 @@ import { serviceShape } from './services.ts'
 import { described, EXAMPLE_ID, success } from './shapes.ts'
 
 const problemShape = v.object({
-  type: described(v.string(), 'about:blank, because the status is sufficient', 'about:blank'),
+  type: described(v.string(), 'Always about:blank; the status identifies the kind of error', 'about:blank'),
   title: described(v.string(), 'The name of the status', 'Bad Request'),
   status: described(v.pipe(v.number(), v.integer()), 'The HTTP status', 400),
   detail: described(v.string(), 'What is wrong, and what to do', 'query: limit: expected an integer from 1 to 500'),
@@ -63,7 +63,7 @@ const TAGS = {
   reports: 'Reliability figures for a period, with their definitions.',
   silences: 'Silences mute alerts. A silenced alert opens no incident and sends no notifications.',
   channels: 'The receivers of messages about incidents.',
-  deliveries: 'The messages that were sent, and why some failed.',
+  deliveries: 'The messages to channels, with the errors of failed deliveries.',
   sources: 'The senders, and when each last sent something.',
   rejections: 'Webhook items that could not be used, each with its error.',
   organization: 'The organization of the token.',

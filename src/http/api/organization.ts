@@ -69,7 +69,7 @@ const organizationShape = v.object({
         alerts: described(shareShape, 'The number of expired alerts, and of all alerts'),
       }),
     ),
-    'Set while pruning is paused, because more than half of the records have expired; confirm with incmon prune --yes. Otherwise null',
+    'The expired records while pruning is paused because more than half of all records have expired; confirm with incmon prune --yes. Null while pruning is not paused',
   ),
   createdAt: described(instantShape, 'When the organization was created'),
 })

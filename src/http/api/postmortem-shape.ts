@@ -41,7 +41,11 @@ const contribution = v.object({
   band: described(v.picklist(['strong', 'probable', 'possible']), 'The range of the score'),
   verdict: described(v.nullable(v.literal('confirmed')), 'The verdict given by a user', null),
   reasons: reasonsShape,
-  lagSeconds: described(v.pipe(v.number(), v.integer()), 'From the change to the condition', 190),
+  lagSeconds: described(
+    v.pipe(v.number(), v.integer()),
+    'The seconds from the start of the change to the condition',
+    190,
+  ),
   sentence: saying,
 })
 
@@ -64,7 +68,10 @@ const row = v.object({
     'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
     null,
   ),
-  source: described(v.nullable(sourceShape), 'The source that reported it; null for actions by incmon or a user'),
+  source: described(
+    v.nullable(sourceShape),
+    'The source that reported the entry; null for actions by incmon or a user',
+  ),
   ref: described(v.string(), 'Its record', `alert/${EXAMPLE_ID}`),
   count: described(countShape, 'The number of similar alerts or repeats in the row', 1),
   seen: described(countShape, 'The number of events that reported the alerts or repeats', 1),
@@ -80,7 +87,7 @@ const evidence = v.object({
 const header = v.object({
   title: described(v.string(), 'The title of the incident', 'checkout: CrashLoopBackOff'),
   severity: severityShape,
-  state: described(v.picklist(['draft', 'final']), 'final after people have completed the postmortem'),
+  state: described(v.picklist(['draft', 'final']), 'final after somebody has marked the postmortem as complete'),
   revision: described(countShape, 'Increases each time the incident is resolved', 1),
   services: described(v.array(v.string()), 'The affected services', ['shop/checkout']),
   incident: described(v.string(), 'The incident', `incident/${EXAMPLE_ID}`),
@@ -101,7 +108,7 @@ const impact = v.object({
 
 const firstSignal = v.object({
   ref: described(v.string(), 'The record', `alert/${EXAMPLE_ID}`),
-  source: described(v.string(), 'The source that reported it', 'cluster'),
+  source: described(v.string(), 'The source that reported the signal', 'cluster'),
   at: described(instantShape, 'When'),
 })
 
@@ -154,8 +161,8 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
   actions: described(v.array(action), 'What to do'),
   recurrence: described(
     v.object({
-      days30: described(countShape, 'Incidents with the same condition in the 30 days before', 0),
-      days90: described(countShape, 'Incidents with the same condition in the 90 days before', 1),
+      days30: described(countShape, 'Incidents with the same condition in the previous 30 days', 0),
+      days90: described(countShape, 'Incidents with the same condition in the previous 90 days', 1),
       sentences,
     }),
     'Earlier incidents with the same condition',

@@ -25,7 +25,7 @@ const TYPES: Parameters<typeof accepts>[1] = {
 const textField = v.nullable(v.pipe(v.string(), v.maxLength(MAX_TEXT, `too long; at most ${MAX_TEXT} characters`)))
 const words = (description: string) => v.optional(described(textField, description))
 const editsShape = v.object({
-  state: v.optional(described(wordParameter(['draft', 'final']), 'final after people have completed the postmortem')),
+  state: v.optional(described(wordParameter(['draft', 'final']), 'final marks the postmortem as complete')),
   summary: words('An addition to the generated summary'),
   impact: v.optional(
     described(v.object({ customers: words('Who was affected and how') }), 'An addition to the generated impact'),

@@ -73,7 +73,7 @@ export const reportRoutes: readonly Route[] = [
     answers: {
       ...success(
         reliabilityShape,
-        'Incidents with from ≤ createdAt < to, by default the last 30 days; an undefined figure is null, never 0',
+        'Counts the incidents whose createdAt is at or after from and before to; by default, the last 30 days. An undefined figure is null, never 0',
       ),
       ...refusals(503),
     },

@@ -17,12 +17,12 @@ const historyShape = v.object({
   states: described(
     v.array(
       v.object({
-        at: described(instantShape, 'When the state started; it lasts until the next state starts'),
+        at: described(instantShape, 'When the state started; the state ends when the next one starts'),
         status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The status', 'degraded'),
         score: described(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 'The score', 60),
       }),
     ),
-    'The state at the start of the period, then each change. Before the first state the service did not exist',
+    'The state at the start of the period, followed by each later state. The service did not exist before the first state',
   ),
 })
 
@@ -43,14 +43,14 @@ const pipelineShape = v.object({
     'The page of the pipeline in GitLab; null if the sender did not report it',
     PAGE,
   ),
-  startedAt: described(instantShape, 'When its deploy started, or the pipeline if nothing was deployed'),
-  endedAt: described(instantShape, 'When the pipeline ended; while it runs, the latest known time'),
+  startedAt: described(instantShape, 'When the deploy started; if nothing was deployed, when the pipeline started'),
+  endedAt: described(instantShape, 'When the pipeline ended; for a running pipeline, the latest known time'),
 })
 const rolloutShape = v.object({
   kind: v.literal('rollout'),
   ref: described(v.string(), 'The workload and the hash of its new ReplicaSet', 'shop/checkout@6f8d7b9c5'),
-  startedAt: described(instantShape, 'When its first pods were started'),
-  endedAt: described(instantShape, 'The latest time at which its pods may have been replaced'),
+  startedAt: described(instantShape, 'When the first pods of the rollout were started'),
+  endedAt: described(instantShape, 'The latest time at which the rollout may have replaced pods'),
 })
 const SPAN = { startedAt: '2026-11-20T09:33:00.000Z', endedAt: '2026-11-20T09:37:00.000Z' }
 const EXAMPLES = [
@@ -70,7 +70,7 @@ const changesShape = v.object({
   to: described(instantShape, 'The end of the period; defaults to now'),
   changes: described(
     v.array(v.variant('kind', [pipelineShape, rolloutShape])),
-    'The changes that started in the period, latest first; at most 50 pipelines',
+    'The changes that started in the period, newest first; at most 50 pipelines',
     EXAMPLES,
   ),
   lastGoodDeploy: described(
@@ -86,7 +86,7 @@ export const serviceHistoryRoutes: readonly Route[] = [
     summary: 'Show the status and score of a service over time',
     scope: 'read',
     query: v.object(timeParameters),
-    answers: success(historyShape, 'The states of the period, oldest first'),
+    answers: success(historyShape, 'The states in the period, oldest first'),
     handle: async ({ deps, store, identity, id, query }) => {
       const to = query.to ?? deps.now()
       const from = query.from ?? to - DAY
@@ -102,7 +102,7 @@ export const serviceHistoryRoutes: readonly Route[] = [
     summary: 'List the pipelines and rollouts of a service, and its last good deploy',
     scope: 'read',
     query: v.object(timeParameters),
-    answers: success(changesShape, 'The changes of the period, latest first'),
+    answers: success(changesShape, 'The changes in the period, newest first'),
     handle: async ({ deps, store, identity, id, query }) => {
       const to = query.to ?? deps.now()
       const from = query.from ?? to - DAY

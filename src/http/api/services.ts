@@ -73,7 +73,7 @@ const wholeServiceShape = v.object({
     v.array(
       v.object({
         kind: described(v.picklist(ALIAS_KINDS), 'The kind of alias'),
-        value: described(v.string(), 'A name that a sender uses', 'shop/checkout'),
+        value: described(v.string(), 'A name that a sender uses for the service', 'shop/checkout'),
       }),
     ),
     'The names that senders use for this service',
@@ -84,7 +84,7 @@ const aliasesField = v.pipe(
   v.array(
     v.object({
       kind: described(wordParameter(ALIAS_KINDS), 'The kind of alias', 'ci-project'),
-      value: described(textField(500), 'A name that a sender uses', 'shop/payments'),
+      value: described(textField(500), 'A name that a sender uses for the service', 'shop/payments'),
     }),
     'expected a list of { kind, value }',
   ),

@@ -43,7 +43,7 @@ export const bySeverityShape = v.object({
 const paginationShape = v.object({
   page: described(countShape, 'The number of this page', 1),
   limit: described(countShape, 'Records per page', 50),
-  total: described(countShape, 'Records on all pages', 1),
+  total: described(countShape, 'The number of records on all pages', 1),
   totalPages: described(countShape, 'Number of pages', 1),
 })
 

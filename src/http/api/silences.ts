@@ -65,16 +65,20 @@ const silenceShape = v.object({
   comment: described(v.string(), 'Why the alerts are silenced', 'Upgrade of the payment database'),
   createdBy: described(v.string(), 'The name of the token that created the silence', 'on call'),
   createdAt: described(instantShape, 'When the silence was created'),
-  revision: described(countShape, 'The number of changes so far. Send it with a change to detect changes by others', 1),
+  revision: described(
+    countShape,
+    'The number of changes so far. Send this number with a change, so that a conflicting change is rejected',
+    1,
+  ),
   status: described(v.picklist(SILENCE_STATUSES), 'A weekly silence is pending between its spans'),
-  matching: described(countShape, 'The number of firing alerts that it silences now', 12),
+  matching: described(countShape, 'The number of firing alerts that are silenced now', 12),
 })
 
 const showFields = shower(silenceShape)
 
 const previewShape = v.object({
-  matching: described(countShape, 'The number of matching alerts that fire now', 12),
-  matchingLast30Days: described(countShape, 'The number of matching alerts of the last 30 days', 340),
+  matching: described(countShape, 'The number of matching alerts that are firing now', 12),
+  matchingLast30Days: described(countShape, 'The number of matching alerts from the last 30 days', 340),
   warning: described(
     v.nullable(v.string()),
     'A probable mistake in the matchers; null if none was found',
@@ -132,7 +136,7 @@ export const silenceRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({
       ...pageParameters,
-      expired: described(flagParameter, '1: only silences that have ended; 0: only the others'),
+      expired: described(flagParameter, '1: only silences that have ended; 0: only silences that have not ended'),
     }),
     answers: success(listShape(silenceShape), 'A page of silences'),
     handle: async (call) => {
@@ -145,9 +149,9 @@ export const silenceRoutes: readonly Route[] = [
   rest({
     method: 'POST',
     path: PATH,
-    summary: 'Silence alerts, or with ?dryRun=1 count the alerts that match',
+    summary: 'Silence alerts, or count the matching alerts with ?dryRun=1',
     description:
-      'A silenced alert is stored and counted, but it does not open an incident, lower a score or send notifications. If the alert is still firing when the silence ends, incmon opens its incident.',
+      'A silenced alert is stored and counted, but it does not open an incident, lower a score or send notifications. If the alert is still firing when the silence ends, incmon opens an incident.',
     scope: 'write',
     takesKey: true,
     query: v.object({ dryRun: described(flagParameter, '1: create nothing, and count the alerts that match') }),

@@ -26,14 +26,18 @@ const senderShape = v.object({
   receiver: described(v.string(), 'The receiver of Alertmanager or Grafana; otherwise empty', 'incmon'),
   events: described(countShape, 'The number of stored items', 1207),
   rejections: described(countShape, 'The number of rejected items', 0),
-  lastEventAt: described(v.nullable(instantShape), 'Null if there was none'),
-  lastRejectionAt: described(v.nullable(instantShape), 'Null if there was none', null),
+  lastEventAt: described(v.nullable(instantShape), 'The time of the last stored item; null if no item was stored'),
+  lastRejectionAt: described(
+    v.nullable(instantShape),
+    'The time of the last rejected item; null if no item was rejected',
+    null,
+  ),
   clockOffsetSeconds: described(
     v.number(),
-    'How far its clock is ahead of the server; negative if it is behind. incmon corrects the times of its items',
+    'How far the clock of the sender is ahead of the clock of the server; negative if it is behind. incmon corrects the times of the items',
     0,
   ),
-  lacksCluster: described(v.boolean(), 'Whether the sender names no cluster although another sender does', false),
+  lacksCluster: described(v.boolean(), 'Whether the sender specifies no cluster although another sender does', false),
   eventsByHour: described(
     v.pipe(v.array(countShape), v.length(24)),
     'The number of stored items in each of the last 24 hours (UTC), oldest first; the last is the current hour',
@@ -96,7 +100,7 @@ function showSender(now: number) {
 const rejectionShape = v.object({
   id: idShape,
   source: sourceShape,
-  index: described(countShape, 'The index in the request, starting at 0', 1),
+  index: described(countShape, 'The index of the item in the request, starting at 0', 1),
   error: described(v.string(), 'The error', 'labels: expected object'),
   payload: described(
     v.string(),

@@ -19,7 +19,7 @@ const tokenShape = v.object({
   scopes: described(v.array(v.picklist(SCOPES)), 'The permissions', ['ingest']),
   cluster: described(
     v.string(),
-    'The cluster of everything that this token sends; if empty, labels name the cluster',
+    'The cluster of everything sent with this token; if empty, the labels determine the cluster',
     'production',
   ),
   createdAt: described(instantShape, 'When the token was created'),
@@ -46,7 +46,7 @@ export const newTokenBody = v.object({
   name: described(textField(MAX_NAME), 'The name of the token; timelines show it as the actor', 'alertmanager'),
   scopes: described(scopesField, 'The permissions', ['ingest']),
   cluster: v.optional(
-    described(optionalTextField(MAX_CLUSTER), 'The cluster of everything that this token sends', 'production'),
+    described(optionalTextField(MAX_CLUSTER), 'The cluster of everything sent with this token', 'production'),
   ),
   expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
 })

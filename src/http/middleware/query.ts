@@ -101,8 +101,8 @@ function timeParameter(side: 'from' | 'to') {
 function refuseReversed(query: unknown): void {
   const { from, to } = query as { from?: number; to?: number }
   if (from === undefined || to === undefined || from <= to) return
-  const fields: FieldError[] = [{ path: 'from', message: 'must not be later than to; swap the two values' }]
-  throw new IncmonError('invalid', 'query: from is later than to; swap the two values', fields)
+  const fields: FieldError[] = [{ path: 'from', message: 'must not be later than "to"; swap the two values' }]
+  throw new IncmonError('invalid', 'query: "from" is later than "to"; swap the two values', fields)
 }
 
 /** Returns the path of a field, for example `aliases[0].kind`. */

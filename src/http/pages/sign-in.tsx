@@ -32,7 +32,7 @@ const Person: FC<{ value: string }> = ({ value }) => (
   <Field
     id="person"
     label="Your name"
-    hint="Timelines, postmortems and messages show it next to your actions, for example: Ada resolved the incident."
+    hint="Timelines, postmortems and messages show this name next to your actions, for example: Ada resolved the incident."
   >
     <input type="text" {...control('person')} value={value} maxlength={100} autocomplete="name" />
   </Field>
@@ -100,8 +100,8 @@ export const SpentLinkPage: FC<{ program: string }> = ({ program }) => (
       <div class="body stack">
         <h1>This link no longer works</h1>
         <p>
-          It has already been used or has expired. Run <code>{program} setup-link</code> on the server to create
-          another.
+          It has already been used or has expired. Run <code>{program} setup-link</code> on the server to create another
+          link.
         </p>
         <p>
           <a href="/sign-in">Sign in with a token</a>

@@ -13,8 +13,8 @@ type AnyVisit = Visit<Visit['visitor'] | null>
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This request is not valid.',
   403: 'You do not have permission for this.',
-  404: 'There is nothing at this address.',
-  405: 'This address does not support this method.',
+  404: 'There is no page at this URL.',
+  405: 'This URL does not support this method.',
   409: 'This has changed in the meantime.',
   413: 'This request is too large.',
   503: 'The database is currently not writable.',
@@ -47,7 +47,7 @@ function isTyped([name, value]: readonly [string, string]): boolean {
 
 /** Returns the page for an unknown URL. */
 export function answerMissing(visit: AnyVisit): Promise<Reply> {
-  return answerError(visit, new IncmonError('not-found', 'Check the address, or start from the list of services.'))
+  return answerError(visit, new IncmonError('not-found', 'Check the URL, or start from the list of services.'))
 }
 
 /**

@@ -167,17 +167,18 @@ export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts
 }
 
 /**
- * Shortens a suspect's reason for the page. `CrashLoopBackOff: Back-off … (critical; it repeats): it began 3 min after
- * its start` becomes `began 3 min after its start`. If nothing follows the parentheses, the text inside them is used.
+ * Shortens a suspect's reason for the page. `CrashLoopBackOff: Back-off … (critical alert): the problem began 3 min
+ * after the change started` becomes `began 3 min after the change started`. If nothing follows the parentheses, the
+ * text inside the parentheses is used.
  */
 function reasonOf(text: string): ReasonView {
   const [, condition, summary = '', factors = '', end] = REASON.exec(text) ?? []
   if (condition === undefined) return { condition: '', text }
-  if (end !== undefined) return { condition, text: end.replace(/^it /, '') }
+  if (end !== undefined) return { condition, text: end.replace(/^the problem /, '') }
   return { condition: `${condition}:`, text: factors === '' ? summary : factors }
 }
 
-const REASON = /^([A-Z]\w+(?: \(\w+\))?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (it [^:]+))?$/s
+const REASON = /^([A-Z]\w+(?: \(\w+\))?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (the problem [^:]+))?$/s
 
 /** Returns a group with its small bars, its hint, and the URL of its alerts. */
 export function groupViewOf(group: AlertGroup, span: Span, silenced: Silenced | null): GroupView {

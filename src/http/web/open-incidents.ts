@@ -81,7 +81,7 @@ function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: R
   const names = named ? joinNames(later.map(({ name }) => isolatedName(name))) : countOf(later.length, 'other service')
   return [
     ...(incident.alertCount > 1 ? [`newest alert ${formatAgo(newest, reader)}`] : []),
-    ...(later.length === 0 ? [] : [`${names} became unhealthy after it began`]),
+    ...(later.length === 0 ? [] : [`${names} became unhealthy after the incident began`]),
   ]
 }
 

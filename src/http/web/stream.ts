@@ -47,7 +47,7 @@ async function openStream(c: Context, parts: HandlerParts): Promise<Reply> {
         const send = (bytes: Uint8Array) => {
           if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(bytes)
           unsubscribe()
-          controller.error(new Error('the client reads too slowly'))
+          controller.error(new Error('the client is reading too slowly'))
         }
         const after = headerOf(c, 'last-event-id') ?? ''
         unsubscribe = notices.subscribe({ organizationId, send, isAllowed, end }, after)
@@ -64,7 +64,7 @@ async function organizationOf(c: Context, parts: HandlerParts): Promise<number> 
   const isProgram = parts.access !== 'network' || headerOf(c, 'authorization') !== undefined
   if (isProgram) return (await requireScope(c, parts, 'bearer', 'read')).organizationId
   const visitor = await visitorOf(c, parts)
-  if (!visitor) throw new IncmonError('unauthorized', 'send a token in the header Authorization, or sign in')
-  if (!visitor.scopes.includes('read')) throw new IncmonError('forbidden', 'this session may not read')
+  if (!visitor) throw new IncmonError('unauthorized', 'send a token in the Authorization header, or sign in')
+  if (!visitor.scopes.includes('read')) throw new IncmonError('forbidden', 'this session does not have the read scope')
   return visitor.organizationId
 }

@@ -44,7 +44,8 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
     })
   })
   const tell = () => {
-    if (dropped > 1) limit.log.warn({ times: dropped - 1 }, 'closed more connections from addresses at their limit')
+    if (dropped > 1)
+      limit.log.warn({ times: dropped - 1 }, 'closed further connections from addresses that have reached the limit')
     dropped = 0
   }
   return { tell }

@@ -65,7 +65,7 @@ async function copyUnwritable(file: string, part: Part, tell: Progress): Promise
     })
   } catch (error) {
     throw new StoreError(
-      `${file} cannot be read (${error instanceof Error ? error.message : error}): run this as the owner of the file, or where it may be written`,
+      `${file} cannot be read (${error instanceof Error ? error.message : error}): run the command as the owner of the file, or copy the file to a writable directory`,
     )
   } finally {
     sqlite.close()

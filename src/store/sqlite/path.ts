@@ -21,7 +21,7 @@ export function resolveDatabase(file: string): string {
   }
   if (isMountPoint(path)) {
     throw new StoreError(
-      `${file} is mounted as a single file, so its log would stay outside of that mount and be lost: mount the directory instead`,
+      `${file} is mounted as a single file, so its log would be outside that mount and would be lost: mount the directory instead`,
     )
   }
   return path

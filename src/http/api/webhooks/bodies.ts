@@ -47,7 +47,11 @@ const alert = v.looseObject({
 const notificationBody = v.looseObject({
   version: v.optional(described(text, 'The version of the format', '4')),
   groupKey: v.optional(
-    described(text, 'The group; incmon learns its delivery interval', '{}:{alertname="HighErrorRate"}'),
+    described(
+      text,
+      'The group of the alerts; incmon learns how often the group is sent',
+      '{}:{alertname="HighErrorRate"}',
+    ),
   ),
   receiver: v.optional(described(text, 'The receiver, to distinguish senders', 'incmon')),
   alerts: described(v.array(alert), 'The alerts, at most 20,000'),
@@ -70,11 +74,11 @@ const ciBody = v.looseObject({
   ),
   project: described(
     v.looseObject({
-      path_with_namespace: described(text, 'group/project; it determines the service', 'shop/checkout'),
+      path_with_namespace: described(text, 'The path of the project, which determines the service', 'shop/checkout'),
     }),
     'The project of the pipeline',
   ),
-  builds: v.optional(described(v.array(v.unknown()), 'Its jobs, as GitLab lists them', [])),
+  builds: v.optional(described(v.array(v.unknown()), 'The jobs of the pipeline, as GitLab lists them', [])),
 })
 
 /** The important fields for each source, with examples. Other fields are stored with the event. */

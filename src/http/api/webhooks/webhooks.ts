@@ -24,7 +24,7 @@ const query = v.object({
 const rejectedShape = described(
   v.array(
     v.object({
-      index: described(countShape, 'The index in the request, starting at 0', 1),
+      index: described(countShape, 'The index of the item in the request, starting at 0', 1),
       error: described(v.string(), 'The error', 'labels: expected object'),
     }),
   ),
@@ -41,7 +41,7 @@ const warnings = v.optional(
   described(
     v.array(
       v.object({
-        index: described(countShape, 'The index in the request, starting at 0', 0),
+        index: described(countShape, 'The index of the item in the request, starting at 0', 0),
         warning: described(v.string(), 'The warning', 'status: "fireing" is unknown; the alert is treated as firing'),
       }),
     ),

@@ -28,7 +28,7 @@ export const NewChannel: FC<{ kind: ChannelKind; sendsMail: boolean; children?: 
     {props.kind === 'mail' && !props.sendsMail ? (
       <p class="second after-card">
         This server is not configured to send email. Set <code>smtp-url</code> and <code>mail-from</code>, then restart
-        it.
+        the server.
       </p>
     ) : null}
     <div class="after-card">{props.children}</div>

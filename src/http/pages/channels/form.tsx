@@ -58,7 +58,7 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
       </button>
       <span class="hint">
         A message is sent if any rule matches. To be woken only by critical incidents, add a rule for them without quiet
-        hours and set quiet hours in the others.
+        hours and set quiet hours in the other rules.
       </span>
     </p>
     <Unacknowledged form={form} faults={faults} />
@@ -171,7 +171,7 @@ const Unacknowledged: FC<{ form: ChannelForm; faults: readonly Fault[] }> = ({ f
       <Minutes
         id="escalateAfter"
         label="Escalate after (minutes)"
-        hint="0: at once. 15: only if nobody has acknowledged for 15 minutes."
+        hint="0: immediately. 15: only if nobody has acknowledged the incident for 15 minutes."
         value={form.escalateAfter}
         faults={faults}
       />

@@ -79,7 +79,7 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
   },
   teams: {
     ...{ name: 'Teams', icon: 'message', label: 'Workflow URL', example: 'https://….logic.azure.com/workflows/…' },
-    hint: 'The URL of a workflow “When a Teams webhook request is received”.',
+    hint: 'The URL of a workflow with the trigger “When a Teams webhook request is received”.',
   },
   telegram: {
     ...{ name: 'Telegram', icon: 'message', label: 'Bot token', example: '123456789:AAE…' },
@@ -87,7 +87,7 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
   },
   ntfy: {
     ...{ name: 'ntfy', icon: 'bell', label: 'Topic URL', example: 'https://ntfy.sh/my-secret-topic' },
-    hint: 'Anyone who knows the topic can read it. To use a token, write https://:tk_…@ntfy.sh/my-topic.',
+    hint: 'Anyone who knows the topic can read the messages. To use a token, write https://:tk_…@ntfy.sh/my-topic.',
   },
   mail: {
     ...{ name: 'Mail', icon: 'file', label: 'Email addresses', example: 'team@example.com, ops@example.com' },
@@ -95,7 +95,7 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
   },
   webhook: {
     ...{ name: 'Webhook', icon: 'link', label: 'URL', example: 'https://example.com/hook' },
-    hint: 'It receives signed JSON (Standard Webhooks). The signing secret is shown once, after you create the channel.',
+    hint: 'The URL receives signed JSON (Standard Webhooks). The signing secret is shown once, after you create the channel.',
   },
 }
 

@@ -33,7 +33,12 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     <div class="columns">
       <div>
         <Suspects {...view} />
-        <Section id="alerts" title="Alerts" second={alertsText(view)} end={[view.alertsHref, 'All in the history']}>
+        <Section
+          id="alerts"
+          title="Alerts"
+          second={alertsText(view)}
+          end={[view.alertsHref, 'All alerts in the history']}
+        >
           <Card empty={view.groups.length === 0 ? 'This incident has no alerts.' : null}>
             <Groups groups={view.groups} reader={view.reader} service={view.canWrite ? view.incident.service : null} />
           </Card>
@@ -108,7 +113,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   const warning =
     firingAlerts === 0
       ? 'All its alerts have ended.'
-      : `${firingText(firingAlerts)}. A new incident opens only after this problem has ended.${view.hasChannel ? ' Your channels are reminded after 30 minutes.' : ''}`
+      : `${firingText(firingAlerts)}. A new incident opens only after this problem has ended.${view.hasChannel ? ' Your channels will be reminded after 30 minutes.' : ''}`
   return (
     <div class="actions">
       {status === 'open' ? (
@@ -209,7 +214,7 @@ const Legend: FC = () => (
   <p class="legend">
     <span class="with-icon change">
       <Icon name="link" />
-      <span class="quiet">a change and what belongs to it, with its score</span>
+      <span class="quiet">a change, its alerts, and the score of the link</span>
     </span>
     {(['critical', 'error', 'warning'] as const).map((level) => (
       <span class="with-icon">

@@ -22,7 +22,7 @@ export type IncidentListView = {
 }
 
 const LASTED =
-  'From the start of the problem until its end, or until now. The time to resolve also includes the monitoring after it.'
+  'From the start of the problem until its end, or until now. The time to resolve also includes the monitoring after the problem.'
 
 /** Returns a title such as `2 unresolved incidents`. */
 export function incidentListTitle({ unresolved }: IncidentListView): string {

@@ -52,7 +52,10 @@ const SuspectRow: FC<{ suspect: SuspectView; rank: number; csrf: string; action:
             <SuspectName suspect={suspect} />
           </strong>
           {suspect.isOwn ? <span class="quiet">the service itself</span> : null}
-          <span class="suspect-score" title={`Score ${formatScore(score)}. Scores compare only within this list.`}>
+          <span
+            class="suspect-score"
+            title={`Score ${formatScore(score)}. Scores are comparable only within this list.`}
+          >
             <Meter part={score} kind={change ? 'change' : 'none'} width={56} height={6} />
             {likelihoodOf(suspect)}
           </span>

@@ -104,7 +104,7 @@ const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader }
           The last incident, <a href={calm.href}>{calm.title}</a>, {calm.stillFiring ? 'was resolved' : 'ended'}{' '}
           <Time at={calm.endedAt} reader={reader} />
           {calm.stillFiring
-            ? `; ${countOf(calm.stillFiring, 'alert')} still ${calm.stillFiring === 1 ? 'fires' : 'fire'}`
+            ? `; ${countOf(calm.stillFiring, 'alert')} ${calm.stillFiring === 1 ? 'is' : 'are'} still firing`
             : ''}
           .
           {calm.postmortem === null ? null : (

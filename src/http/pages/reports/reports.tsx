@@ -66,7 +66,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
             <section class="card body" aria-labelledby="weeks">
               <h2 id="weeks">Incidents by week</h2>
               <p class="second">
-                Each column is the 7 days that end on its date. The last one ends now.
+                Each column covers the 7 days that end on its date. The last column ends now.
                 {view.since === null ? '' : ` Recording began on ${formatDate(view.since, view.reader)}.`}
               </p>
               <WeekChart weeks={weeks} />
@@ -213,8 +213,8 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
       {[definitions.mttd, definitions.mtta, definitions.mttr].map(
         (text) => `${capitalized(text).replace('TTD', 'the time to detect')}. `,
       )}
-      The time to resolve includes the monitoring after the end of the problem, so an incident lasted less. Unknown
-      times are not counted.
+      The time to resolve includes the monitoring after the end of the problem, so the problem itself was shorter.
+      Unknown times are not counted.
     </p>
   </Section>
 )

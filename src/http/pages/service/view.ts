@@ -58,14 +58,14 @@ export type ServiceView = {
   readonly aliases: readonly { readonly kind: string; readonly value: string }[]
 }
 
-/** Returns `Degraded because 2 alerts fire`. */
+/** Returns `Degraded because 2 alerts are firing`. */
 export function statusText({ status, penalties, groups, silenced }: ServiceView): string {
   if (status === 'healthy') return 'Healthy'
   const critical = penalties.filter(({ severity, since }) => severity === 'critical' && since !== null).length
   const firing = groups.reduce((sum, group) => sum + group.firing, 0) - (silenced?.count ?? 0)
   const because = (count: number, noun: string, otherwise: string) =>
-    `${status === 'critical' ? 'Critical' : 'Degraded'} because ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'fires' : 'fire'}` : otherwise}`
+    `${status === 'critical' ? 'Critical' : 'Degraded'} because ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'is' : 'are'} firing` : otherwise}`
   return status === 'critical'
-    ? because(critical, 'critical condition', 'little of the score is left')
-    : because(firing, 'alert', 'ended alerts still lower the score for 30 minutes')
+    ? because(critical, 'critical condition', 'its score is low')
+    : because(firing, 'alert', 'alerts lower the score until 30 minutes after they end')
 }

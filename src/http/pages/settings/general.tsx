@@ -43,7 +43,7 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
           {hasSession ? (
             <form class="fields" method="post" action="/settings/name">
               <Hidden fields={{ csrf }} />
-              <Field id="person" label="Your name" hint="Timelines show it next to your actions.">
+              <Field id="person" label="Your name" hint="Timelines show this name next to your actions.">
                 <input type="text" {...control('person')} value={person} maxlength={100} autocomplete="name" />
               </Field>
               <p class="row whole">
@@ -142,7 +142,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
             <Field
               id="deploy-silence-minutes"
               label="Silence during a deploy (minutes)"
-              hint="Of the service that is deployed: at most this long, and not after the deploy has ended. 0: never."
+              hint="Alerts of the deployed service are silenced until the deploy ends, but at most for this time. 0: never."
               faults={faults}
             >
               <input
@@ -156,7 +156,8 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
           </div>
           <label class="check">
             <input type="checkbox" name="auto-resolve" value="1" checked={form.autoResolve} />
-            Resolve an incident automatically after it has been healthy and unchanged for 24 hours
+            Resolve an incident automatically if its service has been healthy and nobody has changed the incident for 24
+            hours
           </label>
           <label class="check">
             <input type="checkbox" name="heartbeats" value="1" checked={form.heartbeats} />

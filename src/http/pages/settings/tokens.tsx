@@ -72,7 +72,12 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         <Faults faults={faults} />
         <Hidden fields={{ csrf }} />
         <div class="fields">
-          <Field id="name" label="Name" hint="Timelines show it next to the actions of the token." faults={faults}>
+          <Field
+            id="name"
+            label="Name"
+            hint="Timelines show this name next to the actions of the token."
+            faults={faults}
+          >
             <input
               type="text"
               {...control('name', faults)}
@@ -85,7 +90,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
           <Field
             id="cluster"
             label="Cluster"
-            hint="Everything sent with this token belongs to this cluster. Empty: the labels decide."
+            hint="Everything sent with this token belongs to this cluster. Empty: the labels determine the cluster."
           >
             <input type="text" {...control('cluster')} value={form.cluster} placeholder="production" maxlength={253} />
           </Field>

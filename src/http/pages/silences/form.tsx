@@ -116,7 +116,7 @@ const Preview: FC<{ preview: SilencePreview }> = ({ preview: { matching, matchin
     <span class="break">
       {warning === null ? (
         <>
-          Matches <b>{countOf(matching, 'alert')}</b> that {matching === 1 ? 'fires' : 'fire'} now, and{' '}
+          Matches <b>{countOf(matching, 'alert')}</b> that {matching === 1 ? 'is' : 'are'} firing now, and{' '}
           <b>{formatCount(matchingLast30Days)}</b> in the last 30 days in total.
         </>
       ) : (

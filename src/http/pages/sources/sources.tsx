@@ -208,9 +208,9 @@ function warningsOf({ clockOffset, lacksCluster }: SenderView): string[] {
   return [
     off < 1000
       ? ''
-      : `Its clock is ${formatDuration(off)} ${clockOffset > 0 ? 'ahead' : 'behind'}. incmon corrects the times; set the clock.`,
+      : `Its clock is ${formatDuration(off)} ${clockOffset > 0 ? 'ahead' : 'behind'}. incmon corrects the times of its events, but correct the clock of the sender as well.`,
     lacksCluster
-      ? 'Its events do not specify a cluster, but events from another sender do. Give its token a cluster.'
+      ? 'Its events do not specify a cluster, but events from another sender do. Create a token with a cluster for this sender.'
       : '',
   ].filter((text) => text !== '')
 }

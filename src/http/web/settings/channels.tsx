@@ -140,7 +140,7 @@ async function showTest(visit: Visit, channel: ChannelRecord): Promise<Reply> {
   const text =
     status === null
       ? `The test to “${channel.name}” did not arrive after ${took}${answer}`
-      : `Sent a test to “${channel.name}”. It answered ${status} in ${took}${answer}`
+      : `Sent a test to “${channel.name}”. The receiver responded with ${status} in ${took}${answer}`
   const warning = isDelivered ? server.notifier.warning() : null
   const banner: Banner =
     warning === null
