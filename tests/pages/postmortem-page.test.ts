@@ -34,7 +34,12 @@ test('the document has every section, its figures, and the evidence of its sente
   )
   for (const part of ['Summary', 'Impact', 'Timeline', 'Root cause', 'Figures', 'Lessons', 'Action items', 'Evidence'])
     assert.match(html, new RegExp(`<h2 id="[a-z-]+">${part}</h2>`))
-  assert.match(html, /6 of 6 parts are not written yet: <a href="#summary">addition<\/a>, .*<a href="#lucky">/)
+  assert.match(
+    html,
+    /6 of 6 parts are not written yet: <a href="#part-summary">addition<\/a>, .*<a href="#part-lucky">/,
+  )
+  const ids = html.match(/(?<= id=")[^"]+/g) ?? []
+  assert.deepEqual(ids, [...new Set(ids)])
   assert.match(html, /<a href="#root-cause">Root cause<span class="quiet"> to write<\/span>/)
   assert.match(html, /<a href="#e1">E1<\/a>.*<li id="e1">/s)
 })
@@ -49,7 +54,7 @@ for (const [name, field] of [
   test(`the section ${name} is edited, shown with its line breaks, and cleared`, async (t) => {
     const { browser, path, send, document } = await mendedCart(t)
     assert.match((await browser.get(`${path}?edit=${name}`)).html, new RegExp(`<textarea id="text-${name}"`))
-    assert.equal((await send({ [name]: 'first\r\nsecond' })).location, `${path}?done=saved#${name}`)
+    assert.equal((await send({ [name]: 'first\r\nsecond' })).location, `${path}?done=saved#part-${name}`)
     assert.equal(field(await document()), 'first\nsecond')
     assert.match((await browser.get(path)).html, /written-text break">first\nsecond</)
     await send({ [name]: ' ' })
@@ -125,6 +130,12 @@ test('hostile text from senders and people is shown as text', async (t) => {
     assert.doesNotMatch(html, /<script>alert|<img/)
     assert.match(html, /&lt;script&gt;alert/)
   }
+})
+
+test('a live update never replaces a form that somebody is filling in, so that a conflict is noticed', async (t) => {
+  const { browser, path } = await mendedCart(t)
+  assert.match((await browser.get(path)).html, /<main [^>]*data-live/)
+  assert.doesNotMatch((await browser.get(`${path}?edit=customers`)).html, /<main [^>]*data-live/)
 })
 
 test('if two people edit one section, nothing is lost: the second sees both texts and saves again', async (t) => {

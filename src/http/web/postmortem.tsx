@@ -45,7 +45,9 @@ async function showDocument(
   }
   const title = `Postmortem of ${incident.title}, ${document.header.state}`
   const status = written.refused ? 409 : 200
-  return show(visit, { title, content: <PostmortemPage view={view} />, status, current: 'incidents' })
+  // A refresh would replace the text that the form was opened with, so that a conflict could not be detected.
+  const still = written.editing !== null
+  return show(visit, { title, content: <PostmortemPage view={view} />, status, current: 'incidents', still })
 }
 
 function showNone(visit: Visit, incident: IncidentRecord): Promise<Reply> {
@@ -74,7 +76,7 @@ async function savePostmortem(visit: Visit): Promise<Reply> {
       if (error instanceof IncmonError && error.code === 'conflict') return showRefused(visit, name, written, error)
       throw error
     }
-    return redirect(visit, `${address}#${name}`, 'saved')
+    return redirect(visit, `${address}#part-${name}`, 'saved')
   }
   if (state === 'draft' || state === 'final')
     await store.run(editPostmortem, visitor.organizationId, incident.id, { state })

@@ -53,7 +53,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
   const open = canWrite && document.header.state === 'draft'
   if ((open || refused) && editing === name) {
     return (
-      <form method="post" action={address} class="written" id={name}>
+      <form method="post" action={address} class="written" id={`part-${name}`}>
         <input type="hidden" name="csrf" value={csrf} />
         <input type="hidden" name="seen" value={text ?? ''} />
         {refused ? <Refused why={refused.why} text={text} /> : null}
@@ -68,7 +68,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
           <button type="submit" class="button primary">
             Save
           </button>
-          <a class="button" href={`${address}#${name}`}>
+          <a class="button" href={`${address}#part-${name}`}>
             Cancel
           </a>
         </p>
@@ -76,12 +76,12 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
     )
   }
   const link = open ? (
-    <a class="button small no-print" href={`${address}?edit=${name}#${name}`}>
+    <a class="button small no-print" href={`${address}?edit=${name}#part-${name}`}>
       {text === null ? 'Write' : 'Edit'}
     </a>
   ) : null
   return (
-    <div class={text === null ? 'written written-empty no-print' : 'written'} id={name}>
+    <div class={text === null ? 'written written-empty no-print' : 'written'} id={`part-${name}`}>
       {text === null ? <p class="quiet">{question}</p> : <p class="written-text break">{text}</p>}
       <p class="written-foot">
         {text === null ? null : (

@@ -75,7 +75,7 @@ const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader,
             {left.map(({ name, words }, index) => (
               <>
                 {index === 0 ? '' : ', '}
-                <a href={`#${name}`}>{words}</a>
+                <a href={`#part-${name}`}>{words}</a>
               </>
             ))}
             .
