@@ -1,5 +1,6 @@
 /** Error pages that say what is wrong and what to do. */
-import type { Child, FC } from 'hono/jsx'
+import type { FC } from 'hono/jsx'
+import { fieldWords } from './sign-in.tsx'
 
 type Props = {
   readonly title: string
@@ -10,7 +11,8 @@ type Props = {
    * lost.
    */
   readonly typed?: readonly (readonly [string, string])[]
-  readonly children?: Child
+  /** The URL of the page if loading it again may help; otherwise null. */
+  readonly again: string | null
 }
 
 /** Renders a heading, a sentence, the typed text and links. */
@@ -19,15 +21,21 @@ export const ErrorPage: FC<Props> = (props) => (
     <p class="quiet">Error {props.number}</p>
     <h1>{props.title}</h1>
     <p>{props.detail}</p>
-    {props.children}
     <Typed fields={props.typed ?? []} />
     <p class="row">
-      <a class="button" href="/">
+      {props.again === null ? null : (
+        <a class="button primary" href={props.again}>
+          Try again
+        </a>
+      )}
+      <a class={props.again === null ? 'button primary' : 'button'} href="/">
         All services
       </a>
-      <a class="button bare" href="/sign-in">
-        Sign in as somebody else
-      </a>
+      {props.number === 403 ? (
+        <a class="button bare" href="/sign-in">
+          Sign in as somebody else
+        </a>
+      ) : null}
     </p>
   </div>
 )
@@ -36,10 +44,10 @@ const Typed: FC<{ fields: readonly (readonly [string, string])[] }> = ({ fields 
   fields.length === 0 ? null : (
     <section class="stack" aria-labelledby="typed">
       <h2 id="typed">Your changes were not saved. Copy anything that you need.</h2>
-      <dl class="card pairs body">
+      <dl class="card pairs">
         {fields.map(([name, value]) => (
           <>
-            <dt>{name}</dt>
+            <dt>{fields.length === 1 ? 'Your text' : fieldWords(name)}</dt>
             <dd class="break typed">{value}</dd>
           </>
         ))}

@@ -150,6 +150,6 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
 )
 
 /** Returns the name of a field in words: `root cause` for `rootCause`. */
-function fieldWords(name: string): string {
+export function fieldWords(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replaceAll('-', ' ')
 }

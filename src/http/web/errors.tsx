@@ -17,8 +17,10 @@ const TITLES: Readonly<Record<number, string>> = {
   405: 'This URL does not support this method.',
   409: 'This has changed in the meantime.',
   413: 'This request is too large.',
-  503: 'The database is currently not writable.',
+  503: 'incmon cannot do this right now.',
 }
+
+const OUR_FAULT = 'This is a bug in incmon. Try again. If it happens again, the log of the server contains the cause'
 
 /** Returns the error as a page, or as JSON if the client prefers it. Internal errors are logged. */
 export async function answerError(visit: AnyVisit, error: unknown): Promise<Reply> {
@@ -27,9 +29,10 @@ export async function answerError(visit: AnyVisit, error: unknown): Promise<Repl
   if (prefersJson(headerOf(visit.c, 'accept'))) return { ...refusal, ...fault }
   const number = refusal.status === 401 ? 403 : refusal.status
   const title = TITLES[number] ?? 'Something went wrong in incmon.'
-  const detail = refusal.detail ?? ''
+  const detail = refusal.status === 500 ? OUR_FAULT : (refusal.detail ?? '')
   const typed = visit.visitor ? visit.form.fields.filter(isTyped) : []
-  const content = <ErrorPage {...{ title, number, typed }} detail={sentence(detail)} />
+  const again = number >= 500 && visit.c.req.method === 'GET' ? addressOf(visit.c) : null
+  const content = <ErrorPage {...{ title, number, typed, again }} detail={sentence(detail)} />
   try {
     return { ...(await show(visit, { title, content, status: number, banner: null })), detail, ...fault }
   } catch {

@@ -109,7 +109,7 @@ const Pairs: FC<{ title: string; pairs: readonly (readonly [string, string])[] }
       <div class="head">
         <h2>{title}</h2>
       </div>
-      <dl class="card pairs names">
+      <dl class="card pairs">
         {pairs.map(([name, value]) => (
           <>
             <dt class="break">{name}</dt>

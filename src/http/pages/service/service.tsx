@@ -195,7 +195,7 @@ const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, r
 
 const Names: FC<{ view: ServiceView }> = ({ view: { aliases, cluster } }) => (
   <Section id="names" title="Aliases">
-    <dl class="card pairs names">
+    <dl class="card pairs">
       {aliases.map(({ kind, value }) => (
         <>
           <dt>{kind}</dt>
