@@ -126,7 +126,7 @@ function loadThrough(parent: string): object {
     const handle = openSync(file, 'wx', 0o600)
     try {
       writeFileSync(handle, new Uint8Array(getRawAsset('sqlite.node')))
-      // Loaded through the file descriptor, so that nobody can replace the file in the meantime.
+      // Loads the addon through the file descriptor, so that nobody can replace the file in the meantime.
       const own = `/proc/self/fd/${handle}`
       const path = existsSync(own) ? own : file
       const loaded = load(path)

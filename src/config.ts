@@ -14,7 +14,7 @@ export const DEFAULTS = Object.fromEntries(
   Object.entries(KEYS).map(([name, { fallback }]) => [name, fallback]),
 ) as Config
 
-/** The values of flags as typed by the user, under Commander's names. `config` is the path of the file. */
+/** The values of flags as typed by the user, keyed by Commander's option names. `config` is the path of the file. */
 export type Flags = { readonly [Key in Camel<Name> | 'config']?: string | undefined }
 type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`

@@ -148,7 +148,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     await Promise.all([notifier.stop(), reader.close()])
     throw error
   }
-  // Earlier requests wait until the live state is loaded.
+  // Requests that arrive earlier wait until the live state is loaded.
   void engine.load().catch(failed('the live state was not loaded'))
   const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {
@@ -156,7 +156,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     await pause(withGrace ? state.settings['stop-grace'] : 0)
     const doors = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
     state.held = Promise.all(doors.map(({ promise }) => promise)).then(() => {})
-    // An open stream would never be drained.
+    // Ends event streams first, because an open stream would never drain.
     notices.close()
     // Slow reads are canceled, because the caller can retry them.
     await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close(), notifier.stop()])

@@ -23,7 +23,7 @@ export type Entry = Pick<DumpedEvent, 'receivedAt' | 'isSuppressed'> & {
 }
 export type Fault = { readonly where: string; readonly error: string }
 
-/** The maximum difference allowed between two machines' clocks. */
+/** The maximum allowed difference between the clocks of two machines. */
 const CLOCK_SKEW_MS = 60_000
 const LINE_FEED = 0x0a
 const BRACKET = 0x5b

@@ -37,7 +37,7 @@ const DAY = 86_400_000
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY, w: 7 * DAY, y: 365 * DAY }
 const MAX_DURATION = 100 * 365 * DAY
 
-/** Returns a parser for a duration such as `90d`, which returns milliseconds. @throws UsageError */
+/** Returns a parser that converts a duration such as `90d` to milliseconds. @throws UsageError */
 export function parseDuration(option: string): (text: string) => number {
   return (text) => {
     const [, count, unit = ''] = /^(\d{1,8})([mhdwy])$/.exec(text.trim()) ?? []

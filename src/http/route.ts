@@ -102,7 +102,7 @@ type RestSpec<Query, Body> = {
    * secret, because the response is stored.
    */
   readonly takesKey?: boolean
-  /** The successful response, and errors that do not follow from the other fields. */
+  /** The successful response, and errors that are not implied by the other fields. */
   readonly answers: Answers
   readonly handle: (call: Call<Query, Body>) => Reply | Promise<Reply>
 }

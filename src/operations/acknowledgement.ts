@@ -16,9 +16,9 @@ const LINK_LIFE_MS = 3 * 24 * 3_600_000
 type AcknowledgeLink = {
   readonly channelId: string
   readonly incidentId: string
-  /** How often the incident had been reopened. The link becomes invalid when the incident is reopened. */
+  /** How many times the incident had been reopened. The link becomes invalid when the incident is reopened. */
   readonly opening: string
-  /** Unix time in milliseconds, rounded to the second. */
+  /** When the link expires: Unix time in milliseconds, rounded to the second. */
   readonly until: number
 }
 

@@ -16,7 +16,7 @@ export type World = {
   readonly newSecret: () => string
   /** Reads large records for the engine. Default: reads in this thread. */
   readonly read?: Read
-  /** Called after the commit for each change. Must not throw. */
+  /** Called for each change after the commit. Must not throw. */
   readonly announce: (notice: Notice) => void
   /** Called after each batch is committed. Must not throw, and must take less than a microsecond. */
   readonly observe: (batch: Committed) => void

@@ -87,7 +87,7 @@ function dueStillFiring(
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
   const service = loadServiceName(deps.db, incident.serviceId)
-  // No reminders during quiet hours, because the first message is still pending.
+  // Queues no reminders during quiet hours, because the first message is still pending.
   const wanted = due.filter(({ channel }) => wantedAt(channel.settings.rules, incident, service, now) === now)
   const { rowId: incidentId, organizationId } = incident
   return wanted.map(({ channel, kind }) => {

@@ -98,7 +98,7 @@ export function csrfOf(secret: string): string {
   return hash('sha256', `csrf ${secret}`, 'base64url')
 }
 
-/** Changes the display name in the session for a cookie. Does nothing if the session is unknown. */
+/** Changes the display name in the session that a cookie identifies. Does nothing if the session is unknown. */
 export function changePerson(deps: Deps, secret: string, person: string): void {
   const session = findSession(deps.db, digest(secret), deps.now())
   if (session) renameSession(deps.db, session.rowId, personName(person))

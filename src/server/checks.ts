@@ -41,7 +41,7 @@ function diskFault(free: number | null, minFree: number): string | null {
     : null
 }
 
-/** How often the loop is checked, in milliseconds. */
+/** How often the event loop is checked, in milliseconds. */
 const EVERY = 1_000
 const RECENT = 10
 

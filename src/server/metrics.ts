@@ -23,7 +23,7 @@ export type Sizes = {
   readonly waiting: number
 }
 
-/** Buckets in seconds, covering everything from memory speed to a failing disk. */
+/** The upper bounds of the buckets in seconds, from the speed of memory to the speed of a failing disk. */
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]
@@ -115,7 +115,7 @@ function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
   }
 }
 
-/** Gauges named like counters, which promtool rejects. Equivalent metrics exist under other names. */
+/** Gauges with names like counters, which promtool rejects. Equivalent metrics exist under other names. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`)
 
 let ofProcess: Registry | null = null

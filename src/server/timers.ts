@@ -28,7 +28,7 @@ export function startSweeping(
       more = await deps.engine.sweep()
       worked()
     } catch (error) {
-      // The work is still due. The server keeps running, and the reason is logged.
+      // The sweep is still due. The server keeps running, and the reason is logged.
       failed(error)
     }
     if (!isStopped) timer = setTimeout(round, more ? 1 : every)

@@ -68,7 +68,7 @@ export function findServices(
   return new Map(found.map((service) => [service.id, service]))
 }
 
-/** Lists the newest `limit` alerts and the strongest `limit` links of an incident. */
+/** Lists the `limit` newest alerts and the `limit` strongest links of an incident. */
 export function findIncidentRecords(db: Db, organizationId: number, { id, rowId }: IncidentRecord, limit: number) {
   return {
     alerts: listAlertsOfIncident(db, organizationId, { incidentId: id }, { page: 1, limit }).items,

@@ -19,7 +19,7 @@ type RequestOptions = {
   readonly cluster?: string | undefined
   /** The body, which is sent as JSON. */
   readonly body?: unknown
-  /** Sent unchanged instead of `body`. */
+  /** Raw bytes, which are sent unchanged instead of `body`. */
   readonly payload?: Uint8Array<ArrayBuffer>
   readonly accept?: string
 }
@@ -119,7 +119,7 @@ async function openHere(database: string, options: Common, mayCreate: boolean): 
       db.close()
       return null
     }
-    // The application is most of the program. Commands that use a running server start faster without it.
+    // The application makes up most of the program. Commands that use a running server start faster without it.
     const { openApplication } = await import('./application.ts')
     return openApplication(db, release, { options, mayUpgrade: mayCreate, isNew })
   } catch (error) {

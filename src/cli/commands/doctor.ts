@@ -108,7 +108,7 @@ function diskOf(directory: string): DoctorFacts['disk'] {
 
 type ServerFacts = Pick<DoctorFacts, 'served' | 'refusedSenders' | 'address' | 'port'>
 
-/** Returns where the server for this file listens. Without one, returns which program uses the configured port. */
+/** Returns where this file's server listens or, without a server, which program uses the configured port. */
 async function findServer(config: Config, file: string): Promise<ServerFacts> {
   const served = isServed(file)
   const configured = config.port === 0 ? '' : configuredAddress(config)
@@ -140,7 +140,7 @@ function withoutScheme(address: string): string {
   return address.replace(/^https?:/, '')
 }
 
-/** Listens on the configured port for a moment. If the port is in use, identifies the program that uses it. */
+/** Briefly listens on the configured port. If the port is in use, identifies the program that uses it. */
 async function askPort(config: Config): Promise<Port> {
   const code = await tryPort(config).then(() => null, errorCode)
   if (code === null) return { state: 'free' }

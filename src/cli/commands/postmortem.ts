@@ -10,7 +10,7 @@ import { CommandError, UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 import { addOrgCommand } from '../plain-command.ts'
 
-/** `from` and `to` filter by creation time: from ≤ createdAt < to, as Unix time in milliseconds. */
+/** `from` and `to` are Unix times in milliseconds. They filter by creation time: from ≤ createdAt < to. */
 type Export = OrganizationOptions & { readonly from?: number; readonly to?: number; readonly force?: boolean }
 
 const MARKDOWN = 'text/markdown'
@@ -42,7 +42,7 @@ async function printPostmortem(id: string, options: OrganizationOptions): Promis
   print(options.json ? JSON.stringify(JSON.parse(text), null, 2) : text.replace(/\n$/, ''))
 }
 
-/** Writes nothing if any of the files exists and --force is missing. */
+/** Without --force, writes nothing if any of the files already exists. */
 async function exportPostmortems(directory: string, options: Export): Promise<void> {
   const { from, to } = options
   if (from !== undefined && to !== undefined && from > to) {

@@ -27,8 +27,8 @@ import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
 
 /**
- * Short, because the engine retries if the database is locked. A long wait inside SQLite would block all other
- * requests.
+ * The timeout is short, because the engine retries if the database is locked. A long wait inside SQLite would block all
+ * other requests.
  */
 const BUSY_TIMEOUT_MS = 50
 
@@ -102,8 +102,8 @@ function printFirstLines(deps: Deps, url: string, settings: Config): void {
 }
 
 /**
- * After an uncaught error, the state is unknown. Logs the reason and what to do, and exits so that a supervisor can
- * restart it.
+ * After an uncaught error, the state of the process is unknown. Logs the reason and what to do, and exits so that a
+ * supervisor can restart it.
  */
 function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {

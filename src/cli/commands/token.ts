@@ -74,7 +74,7 @@ async function createToken(options: Wanted, now: number): Promise<void> {
   })
   if (options.json) return print(JSON.stringify(made))
   print(made.token)
-  // Goes to stderr so that TOKEN=$(incmon token create) contains only the token.
+  // Prints to stderr so that TOKEN=$(incmon token create) contains only the token.
   printError(sentenceOf(made))
 }
 

@@ -1,4 +1,4 @@
-/** The commands, options and words that the completion scripts are generated from. */
+/** The commands, options and words from which the completion scripts are generated. */
 
 /**
  * The value that a user can type: one of `choices`, a file, or free text if `choices` is empty and `isFile` is false.

@@ -75,7 +75,7 @@ export function success(body: Schema, description: string, status: 200 | 201 = 2
   return { [status]: { description, body } }
 }
 
-/** Documents error responses that do not follow from the token, the parameters or the body. */
+/** Documents error responses that are not implied by the token, the parameters or the body. */
 export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
   return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
 }

@@ -72,7 +72,7 @@ function refuseHistory(entries: readonly Entry[], now: number): void {
   throw new IncmonError('conflict', `${what}: stop the server to import entries older than an hour; nothing was stored`)
 }
 
-/** `now` is used as the time of receipt for entries that have none. */
+/** `now` is used as the time of receipt for entries without a time. */
 type ImportContext = { readonly organizationId: number; readonly cluster: string; readonly now: number }
 
 /** Returns null if the entry contains nothing to store. */

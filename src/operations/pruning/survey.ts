@@ -1,4 +1,4 @@
-/** Surveys how many records have expired and how many pruning would delete. Changes nothing. */
+/** Counts how many records have expired, and how many records pruning would delete. Changes nothing. */
 import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../../domain/retention.ts'
 import { createReferenceFinder } from '../../store/incident/references.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'

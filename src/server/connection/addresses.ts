@@ -9,7 +9,7 @@ type Limit = {
   readonly most: () => number
   /** Trusted proxies have no limit, because they serve many clients. */
   readonly isTrusted: (address: string) => boolean
-  /** Called for every connection that is closed. */
+  /** Called for every connection closed because of the limit. */
   readonly dropped: () => void
   readonly log: Log
 }

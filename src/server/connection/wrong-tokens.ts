@@ -1,6 +1,6 @@
 /** Delays responses to addresses that send many invalid tokens. */
 
-/** The number of invalid tokens per address without a delay. Above this number, one token per second is not delayed. */
+/** The number of invalid tokens per address before responses are delayed. After that, one per second is not delayed. */
 const AT_ONCE = 100
 const PAUSE = 1_000
 /** The maximum number of tracked addresses and of delayed responses. Each delayed response keeps a connection open. */
@@ -35,7 +35,7 @@ export function createWrongTokens(now: () => number): WrongTokens {
       const network = networkOf(address)
       const before = known.get(network) ?? { free: AT_ONCE, at: now(), times: 0, refusedAt: 0 }
       const free = Math.min(AT_ONCE, before.free + (now() - before.at) / PAUSE) - 1
-      // Reinserted so that the map's first entry is always the oldest.
+      // Reinserts the entry, so that the map's first entry is always the oldest.
       known.delete(network)
       const refused = isSender ? { times: before.times + 1, refusedAt: now() } : before
       known.set(network, { ...refused, free: Math.max(0, free), at: now() })

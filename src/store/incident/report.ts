@@ -45,8 +45,8 @@ export function findReportCharts(
 }
 
 /**
- * Lists up to `most` incidents that were created between 30 days before `from` and `to`, newest first. Times are Unix
- * times in milliseconds.
+ * Lists up to `most` incidents, newest first: those created from 30 days before `from` until `to`. Times are Unix times
+ * in milliseconds.
  */
 function listReportedIncidents(
   db: Db,

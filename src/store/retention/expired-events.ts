@@ -87,7 +87,7 @@ const drop = query<{ ids: string }>()((builder, hole) =>
   builder.deleteFrom('events').where('id', 'in', listed(hole('ids'))),
 )
 
-/** Estimates how many bytes deleting the events would free: rows, index entries and payloads. */
+/** Estimates how many bytes a deletion of the events would free: rows, index entries and payloads. */
 export function findBytes(db: Db, ids: readonly number[]): number {
   return db.first(bytes, { ids: JSON.stringify(ids) })?.bytes ?? 0
 }

@@ -14,7 +14,7 @@ import {
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
 
-/** Used only to build queries. `open.ts` runs the queries. */
+/** Used only to build queries; `open.ts` runs the queries. */
 export const builder = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

@@ -90,7 +90,7 @@ export function refuseEndless(name: string) {
 export function replaceDatabase(file: string, part: Part): string | null {
   const exists = existsSync(file) && statSync(file).size > 0
   if (exists) refuseForeign(file)
-  // Completes every step that can fail before changing anything.
+  // All steps that can fail come first, before anything is changed.
   fsyncSync(part.handle)
   const kept = freeName(file)
   const held = exists ? holdAlone(file, kept) : null

@@ -14,7 +14,7 @@ export function hasLog(file: string): boolean {
 
 export type Part = {
   readonly path: string
-  /** Open for reading and writing until published or discarded. */
+  /** The file descriptor, which is open for reading and writing until the part is published or discarded. */
   readonly handle: number
   /** Syncs the file and renames it. The new name is on disk when this returns. */
   readonly publish: () => void

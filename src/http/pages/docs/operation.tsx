@@ -4,7 +4,7 @@ import { curlOf, type Entry, exampleOf, variablesOf } from './curl.ts'
 import type { JsonSchema, OpenApiAnswer, OpenApiDocument } from './openapi-document.ts'
 import { FieldTable, ParameterTable, TypeWords } from './schema.tsx'
 
-/** Examples with more lines than this scroll. */
+/** The maximum number of visible lines. Longer examples scroll. */
 const MAX_LINES = 22
 const JSON_TYPE = 'application/json'
 

@@ -12,7 +12,7 @@ export type LaneBar = {
   readonly startsAt: number
   /** Null if the condition or change is ongoing; the bar extends to the present. */
   readonly endsAt: number | null
-  /** `change` is a deploy or rollout, `neutral` a pipeline that deployed nothing, `person` something a person did. */
+  /** `change`: a deploy or rollout. `neutral`: a pipeline that deployed nothing. `person`: an action by a person. */
   readonly level: Severity | 'change' | 'neutral' | 'person'
   readonly shape: 'bar' | 'diamond'
   readonly label: string

@@ -13,7 +13,7 @@ const MAX_MEMBERS = 20
 type Props = {
   readonly groups: readonly GroupView[]
   readonly reader: Reader
-  /** The groups' service, for the silence links; null if the reader cannot create silences. */
+  /** The service to name in silence links; null if the reader cannot create silences. */
   readonly service: Pick<ServiceLink, 'name' | 'namespace'> | null
 }
 

@@ -39,7 +39,7 @@ export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
   </span>
 )
 
-/** Renders `×440`, pale below 100 and strong from 100 on. Renders nothing for a count of 1. */
+/** Renders a count such as `×440`, pale below 100 and strong from 100 on. Renders nothing for a count of 1. */
 export const RepeatCount: FC<{ count: number }> = ({ count }) =>
   count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{formatCount(count)}</span>
 

@@ -1,4 +1,4 @@
-/** Shows whether each sender is still active, and what was rejected. */
+/** Shows whether each sender is still active, and which items were rejected. */
 import type { Child, FC } from 'hono/jsx'
 import type { Source } from '../../../domain/event/event.ts'
 import { formatCount } from '../../../domain/postmortem/words.ts'

@@ -138,7 +138,7 @@ function namesOf(text: string): readonly string[] {
     .filter((name) => name !== '')
 }
 
-/** Returns text that is not a number unchanged, so that the schema reports it. */
+/** Returns the number. Returns other text unchanged, so that the schema reports the error. */
 function minutesOf(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text
 }

@@ -131,7 +131,7 @@ function saveRetention(visit: Visit): Promise<Reply> {
   return save(visit, '/settings/retention', { settings }, (faults) => showRetention(visit, typed, faults))
 }
 
-/** Returns text that is not a number unchanged, so that the schema reports it. */
+/** Returns the number. Returns other text unchanged, so that the schema reports the error. */
 function numberOrText(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text
 }

@@ -24,7 +24,7 @@ export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly visitor: Who
   /** The current Unix time in milliseconds. */
   readonly now: number
-  /** When the handler was called, by the server's `elapsed`. */
+  /** When the handler was called, as measured by the server's `elapsed` clock. */
   readonly beganAt: number
   /** Called with the time that rendering took in the main thread, in milliseconds. */
   readonly onRendered?: (ms: number) => void
