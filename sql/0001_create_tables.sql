@@ -154,10 +154,8 @@ CREATE INDEX incidents_by_organization ON incidents (organization_id, created_at
 CREATE INDEX incidents_by_service ON incidents (service_id, created_at);
 -- the incidents that were open at a given time
 CREATE INDEX incidents_by_span ON incidents (organization_id, started_at, resolved_at);
--- loaded at startup: unresolved incidents
-CREATE INDEX incidents_unresolved ON incidents (id) WHERE resolved_at IS NULL;
--- loaded at startup: recently resolved incidents
-CREATE INDEX incidents_by_end ON incidents (resolved_at) WHERE resolved_at IS NOT NULL;
+-- loaded at startup: unresolved and recently resolved incidents
+CREATE INDEX incidents_by_end ON incidents (organization_id, resolved_at);
 -- Assigns a number to a new incident.
 CREATE TRIGGER incidents_numbered AFTER INSERT ON incidents WHEN new.number = 0 BEGIN
   UPDATE organizations SET last_incident = last_incident + 1 WHERE id = new.organization_id;
@@ -213,10 +211,8 @@ CREATE INDEX alerts_by_service ON alerts (service_id, starts_at);
 CREATE INDEX alerts_by_incident ON alerts (incident_id, ends_at, source, starts_at, name) WHERE incident_id IS NOT NULL;
 -- GET /api/alerts filtered by severity or source: total and pagination
 CREATE INDEX alerts_by_kind ON alerts (organization_id, severity, source, starts_at);
--- loaded at startup: alerts that are firing or can be reopened
-CREATE INDEX alerts_live ON alerts (id) WHERE settled_at IS NULL;
--- the alerts to prune, oldest first
-CREATE INDEX alerts_by_age ON alerts (organization_id, settled_at) WHERE settled_at IS NOT NULL;
+-- loaded at startup: alerts that are firing or can be reopened (null); the alerts to prune, oldest first
+CREATE INDEX alerts_by_age ON alerts (organization_id, settled_at);
 
 -- One accepted webhook item. Events are immutable, except that service_id is set once the service exists.
 CREATE TABLE events (

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -66,6 +65,6 @@ const chunk = query<{ organizationId: number; at: number; id: number }>()((build
 const firing = query<{ organizationId: number }>()((builder, hole) =>
   select(builder)
     .where('alerts.settled_at', 'is', null)
-    .where(sql<number>`+alerts.organization_id`, '=', hole('organizationId'))
+    .where('alerts.organization_id', '=', hole('organizationId'))
     .where('alerts.status', '=', 'firing'),
 )

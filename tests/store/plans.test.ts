@@ -13,9 +13,8 @@ const STORE = new URL('../../src/store/', import.meta.url)
 /** Files without queries on tables of the schema version. */
 const WITHOUT_QUERIES = /^(sqlite\/|engine-store\.ts$)/
 
-/** Names that are not tables, small tables, and indexes that contain only live records. */
-const MAY_BE_SCANNED =
-  /^SCAN (json_each|schema_migrations|organizations|channels|alerts USING (COVERING )?INDEX alerts_live|incidents USING INDEX incidents_unresolved|\d+-ROW VALUES CLAUSE)/
+/** Names that are not tables, and small tables. */
+const MAY_BE_SCANNED = /^SCAN (json_each|schema_migrations|organizations|channels|\d+-ROW VALUES CLAUSE)/
 
 /** Queries that can sort events or alerts because there are few rows, with the reason. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [

@@ -121,7 +121,8 @@ function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source 
 
 /** Counts resolved alerts by subtracting the few firing ones from the total. */
 function withoutFiring(db: Db, whose: AlertOwner, { severity, source }: AlertFilter, count: Counter): Counter {
-  const firing = narrowed(mayFire(db, whose), { status: 'firing', severity, source })
+  const live = ofHistory(db, whose).where('settled_at', 'is', null)
+  const firing = narrowed(live, { status: 'firing', severity, source })
   const starts = db.all(firing.select('starts_at'))
   return (from, before) => count(from, before) - starts.filter(({ starts_at: at }) => from <= at && at < before).length
 }
@@ -132,14 +133,6 @@ function ofHistory(db: Db, { organizationId, serviceId }: AlertOwner) {
   return serviceId === null
     ? all.where('organization_id', '=', organizationId)
     : all.where('service_id', '=', serviceId)
-}
-
-/** Selects alerts that are firing or can still be reopened. A separate index contains these alerts. */
-function mayFire(db: Db, { organizationId, serviceId }: AlertOwner) {
-  const live = db.sql.selectFrom('alerts').where('settled_at', 'is', null)
-  return serviceId === null
-    ? live.where(sql<number>`+organization_id`, '=', organizationId)
-    : live.where('service_id', '=', serviceId)
 }
 
 type Alerts = ReturnType<typeof ofHistory>

@@ -134,21 +134,17 @@ function alertsIn(
         'labels',
       ])
       .select(['incident_id', 'resolution', 'starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
+      .where('alerts.organization_id', '=', organizationId)
       .where('last_seen_at', '>=', from)
       .limit(MAX_ALERTS)
-  const own = (plus: '' | '+') => sql<boolean>`${sql.raw(plus)}alerts.organization_id = ${organizationId}`
   const late = rows()
-    .where(own(''))
     .where('starts_at', '<=', to)
     .where('starts_at', '>=', from - DAY)
     .orderBy('starts_at', 'desc')
-  // The unary pluses keep SQLite from scanning all earlier alerts, or all alerts of the organization.
+  // The unary plus keeps SQLite from scanning all earlier alerts.
   const early = rows().where(sql`+starts_at`, '<', from - DAY)
-  const settled = early
-    .where(own(''))
-    .where('settled_at', '>=', from)
-    .where('settled_at', '<=', to + DAY)
-  const live = early.where(own('+')).where('settled_at', 'is', null)
+  const settled = early.where('settled_at', '>=', from).where('settled_at', '<=', to + DAY)
+  const live = early.where('settled_at', 'is', null)
   return [...db.all(late), ...db.all(settled), ...db.all(live)]
     .toSorted((a, b) => b.startsAt - a.startsAt)
     .slice(0, MAX_ALERTS)

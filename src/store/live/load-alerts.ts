@@ -1,4 +1,3 @@
-import { sql as raw } from 'kysely'
 import type { Alert } from '../../domain/alert/alert.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import { firstDueAt } from '../../domain/decide/sweep.ts'
@@ -46,8 +45,7 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
     // Only Kubernetes conditions need their labels in memory.
     .select((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('labels')).end().as('labels'))
     .where('settled_at', 'is', null)
-    // The unary plus makes SQLite use the index on live alerts.
-    .where(raw<number>`+alerts.organization_id`, '=', hole('organizationId'))
+    .where('alerts.organization_id', '=', hole('organizationId'))
     .where('alerts.id', '>', hole('after'))
     .orderBy('alerts.id')
     .limit(hole('limit')),

@@ -1,4 +1,3 @@
-import { sql as raw } from 'kysely'
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
 import { putSilence } from '../../domain/state/apply.ts'
 import type { Journal } from '../../domain/state/collections.ts'
@@ -119,14 +118,10 @@ const projectsOf = query<{ organizationId: number }>()((sql, hole) =>
     .where('organization_id', '=', hole('organizationId')),
 )
 const unresolved = query<{ organizationId: number }>()((sql, hole) =>
-  selectIncidents(sql)
-    .where('resolved_at', 'is', null)
-    .where(raw<number>`+organization_id`, '=', hole('organizationId')),
+  selectIncidents(sql).where('resolved_at', 'is', null).where('organization_id', '=', hole('organizationId')),
 )
 const lately = query<{ organizationId: number; since: number }>()((sql, hole) =>
-  selectIncidents(sql)
-    .where('resolved_at', '>', hole('since'))
-    .where(raw<number>`+organization_id`, '=', hole('organizationId')),
+  selectIncidents(sql).where('resolved_at', '>', hole('since')).where('organization_id', '=', hole('organizationId')),
 )
 const sendersOf = query<{ organizationId: number }>()((sql, hole) =>
   sql.selectFrom('senders').selectAll().where('organization_id', '=', hole('organizationId')),
