@@ -5,13 +5,13 @@
 import { firstDueAt, scheduleAlerts } from '../../src/domain/decide/sweep.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { putAlert } from '../../src/domain/state/alerts.ts'
-import { putSilence } from '../../src/domain/state/apply.ts'
+import { putGroup, putSilence } from '../../src/domain/state/apply.ts'
 import type { Journal } from '../../src/domain/state/collections.ts'
 import { type Facts, ID_TABLES, type IdTable } from '../../src/domain/state/context.ts'
 import { type Effect, endingEventOf, type StoredEvent } from '../../src/domain/state/effect.ts'
 import { putIncident } from '../../src/domain/state/incidents.ts'
 import { putService } from '../../src/domain/state/services.ts'
-import { createOrganizationState, groupKey, type OrganizationState, senderKey } from '../../src/domain/state/state.ts'
+import { createOrganizationState, type OrganizationState, senderKey } from '../../src/domain/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/live/links.ts'
 import { createRecords, type Records, record } from './records.ts'
@@ -124,11 +124,7 @@ function loadState(records: Records, journal: Journal, rowId: number, now: numbe
   for (const { project, serviceId } of own(records.projects)) state.projects.add(project, serviceId)
   for (const sender of own(records.senders)) {
     state.senders.set(senderKey(sender), sender)
-    for (const group of records.groups.values()) {
-      if (group.senderId !== sender.rowId) continue
-      state.groups.set(groupKey(sender.rowId, group.key), group)
-      state.groupKeys.set(group.rowId, groupKey(sender.rowId, group.key))
-    }
+    for (const group of records.groups.values()) if (group.senderId === sender.rowId) putGroup(state, group)
   }
   for (const silence of own(records.silences))
     if (silence.endsAt > now - HOUR || silence.changesAt !== null) putSilence(state, silence)

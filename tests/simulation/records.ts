@@ -93,10 +93,10 @@ export function record(records: Records, effect: Effect): void {
       records.rejections.push(effect.rejection)
       break
     case 'sender-changed':
-      records.senders.set(effect.sender.rowId, effect.sender)
+      records.senders.set(effect.after.rowId, effect.after)
       break
     case 'group-changed':
-      records.groups.set(effect.group.rowId, effect.group)
+      records.groups.set(effect.after.rowId, effect.after)
       break
     case 'group-dropped':
       records.groups.delete(effect.group.rowId)

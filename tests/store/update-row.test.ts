@@ -28,9 +28,22 @@ test('an update without changes runs no statement', (t) => {
 test('an update changes no other row', (t) => {
   const db = temporaryStore(t)
   const [acme] = [makeOrganization(db, 'Acme', 'Team'), makeOrganization(db, 'Charlie', 'Pro')]
-  updateRow(db, 'organizations', acme.key, { plan: 'Free' })
+  updateRow(db, 'organizations', acme.key, { plan: 'Free' }, { plan: 'Team' })
   const plans = db.all(db.sql.selectFrom('organizations').select('plan').orderBy('id')).map(({ plan }) => plan)
   assert.deepEqual(plans, ['Free', 'Pro'])
+})
+
+test('a repeated delivery writes only what it changes of its sender and its group', async (t) => {
+  const queries = new Set<string>()
+  const flow = makeFlow(t, listening(queries))
+  const body = alertmanager([alert('Slow', { service: 'cart' }, { startsAt: flow.clock.now - MINUTE })])
+  for (const at of [0, MINUTE, 2 * MINUTE].map((ms) => flow.clock.now + ms)) {
+    queries.clear()
+    await flow.send('metrics', body, { at })
+  }
+  const updates = [...queries].filter((text) => /^update "(senders|groups)"/.test(text))
+  assert.equal(updates.length, 2)
+  for (const text of updates) assert.doesNotMatch(text, /"(key|members|receiver|reports_ends|rejections)"/)
 })
 
 test('an alert that ends writes its end to the only index that contains it', async (t) => {

@@ -39,7 +39,8 @@ export type SenderInput = {
 /** Updates item counts, the group's delivery interval, and the heartbeat of a sender. */
 export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const { receivedAt, whole } = sending
-  const { sender: before, isNew } = findSender(ctx, sending)
+  const known = findSender(ctx, sending)
+  const before = known ?? newSender(ctx, sending)
   const reportsEnds = before.reportsEnds || whole.accepted.some(({ draft }) => isReportedEnd(draft))
   const counted = count({ ...before, reportsEnds }, sending.intake, receivedAt)
   const { sender, groupId, interval } = whole.group
@@ -50,7 +51,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
   const beats = drafts.some(isHeartbeat)
   const after = beats ? { ...learned, ...withHeartbeat(sender, receivedAt, sender.deliveryInterval) } : learned
-  ctx.emit({ kind: 'sender-changed', sender: after, isNew })
+  ctx.emit({ kind: 'sender-changed', before: known, after })
   if (!before.reportsRepeats && after.reportsRepeats) recheckConditions(ctx, after, receivedAt)
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null)
     resolveHeartbeatIncident(ctx, before, receivedAt)
@@ -64,25 +65,30 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
 
 /** Adds the items of a later chunk to the counts. The first chunk has already updated everything else. */
 export function countLaterChunk(ctx: Context, sending: SenderInput): void {
-  const { sender, isNew } = findSender(ctx, sending)
-  ctx.emit({ kind: 'sender-changed', sender: count(sender, sending.intake, sending.receivedAt), isNew })
+  const before = findSender(ctx, sending)
+  const after = count(before ?? newSender(ctx, sending), sending.intake, sending.receivedAt)
+  ctx.emit({ kind: 'sender-changed', before, after })
 }
 
-function findSender(ctx: Context, { source, cluster, whole }: SenderInput): { sender: LiveSender; isNew: boolean } {
-  const key = { source, cluster, receiver: whole.group?.receiver ?? '' }
-  const known = ctx.state.senders.get(senderKey(key))
-  if (known) return { sender: known, isNew: false }
-  const sender: LiveSender = {
+function keyOf({ source, cluster, whole }: SenderInput) {
+  return { source, cluster, receiver: whole.group?.receiver ?? '' }
+}
+
+function findSender(ctx: Context, sending: SenderInput): LiveSender | null {
+  return ctx.state.senders.get(senderKey(keyOf(sending))) ?? null
+}
+
+function newSender(ctx: Context, sending: SenderInput): LiveSender {
+  return {
     rowId: ctx.rowId('senders'),
     organizationId: ctx.state.rowId,
-    ...key,
+    ...keyOf(sending),
     ...{ events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
     ...{ reportsEnds: false, reportsRepeats: false, lag: null, clock: null, namesCluster: null },
     deliveryInterval: { longestGap: 0, gaps: 0 },
     hours: NO_HOURS,
     ...{ heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null },
   }
-  return { sender, isNew: true }
 }
 
 function isReportedEnd(draft: Draft): boolean {
@@ -150,7 +156,7 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   const { group } = delivered
   const groupId = before?.rowId ?? ctx.rowId('groups')
   const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
-  ctx.emit({ kind: 'group-changed', group: after, isNew: before === null })
+  ctx.emit({ kind: 'group-changed', before, after })
   const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
   // This delivery confirmed its members, so only missing members may now be due earlier.
@@ -185,7 +191,7 @@ function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: numbe
 
 /** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
 export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
-  ctx.emit({ kind: 'sender-changed', sender: { ...sender, heartbeatDueAt: null }, isNew: false })
+  ctx.emit({ kind: 'sender-changed', before: sender, after: { ...sender, heartbeatDueAt: null } })
   if (!ctx.state.settings.get('settings')?.heartbeats) return
   const key = serviceKeyOf(sender)
   const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)

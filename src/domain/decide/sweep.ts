@@ -159,8 +159,8 @@ export function postpone(
     if (before) ctx.emit({ kind: 'service-loaded', before, after: { ...before, evaluateAt: until } })
   }
   for (const key of senders) {
-    const sender = ctx.state.senders.get(key)
-    if (sender) ctx.emit({ kind: 'sender-changed', sender: { ...sender, heartbeatDueAt: until }, isNew: false })
+    const before = ctx.state.senders.get(key)
+    if (before) ctx.emit({ kind: 'sender-changed', before, after: { ...before, heartbeatDueAt: until } })
   }
 }
 

@@ -5,7 +5,7 @@ import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
 import type { Effect, StoredEvent } from './effect.ts'
 import { endingEventOf } from './effect.ts'
 import { dropIncident, putIncident } from './incidents.ts'
-import type { LiveSilence } from './live.ts'
+import type { LiveGroup, LiveSilence } from './live.ts'
 import { mergeIncident, mergeService } from './merges.ts'
 import { createService, replaceService } from './services.ts'
 import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
@@ -48,11 +48,10 @@ export function apply(state: OrganizationState, effect: Effect): void {
       noteEvent(state, effect.event)
       break
     case 'sender-changed':
-      state.senders.set(senderKey(effect.sender), effect.sender)
+      state.senders.set(senderKey(effect.after), effect.after)
       break
     case 'group-changed':
-      state.groupKeys.set(effect.group.rowId, groupKey(effect.group.senderId, effect.group.key))
-      state.groups.set(groupKey(effect.group.senderId, effect.group.key), effect.group)
+      putGroup(state, effect.after)
       break
     case 'group-dropped':
       state.groupKeys.delete(effect.group.rowId)
@@ -137,6 +136,12 @@ function noteImage(state: OrganizationState, effect: Extract<Effect, { kind: 'im
   const { serviceId, image, images, isNew } = effect
   state.images.set(serviceId, images)
   if (isNew) for (const project of image.projects) state.projects.add(project, serviceId)
+}
+
+export function putGroup(state: OrganizationState, group: LiveGroup): void {
+  const key = groupKey(group.senderId, group.key)
+  state.groups.set(key, group)
+  state.groupKeys.set(group.rowId, key)
 }
 
 export function putSilence(state: OrganizationState, silence: LiveSilence): void {

@@ -58,8 +58,9 @@ export type Effect =
   | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
   | { readonly kind: 'event-stored'; readonly event: StoredEvent }
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
-  | { readonly kind: 'sender-changed'; readonly sender: LiveSender; readonly isNew: boolean }
-  | { readonly kind: 'group-changed'; readonly group: LiveGroup; readonly isNew: boolean }
+  /** `before`: null if new. */
+  | { readonly kind: 'sender-changed'; readonly before: LiveSender | null; readonly after: LiveSender }
+  | { readonly kind: 'group-changed'; readonly before: LiveGroup | null; readonly after: LiveGroup }
   /**
    * Forgets a group that had no delivery for a long time. If the group returns, its delivery interval is learned again.
    */

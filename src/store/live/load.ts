@@ -1,17 +1,11 @@
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
-import { putSilence } from '../../domain/state/apply.ts'
+import { putGroup, putSilence } from '../../domain/state/apply.ts'
 import type { Journal } from '../../domain/state/collections.ts'
 import { ID_TABLES, type IdTable } from '../../domain/state/context.ts'
 import { putIncident } from '../../domain/state/incidents.ts'
 import type { LiveSender, LiveService } from '../../domain/state/live.ts'
 import { putService } from '../../domain/state/services.ts'
-import {
-  aliasKey,
-  createOrganizationState,
-  groupKey,
-  type OrganizationState,
-  senderKey,
-} from '../../domain/state/state.ts'
+import { aliasKey, createOrganizationState, type OrganizationState, senderKey } from '../../domain/state/state.ts'
 import { findOrganization } from '../organizations.ts'
 import { listUnexpiredSilences } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -70,10 +64,7 @@ function loadSenders(db: Db, state: OrganizationState): void {
     const sender = toLiveSender(row)
     state.senders.set(senderKey(sender), sender)
   }
-  for (const group of db.all(groupsOf, { organizationId })) {
-    state.groups.set(groupKey(group.senderId, group.key), group)
-    state.groupKeys.set(group.rowId, groupKey(group.senderId, group.key))
-  }
+  for (const group of db.all(groupsOf, { organizationId })) putGroup(state, group)
 }
 
 const servicesOf = query<{ organizationId: number }>()((sql, hole) =>

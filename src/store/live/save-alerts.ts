@@ -19,7 +19,7 @@ export type SavedAlert = {
 /** Inserts and counts new alerts, and saves changed alerts. */
 export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
   const made = alerts.filter(({ before }) => before === null)
-  insertRows(db, 'alerts', made.map(insertable))
+  insertRows(db, 'alerts', made, insertable)
   countAlerts(
     db,
     made.map(({ after }) => ({

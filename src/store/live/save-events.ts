@@ -4,33 +4,29 @@ import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
 export function saveEvents(db: Db, events: readonly StoredEvent[]): void {
-  insertRows(
-    db,
-    'events',
-    events.map((event) => ({
-      id: event.rowId,
-      uuid: uuidBytes(event.id),
-      organization_id: event.organizationId,
-      service_id: event.serviceId,
-      alert_id: event.alertId,
-      source: event.source,
-      kind: event.kind,
-      name: event.name,
-      object: event.object,
-      severity: event.severity,
-      text: event.text,
-      count: event.count,
-      awaited: event.awaited,
-      first_seen_at: event.firstSeenAt < event.at ? event.firstSeenAt : null,
-      at: event.at,
-      received_at: event.receivedAt,
-    })),
-  )
-  insertRows(
-    db,
-    'payloads',
-    events.map(({ rowId, body }) => ({ event_id: rowId, body })),
-  )
+  insertRows(db, 'events', events, rowOf)
+  insertRows(db, 'payloads', events, ({ rowId, body }) => ({ event_id: rowId, body }))
+}
+
+function rowOf(event: StoredEvent) {
+  return {
+    id: event.rowId,
+    uuid: uuidBytes(event.id),
+    organization_id: event.organizationId,
+    service_id: event.serviceId,
+    alert_id: event.alertId,
+    source: event.source,
+    kind: event.kind,
+    name: event.name,
+    object: event.object,
+    severity: event.severity,
+    text: event.text,
+    count: event.count,
+    awaited: event.awaited,
+    first_seen_at: event.firstSeenAt < event.at ? event.firstSeenAt : null,
+    at: event.at,
+    received_at: event.receivedAt,
+  }
 }
 
 const link = query<{ organizationId: number; awaited: string; serviceId: number }>()((sql, hole) =>

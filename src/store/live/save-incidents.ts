@@ -1,23 +1,17 @@
 import type { LiveIncident } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows, updateRow } from '../sqlite/query.ts'
+import { type SavedChange, saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
-import type { SavedChange } from './save.ts'
 
 export function saveIncidents(db: Db, incidents: readonly SavedChange<LiveIncident>[]): void {
-  insertRows(
-    db,
-    'incidents',
-    incidents.flatMap(({ before, after }) =>
-      before ? [] : { id: after.rowId, uuid: uuidBytes(after.id), ...rowOf(after) },
-    ),
-  )
-  for (const { before, after } of incidents) {
-    if (before) updateRow(db, 'incidents', after.rowId, rowOf(after), rowOf(before))
-  }
+  saveChanges(db, 'incidents', incidents, rowOf, columnsOf)
 }
 
 function rowOf(incident: LiveIncident) {
+  return { id: incident.rowId, uuid: uuidBytes(incident.id), ...columnsOf(incident) }
+}
+
+function columnsOf(incident: LiveIncident) {
   return {
     organization_id: incident.organizationId,
     service_id: incident.serviceId,

@@ -1,27 +1,17 @@
 import type { LiveGroup, LiveSender } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows, query, updateRow } from '../sqlite/query.ts'
-import type { SavedRecord } from './save.ts'
+import { query, type SavedChange, saveChanges } from '../sqlite/query.ts'
 
-export function saveSenders(db: Db, senders: readonly SavedRecord<LiveSender>[]): void {
-  const made = senders.flatMap(({ record, isNew }) => (isNew ? record : []))
-  insertRows(
-    db,
-    'senders',
-    made.map((record) => ({
-      id: record.rowId,
-      organization_id: record.organizationId,
-      source: record.source,
-      cluster: record.cluster,
-      receiver: record.receiver,
-      ...senderFacts(record),
-    })),
-  )
-  for (const { record, isNew } of senders) if (!isNew) updateRow(db, 'senders', record.rowId, senderFacts(record))
+export function saveSenders(db: Db, senders: readonly SavedChange<LiveSender>[]): void {
+  saveChanges(db, 'senders', senders, senderRow, senderColumns)
 }
 
-/** Returns the columns that can change. */
-function senderFacts(sender: LiveSender) {
+function senderRow(sender: LiveSender) {
+  const { rowId: id, organizationId: organization_id, source, cluster, receiver } = sender
+  return { id, organization_id, source, cluster, receiver, ...senderColumns(sender) }
+}
+
+function senderColumns(sender: LiveSender) {
   const { lag, clock, namesCluster, deliveryInterval } = sender
   return {
     events: sender.events,
@@ -43,18 +33,15 @@ function senderFacts(sender: LiveSender) {
   }
 }
 
-export function saveGroups(db: Db, groups: readonly SavedRecord<LiveGroup>[]): void {
-  const made = groups.flatMap(({ record, isNew }) => (isNew ? record : []))
-  insertRows(
-    db,
-    'groups',
-    made.map((record) => ({ id: record.rowId, sender_id: record.senderId, key: record.key, ...groupFacts(record) })),
-  )
-  for (const { record, isNew } of groups) if (!isNew) updateRow(db, 'groups', record.rowId, groupFacts(record))
+export function saveGroups(db: Db, groups: readonly SavedChange<LiveGroup>[]): void {
+  saveChanges(db, 'groups', groups, groupRow, groupColumns)
 }
 
-/** Returns the columns that can change. */
-function groupFacts({ members, deliveredAt, longestGap, gaps }: LiveGroup) {
+function groupRow(group: LiveGroup) {
+  return { id: group.rowId, sender_id: group.senderId, key: group.key, ...groupColumns(group) }
+}
+
+function groupColumns({ members, deliveredAt, longestGap, gaps }: LiveGroup) {
   return { members, delivered_at: deliveredAt, longest_gap: longestGap, gaps }
 }
 

@@ -1,25 +1,19 @@
 import { cacheLast } from '../../domain/memoize.ts'
 import type { LiveService } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows, updateRow } from '../sqlite/query.ts'
+import { type SavedChange, saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
-import type { SavedChange } from './save.ts'
 
 /** Inserts new services and updates existing services. */
 export function saveServices(db: Db, services: readonly SavedChange<LiveService>[]): void {
-  insertRows(
-    db,
-    'services',
-    services.flatMap(({ before, after }) =>
-      before ? [] : { id: after.rowId, uuid: uuidBytes(after.id), ...rowOf(after) },
-    ),
-  )
-  for (const { before, after } of services) {
-    if (before) updateRow(db, 'services', after.rowId, rowOf(after), rowOf(before))
-  }
+  saveChanges(db, 'services', services, rowOf, columnsOf)
 }
 
 function rowOf(service: LiveService) {
+  return { id: service.rowId, uuid: uuidBytes(service.id), ...columnsOf(service) }
+}
+
+function columnsOf(service: LiveService) {
   const { health } = service
   return {
     organization_id: service.organizationId,

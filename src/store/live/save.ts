@@ -1,6 +1,6 @@
 /** Saves a batch's effects in one transaction, grouped by table. Only the last change to each record is saved. */
 import type { Notice } from '../../domain/notice.ts'
-import type { Effect, LinksDue, StoredEvent, StoredRejection, TimelineEntry } from '../../domain/state/effect.ts'
+import type { Effect, LinksDue, StoredEvent, StoredRejection } from '../../domain/state/effect.ts'
 import type { LiveAlert, LiveGroup, LiveIncident, LiveSender, LiveService } from '../../domain/state/live.ts'
 import { awaitedName } from '../../domain/state/state.ts'
 import { linkHistoryOf } from '../correlation/links.ts'
@@ -16,7 +16,7 @@ import { moveService } from '../service/merge.ts'
 import { recordState } from '../service/states.ts'
 import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows } from '../sqlite/query.ts'
+import { insertRows, type SavedChange } from '../sqlite/query.ts'
 import { computeLinks } from './links.ts'
 import { writeNotifications } from './notifications.ts'
 import { type SavedAlert, saveAlerts } from './save-alerts.ts'
@@ -39,7 +39,7 @@ export function saveEffects(
   saveIncidents(db, [...batch.incidents.values()])
   saveAlerts(db, [...batch.alerts.values()])
   saveEvents(db, batch.events)
-  insertRows(db, 'timeline', batch.timeline)
+  insertRows(db, 'timeline', batch.timeline, ({ incidentId, entry }) => ({ incident_id: incidentId, ...entry }))
   for (const rejection of batch.rejections) insertRejection(db, rejection)
   for (const { pipeline, eventRowId, organizationId } of batch.pipelines.values()) {
     storePipeline(db, pipeline, eventRowId, organizationId)
@@ -56,18 +56,14 @@ const DAY = 24 * 3_600_000
 
 type Kept<Kind extends Effect['kind']> = Extract<Effect, { readonly kind: Kind }>
 
-export type SavedRecord<Live> = { readonly record: Live; readonly isNew: boolean }
-/** A record before the batch (null if new) and after the batch. */
-export type SavedChange<Live> = { readonly before: Live | null; readonly after: Live }
-
 type Batch = {
   readonly services: Map<number, SavedChange<LiveService>>
-  readonly senders: Map<number, SavedRecord<LiveSender>>
-  readonly groups: Map<number, SavedRecord<LiveGroup>>
+  readonly senders: Map<number, SavedChange<LiveSender>>
+  readonly groups: Map<number, SavedChange<LiveGroup>>
   readonly incidents: Map<number, SavedChange<LiveIncident>>
   readonly alerts: Map<number, SavedAlert>
   readonly events: StoredEvent[]
-  readonly timeline: ({ readonly incident_id: number } & TimelineEntry)[]
+  readonly timeline: Kept<'timeline-added'>[]
   readonly rejections: StoredRejection[]
   readonly pipelines: Map<string, Kept<'pipeline-changed'>>
   readonly links: LinksDue[]
@@ -129,10 +125,10 @@ function add(batch: Batch, effect: Effect): void {
     case 'item-rejected':
       return void batch.rejections.push(effect.rejection)
     case 'sender-changed':
-      keep(batch.senders, effect.sender, effect.isNew)
+      keepChange(batch.senders, effect.before, effect.after)
       break
     case 'group-changed':
-      keep(batch.groups, effect.group, effect.isNew)
+      keepChange(batch.groups, effect.before, effect.after)
       break
     case 'pipeline-changed':
       return void batch.pipelines.set(`${effect.organizationId} ${effect.pipeline.ref}`, effect)
@@ -143,7 +139,7 @@ function add(batch: Batch, effect: Effect): void {
       keepChange(batch.incidents, effect.before, effect.after)
       break
     case 'timeline-added':
-      return void batch.timeline.push({ incident_id: effect.incidentId, ...effect.entry })
+      return void batch.timeline.push(effect)
     case 'links-due':
       return void batch.links.push(effect.due)
     case 'notification-due':
@@ -161,15 +157,6 @@ function add(batch: Batch, effect: Effect): void {
     case 'organization-changed':
       return void batch.rest.push(effect)
   }
-}
-
-function keep<Live extends { readonly rowId: number }>(
-  records: Map<number, SavedRecord<Live>>,
-  record: Live,
-  isNew: boolean,
-): void {
-  const known = records.get(record.rowId)
-  records.set(record.rowId, { record, isNew: known?.isNew ?? isNew })
 }
 
 function keepChange<Live extends { readonly rowId: number }>(

@@ -23,7 +23,7 @@ export type OutboxEntry = {
 
 /** Stores notifications. A notification that cannot be delivered is abandoned some time after its due time. */
 export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
-  const rows = all.map((one) => ({
+  insertRows(db, 'outbox', all, (one) => ({
     uuid: uuidBytes(one.id),
     organization_id: one.organizationId,
     channel_id: one.channelId,
@@ -35,7 +35,6 @@ export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
     due_at: one.dueAt,
     expires_at: one.dueAt + GIVE_UP_AFTER,
   }))
-  insertRows(db, 'outbox', rows)
 }
 
 /** Lists the channels with notifications due at `now`. */

@@ -85,30 +85,58 @@ type NewRow<Table extends TableName> = Insertable<Schema[Table]>
 const queries = new Map<string, Query<object, never>>()
 
 /**
- * Inserts rows with the same columns, in order. Multi-row statements are not faster, because SQLite keeps a statement
- * journal for each of them.
+ * Inserts one row per item, in order. All rows must have the same columns. Multi-row statements are not faster, because
+ * SQLite keeps a statement journal for each of them.
  */
-export function insertRows<Table extends TableName>(db: Db, table: Table, rows: readonly NewRow<Table>[]): void {
-  const [first] = rows
-  if (!first) return
-  const query = insertion(table, Object.keys(first))
-  for (const row of rows) db.run(query, row)
+export function insertRows<Table extends TableName, Item>(
+  db: Db,
+  table: Table,
+  items: readonly Item[],
+  rowOf: (item: Item) => NewRow<Table>,
+): void {
+  let query: Query<object, never> | null = null
+  for (const item of items) {
+    const row = rowOf(item)
+    query ??= insertion(table, Object.keys(row))
+    db.run(query, row)
+  }
 }
 
 /**
- * Updates columns of one row. If `before` is given, writes only the columns that differ, because SQLite rewrites an
- * index entry whenever the statement contains one of its columns, even with the same value.
+ * Updates the columns of one row that differ from `before`. SQLite rewrites an index entry whenever the statement
+ * contains one of its columns, even with the same value.
  */
 export function updateRow<Table extends TableName>(
   db: Db,
   table: Table,
   id: number,
   values: Updateable<Schema[Table]>,
-  before: object = {},
+  before: object,
 ): void {
   const [old, row] = [before, values] as [Record<string, unknown>, Record<string, unknown>]
   const columns = Object.keys(row).filter((column) => row[column] !== old[column])
   if (columns.length > 0) db.run(update(table, columns), { ...row, id })
+}
+
+/** A record before the batch (null if new) and after the batch. */
+export type SavedChange<Live> = { readonly before: Live | null; readonly after: Live }
+
+/**
+ * Inserts new records, and updates the changed columns of all others.
+ * @param columnsOf returns the columns that can change
+ */
+export function saveChanges<Table extends TableName, Live extends { readonly rowId: number }>(
+  db: Db,
+  table: Table,
+  changes: readonly SavedChange<Live>[],
+  rowOf: (live: Live) => NewRow<Table>,
+  columnsOf: (live: Live) => Updateable<Schema[Table]>,
+): void {
+  const made = changes.flatMap(({ before, after }) => (before ? [] : after))
+  insertRows(db, table, made, rowOf)
+  for (const { before, after } of changes) {
+    if (before) updateRow(db, table, after.rowId, columnsOf(after), columnsOf(before))
+  }
 }
 
 function insertion(table: TableName, columns: readonly string[]): Query<object, never> {
