@@ -66,6 +66,7 @@ const server = await startIncmon(program, join(directory, 'incmon.db'), { flags,
 await warmUp(server)
 const pages = Array.from({ length: Number(values.pages) }, async () => openPage(server, await signIn(server)))
 await Promise.all(pages)
+if (pages.length > 0) await post(server, load, { seconds: 3, connections: Number(values.connections) })
 const began = Number(process.hrtime.bigint() / 1000n)
 const workedBefore = workedBy(server.child)
 const outcome = await post(server, load, { seconds: Number(values.seconds), connections: Number(values.connections) })

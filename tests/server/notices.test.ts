@@ -76,9 +76,22 @@ for (const [streams, msPerSend, count] of [
   [500, 0.05, 6],
   [500, 0.2, 5],
 ] as const) {
-  const name = `${streams} streams get a storm in ${count} notices in ten seconds if each takes ${msPerSend} ms to write`
+  const name = `a storm of ten seconds is ${count} notices if each takes ${streams * msPerSend} ms for all streams`
   test(name, async (t) => assert.equal(await storm(t, { streams, msPerSend }), count))
 }
+
+test('many streams get the last change of a storm after the pause', async (t) => {
+  const { notices, spent, follow } = start(t)
+  const streams = Array.from({ length: 500 }, () => follow(ACME))
+  spent.perSend = 0.2
+  for (let n = 0; n < 1_000; n++) {
+    notices.announce({ kind: n < 999 ? 'alert' : 'incident', id: `a${n}`, organizationId: ACME })
+    t.mock.timers.tick(10)
+    await setImmediate()
+  }
+  t.mock.timers.tick(11_000)
+  assert.equal(streams.filter(({ seen }) => seen.text.includes('data: a999\n')).length, 500)
+})
 
 test('many streams get a second change after half a second', async (t) => {
   const { spent, follow, tell } = start(t)
