@@ -6,11 +6,14 @@ const DAY = 86_400_000
 /** The last millisecond of the year 9999. ISO 8601 years have four digits. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** The smallest number that is parsed as a time, September 2001 in seconds. Smaller numbers are counts or flags. */
+/**
+ * The smallest number that is parsed as a time. As seconds, it is in September 2001. Smaller numbers are counts or
+ * flags.
+ */
 const FIRST_SECONDS = 1e9
 /**
- * The smallest number that is parsed as milliseconds. This number is in 1973 in milliseconds, and in the year 5138 in
- * seconds.
+ * The smallest number that is parsed as milliseconds. As milliseconds, it is in 1973. As seconds, it would be in the
+ * year 5138.
  */
 const FIRST_MILLISECONDS = 1e11
 

@@ -73,9 +73,9 @@ export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): bool
 export type IncidentReferences = {
   readonly from: number
   readonly to: number
-  /** Scalings and pipelines are needed from this time on, because earlier ones show which later ones are new. */
+  /** Scalings and pipelines from this time on are needed to determine which changes were new. */
   readonly changesFrom: number
-  /** Alerts of the entire organization are needed from this time on, to rank suspects. */
+  /** Alerts of the entire organization from this time on are needed to rank suspects. */
   readonly troublesFrom: number
   readonly scalingsFrom: number
   readonly alertsFrom: number

@@ -1,6 +1,7 @@
 /**
- * Inputs that resolve incidents wait here while their postmortems are generated, which can take a second. Meanwhile, the
- * queue processes other inputs. Afterwards, it decides the input again and saves the postmortem in the same commit.
+ * Inputs that resolve incidents wait here while their postmortems are generated, which can take a second. Meanwhile,
+ * the queue processes other inputs. Afterwards, the queue decides the input again and saves the postmortem in the same
+ * commit.
  */
 import type { Effect } from '../domain/state/effect.ts'
 import type { LiveAlert } from '../domain/state/live.ts'
@@ -29,9 +30,9 @@ export type Prepared = {
 
 export type PostmortemQueue = {
   readonly add: (input: Queued, due: PostmortemsDue) => void
-  /** Checks the effects of a batch that was saved. */
+  /** Checks whether the effects of a saved batch make the postmortem outdated. */
   readonly watch: (effects: readonly Effect[]) => void
-  /** Makes the postmortem that is being generated outdated. */
+  /** Marks the postmortem that is being generated as outdated. */
   readonly invalidate: () => void
   /** Returns the number of waiting inputs. */
   readonly size: () => number
@@ -53,7 +54,9 @@ export function createPostmortemQueue(
   let isStale = false
   let changes: (effect: Effect) => boolean = () => false
 
-  /** Makes the input the current one until it is answered. Then the next one follows. */
+  /**
+   * Makes the input the current one until it is answered. After that, the next waiting input becomes the current one.
+   */
   const hold = (input: Queued): Queued => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const settling =
@@ -93,7 +96,7 @@ export function createPostmortemQueue(
   }
 }
 
-/** Returns a function that tells whether a later effect changes what the postmortems in `effects` describe. */
+/** Returns a predicate for later effects that make the postmortems in `effects` outdated. */
 function changesPostmortemOf(effects: readonly Effect[]): (effect: Effect) => boolean {
   const resolved = effects.flatMap((effect) => (effect.kind === 'postmortem-due' ? [effect.incident] : []))
   const incidents = new Set<number | null>(resolved.map(({ rowId }) => rowId))
@@ -129,7 +132,9 @@ function changesPostmortemOf(effects: readonly Effect[]): (effect: Effect) => bo
   }
 }
 
-/** Returns whether only times and counts have changed. Those after a resolution do not belong in its postmortem. */
+/**
+ * Returns whether only times and counts have changed. Repeats after the resolution do not belong in the postmortem.
+ */
 function isRepeat(before: LiveAlert, after: LiveAlert): boolean {
   if (before.incidentId !== after.incidentId || before.serviceId !== after.serviceId) return false
   return before.alert.status === after.alert.status && before.alert.severity === after.alert.severity

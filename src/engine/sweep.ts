@@ -25,7 +25,7 @@ export type SweepDeps = {
   readonly now: () => number
   /** Queues a decision. Resolves with the outcome once the decision is on disk. */
   readonly push: <Outcome>(organizationId: number, decide: Input<Outcome>['decide']) => Promise<Outcome>
-  /** Returns whether the store caused the error. If so, the whole step stays due. */
+  /** Returns whether the store caused the error. If the store caused the error, the whole step stays due. */
   readonly isOfStore: (error: unknown) => boolean
 }
 

@@ -83,7 +83,7 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
   return { object, since, lastAt, count, recoveredAt: first === Number.POSITIVE_INFINITY ? null : first, quietAt }
 }
 
-/** Returns the number of attempts. Events from several containers within a short time are one attempt. */
+/** Returns the number of attempts. Events from several containers within a short time count as one attempt. */
 function attemptsOf(period: Building | null): number {
   if (!period) return 1
   const lasted = period.lastAt - period.since

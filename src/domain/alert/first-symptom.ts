@@ -2,8 +2,9 @@
 import type { Source } from '../event/event.ts'
 
 /**
- * Returns the alert that started first, or the first such alert in the list. CI alerts are returned only if there are
- * no other alerts, because a CI alert means that a change failed and not that a service has a problem.
+ * Returns the alert that started first. If several alerts started at the same time, returns the first of them in the
+ * list. CI alerts are returned only if there are no other alerts, because a CI alert means that a change failed and not
+ * that a service has a problem.
  */
 export function firstSymptom<A extends { readonly source: Source; readonly startsAt: number }>(
   alerts: readonly A[],

@@ -14,7 +14,7 @@ export type ReceivedEvent = {
   readonly at: number
 }
 
-/** Applies events of the alert's service. Duplicates and the order of events do not matter. */
+/** Applies received events of a service to one of its alerts. Duplicates and the order of events do not matter. */
 export function withReceivedEvents(alert: Alert, received: readonly ReceivedEvent[]): Alert {
   if (alert.source === 'ci') return withSuccess(alert, received)
   const evidence = received.reduce((before, event) => withEvent(before, alert, event), alert.evidence)

@@ -1,4 +1,4 @@
-/** Signals from CI: a deploying pipeline has an alert for its branch or tag, and a job is evidence for its pipeline. */
+/** Signals from CI. A pipeline that deploys has an alert for its branch or tag. A job is evidence for its pipeline. */
 
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
@@ -45,7 +45,7 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJud
   const failedDeploy = draft.jobs.some((job) => isDeploy(job) && job.status === 'failed' && !job.allowFailure)
   const severity: Severity = failed && counts && failedDeploy ? 'warning' : 'info'
   const text = oneLine(`pipeline ${pipelineText(draft)}: ${draft.status}`)
-  // A success ends the alert of its ref, even if that pipeline neither deploys nor runs on the default branch.
+  // A successful pipeline ends the alert of its ref, even if it neither deploys nor runs on the default branch.
   const isSignal = failed ? counts : draft.status === 'success' && !draft.mergeRequest
   return {
     event: {
@@ -99,7 +99,7 @@ function pipelineSignal(
       severity: found.failedDeploy ? 'failed deploy' : 'failed pipeline',
       identity: 'project and ref',
     },
-    // The end of the pipeline is used as the start, so that only a later pipeline can end the alert.
+    // The end of the pipeline is used as the start of the alert, so that only a later pipeline can end the alert.
     startsAt: draft.at,
     endsAt: found.failed ? null : draft.at,
     at: draft.at,

@@ -117,8 +117,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
 }
 
 /**
- * Returns when the last condition of a service ended, capped at `now`; null while a condition is firing. Recovery
- * counts from this time, even while ended conditions still lower the score.
+ * Returns when the last condition of a service ended, capped at `now`; null while a condition is firing. The recovery
+ * period starts at this time, even while ended conditions still lower the score.
  */
 function recoveredAt(service: LiveService, conditions: readonly Condition[], now: number): number | null {
   if (conditions.some(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))) return null

@@ -222,7 +222,7 @@ export function nameAfterFirst(
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }
 
-/** If the service has an open incident, adds an alert that does not change the service's health. */
+/** Adds an alert that does not change the service's health. Does nothing if the service has no open incident. */
 export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
   const incident =
     rank(active.alert.severity) >= rank('warning') ? oldestOpenIncident(ctx.state, active.serviceId) : null

@@ -35,7 +35,7 @@ export function learnPipeline(
   ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
   silenceDeploy(ctx, service, pipeline, before?.facts ?? null, rule, now)
   const left = before && before.serviceId !== service.rowId ? ctx.state.services.get(before.serviceId) : null
-  // If a better rule moved the pipeline here from another service, its links to that service's conditions are removed.
+  // If a better rule moved the pipeline to this service, its links to conditions of the previous service are removed.
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
   linkChanges(ctx, service, pipeline.startsAt, pipeline.startsAt, now)
 }

@@ -166,7 +166,7 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   return { sender: { ...sender, deliveryInterval: interval }, groupId, interval: group }
 }
 
-/** Brings forward the due times of a group's alerts after its delivery interval became shorter. */
+/** Brings forward the due times of a group's alerts, because the group's delivery interval became shorter. */
 function hastenGroup(ctx: Context, groupId: number, timeout: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt, dueAt: Math.min(dueAt, receivedAt + timeout) }))
 }

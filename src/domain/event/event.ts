@@ -170,7 +170,7 @@ export type Intake = {
   } | null
 }
 
-/** `warnings`: one line for each problem in the item that was ignored. Absent if there are no warnings. */
+/** `warnings`: one line for each ignored problem in the item. Absent if there are no warnings. */
 export type Accepted = { readonly index: number; readonly draft: Draft; readonly warnings?: readonly string[] }
 
 export type Rejected = {

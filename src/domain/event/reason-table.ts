@@ -166,7 +166,10 @@ export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/\bNodeReady\b/, 'NodeReady'],
 ]
 
-/** The failure that an alert name implies, matched as lower-case words. All patterns must match. The first row wins. */
+/**
+ * The failure that an alert name implies. The patterns are matched against the words of the name in lower case. All
+ * patterns must match. The first row wins.
+ */
 export const ALERT_NAMES: readonly (readonly [readonly RegExp[], Failure | 'workload' | null])[] = [
   [[/overcommit|quota|filling up|maxed out|mis ?scheduled|certificate/], null],
   [[/\bjobs? (?:failed|failing|failure|not completed|slow|deadline)|\bcron ?jobs?\b/], 'job'],

@@ -50,7 +50,7 @@ function ofManyNames<One extends OnNode>(classes: readonly Class<One>[], failure
     else groups.push({ agrees, interval, alerts: [alert] })
   }
   return groups.flatMap(({ alerts }) => {
-    // An incident's title contains the first name among the earliest alerts.
+    // The title of an incident contains the name of the alert that is first by start and name.
     const titled = alerts.reduce((a, b) => (byStartAndName(b, a) < 0 ? b : a))
     return [titled, ...alerts.sort((a, b) => (isEarlier(a, b) ? -1 : 1)).slice(0, MAX_PENALTIES)]
   })

@@ -119,7 +119,7 @@ const TAGS: Readonly<Record<Tone, string>> = {
   neutral: 'white_circle',
 }
 
-/** Formats a message for publishing as JSON at the root of an ntfy server. */
+/** Formats a message as JSON, to be published at the root URL of an ntfy server. */
 export function formatNtfy({ tone, title, body, links }: MessageText, topic: string): ChannelRequest {
   const message = {
     topic,

@@ -95,7 +95,7 @@ export function actionsOf(facts: GroupedFacts): readonly Action[] {
   })
 }
 
-/** Returns the action with this id without its reason, or null if there is none. */
+/** Returns the action with this id, without its reason. Returns null if there is no such action. */
 export function knownAction(id: string): Action | null {
   const rule = BY_ID.get(id)
   return rule ? actionOf(rule) : null

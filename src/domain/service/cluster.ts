@@ -17,10 +17,10 @@ export function clusterInLabels(labels: Labels): string {
 export type Match<Service> = { readonly service: Service; readonly rule: string | null }
 
 /**
- * Returns the service to use for an item's cluster among services with the same namespace and name, or null. Often only
- * some senders name their cluster. Therefore, if only one cluster is known, an item without a cluster belongs to the
- * service in that cluster. Likewise, a service without a cluster is assigned to the first cluster that an item names
- * for the service. Once there is a second cluster, the match is ambiguous and the services stay separate.
+ * Among services with the same namespace and name, returns the service for an item's cluster, or null. Often only some
+ * senders name their cluster. Therefore, if only one cluster is known, an item without a cluster belongs to the service
+ * in that cluster. Likewise, a service without a cluster is assigned to the first cluster that an item names for the
+ * service. Once there is a second cluster, the match is ambiguous and the services stay separate.
  */
 export function matchCluster<Service extends { readonly cluster: string }>(
   cluster: string,

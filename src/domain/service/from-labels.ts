@@ -16,7 +16,7 @@ type LabelRule = {
   readonly labels: readonly string[]
 }
 
-/** The first label in this table that the target has wins. */
+/** If the target has several of these labels, the first one in the table is used. */
 const TABLE: readonly LabelRule[] = [
   { reads: 'probe', labels: ['target', 'instance'] },
   { reads: 'name', labels: ['deployment', 'k8s_deployment_name'] },

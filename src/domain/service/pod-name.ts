@@ -142,8 +142,8 @@ export function readClaimName(name: string): Reading {
 
 /**
  * Returns the names of an object's possible owners, best first: the whole name, then shorter prefixes that leave a
- * valid suffix. For a claim, possible StatefulSets come first. A name that ends in `*` matches every service with that
- * prefix, for names whose base was truncated.
+ * valid suffix. For a claim, possible StatefulSets come first. If the base was truncated, some names end in `*` and
+ * match every service with that prefix.
  */
 export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
   if (name === '') return []

@@ -13,7 +13,7 @@ export type Schedule = {
 }
 
 /**
- * A silence applies from `startsAt` to `endsAt`, or if it has a schedule, only during the weekly periods in between.
+ * A silence applies from `startsAt` to `endsAt`. With a schedule, it applies only during the weekly periods in between.
  */
 export type Period = { readonly startsAt: number; readonly endsAt: number; readonly schedule: Schedule | null }
 

@@ -19,7 +19,7 @@ import type {
 import type { Compared } from './state.ts'
 
 export type Effect =
-  /** Creates a service, and assigns all earlier events that named the service. */
+  /** Creates a service, and assigns to the service all earlier events that named it. */
   | { readonly kind: 'service-created'; readonly service: LiveService }
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
   /** Sets a value that exists only in the live state or has just been loaded from the database. */

@@ -109,8 +109,8 @@ export function changeSuspects(
 }
 
 /**
- * A condition that was present when the change started has another cause. A condition that had already ended by then
- * may be an effect of the change.
+ * A condition that was present when the change started has another cause. If the condition had ended well before the
+ * change, its recurrence may be an effect of the change.
  */
 function ownEffect(change: Change, symptom: Symptom): Effect {
   const from = change.startsAt - SKEW

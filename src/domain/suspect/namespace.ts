@@ -29,7 +29,7 @@ const INSTALLATION = 60_000
  */
 const ROUTINE = 0.5
 
-/** Replaces the symptoms that a namespace problem explains with a single symptom of the namespace. */
+/** Finds the symptoms that a namespace problem explains, and replaces them with a single symptom of the namespace. */
 export function ofNamespaces(sightings: readonly SymptomEvent[], components: Components): SymptomEvent[] {
   return FAULTS.reduce<readonly SymptomEvent[]>(
     (before, fault) => withFault(before, components, fault),
