@@ -22,8 +22,8 @@ export type EngineStore = {
    */
   readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>
   /**
-   * Generates the postmortems that the effects require, and returns a `save` function that uses them. It generates
-   * again those whose incident differs by then. Never rejects.
+   * Generates the postmortems that the effects require, and returns a `save` function that uses them. If an incident
+   * has changed in the meantime, `save` generates its postmortem again. Never rejects.
    */
   readonly prepare: (effects: readonly Effect[]) => Promise<EngineStore['save']>
   /**

@@ -154,7 +154,7 @@ export function absorb(
   return { alert: next, fingerprints: withStart(fingerprints, signal, over), change, isNewest }
 }
 
-/** Returns whether only the count and the last-seen time changed. This is true for most signals. */
+/** Returns whether only the count and the last-seen time changed, which is true for most signals. */
 export function isMereRepeat(before: Alert, after: Alert): boolean {
   return COMPARED_FIELDS.every((name) => before[name] === after[name])
 }

@@ -44,7 +44,7 @@ export type Circumstances = SenderBehavior & { readonly planned: boolean }
 export const PUNCTUAL_SENDER: SenderBehavior = { repeats: true, lag: 0 }
 
 export type Unavailable = {
-  /** When the condition opens an incident, as Unix time in milliseconds. Can be in the future. */
+  /** When the condition opens an incident, as Unix time in milliseconds. The time can be in the future. */
   readonly at: number
   /** The time of the first observation. */
   readonly since: number

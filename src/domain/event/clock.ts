@@ -22,7 +22,7 @@ const MAX_OFFSET = 14 * 60 * MINUTE + AHEAD
  * A sender's clock. Offsets are in ms, positive if the clock is ahead. The last `count` readings agree on `candidate`.
  */
 export type Clock = {
-  /** The offset to correct. */
+  /** The offset to subtract from the sender's times. */
   readonly offset: number
   readonly candidate: number
   readonly count: number

@@ -1,6 +1,6 @@
 /** Suggests the first command to run for a condition reported by Kubernetes. */
 
-/** Where a condition occurred. The names are those in Kubernetes; null if unknown. */
+/** Where a condition occurred. Names are as in Kubernetes; null if unknown. */
 export type Location = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
 
 /** A sentence that ends in a colon, and the command to show after it. */

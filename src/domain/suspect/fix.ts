@@ -7,7 +7,7 @@ const EFFECT = 30 * 60_000
 const DEPLOYED = new Set(['deployed', 'success, jobs unknown'])
 
 /**
- * Returns the changes that probably fixed the incident. For each service, this is the last deploy that started after
+ * Returns the changes that probably fixed the incident. For each service, returns the last deploy that started after
  * the service's first condition, provided that all of the service's conditions ended after the deploy started. Includes
  * both the pipeline and its rollout.
  */

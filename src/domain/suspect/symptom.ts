@@ -28,7 +28,7 @@ export type Factor = { readonly code: string; readonly value: number; readonly t
 
 /** A symptom before it is compared with other symptoms. */
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
-  /** The problem without names. Components with the same text have a common cause. */
+  /** A generalized description of the problem, without names. Components with the same text have a common cause. */
   readonly gist: string
   /** The total number of observations, and the number of observations long before the incident. */
   readonly seen: number
