@@ -69,7 +69,7 @@ function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   return hours
 }
 
-/** Returns a parser for minutes: `10`, `10m`, `2h`, or `off` for 0. The parser throws UsageError. */
+/** Returns a parser for minutes, such as `10`, `10m`, `2h`, or `off` for 0. The parser throws UsageError. */
 export function parseMinutes(option: string): (text: string) => number {
   return (text) => {
     if (text === 'off') return 0

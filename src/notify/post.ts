@@ -42,7 +42,7 @@ export class PrivateAddress extends SendError {
   }
 }
 
-/** Resolves a name like the operating system does, including its hosts file. */
+/** Resolves a name as the operating system does, including the hosts file. */
 export const resolveName: Resolve = (host) =>
   new Promise((resolve, reject) => {
     lookUp(host, { all: true, verbatim: true }, (error, addresses) =>

@@ -18,7 +18,7 @@ type AcknowledgeLink = {
   readonly incidentId: string
   /** How many times the incident had been reopened. The link becomes invalid when the incident is reopened. */
   readonly opening: string
-  /** When the link expires: Unix time in milliseconds, rounded to the second. */
+  /** The Unix time when the link expires, in milliseconds but rounded to the second. */
   readonly until: number
 }
 

@@ -109,7 +109,7 @@ export function rotateSecret(deps: Deps, organizationId: number, id: string): st
   })
 }
 
-/** Returns a secret in Standard Webhooks format: `whsec_` followed by the key in Base64. */
+/** Returns a secret in Standard Webhooks format, which is `whsec_` followed by the key in Base64. */
 function newSigningSecret(deps: Deps): string {
   return `whsec_${Buffer.from(deps.newSecret(), 'base64url').toString('base64')}`
 }

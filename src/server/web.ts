@@ -1,4 +1,4 @@
-/** Assets, compression and proxy settings of the web pages. */
+/** Provides assets, compression and proxy settings for the web pages. */
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../config.ts'

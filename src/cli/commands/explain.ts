@@ -87,7 +87,7 @@ function recognized(body: unknown): Source {
   return source
 }
 
-/** Converts an API error to a rejected item: `alerts[2].labels` becomes the `labels` field of the third item. */
+/** Converts an API error to a rejected item. For example, `alerts[2].labels` becomes `labels` of the third item. */
 function itemOf({ path, message }: ErrorResponse['errors'][number]): Receipt['rejected'][number] {
   const [, index = '0', field = path] = /^alerts\[(\d+)\]\.?(.*)$/s.exec(path) ?? []
   return { index: Number(index), error: field === '' ? message : `${field}: ${message}` }

@@ -11,7 +11,8 @@ import { headerOf } from './header.ts'
 import { operatorIdentity } from './operator.ts'
 
 /**
- * The header that carries the token: `Authorization: Bearer …`, or `X-Ci-Token`, which GitLab calls `X-Gitlab-Token`.
+ * The header that carries the token: an `Authorization` header with `Bearer`, or `X-Ci-Token` (GitLab:
+ * `X-Gitlab-Token`).
  */
 export type TokenHeader = 'bearer' | 'ci'
 

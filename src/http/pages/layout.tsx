@@ -61,7 +61,7 @@ const NEXT_THEME: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark
 /** Renders the whole page as HTML. `refreshSeconds` is the reload interval for browsers without JavaScript. */
 export async function renderPage(props: {
   readonly frame: Frame
-  /** The page title, with the most important fact first: `(1) checkout is critical`. */
+  /** The page title, with the most important fact first, for example `(1) checkout is critical`. */
   readonly title: string
   readonly content: Child
   readonly refreshSeconds?: number

@@ -149,7 +149,7 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
   </div>
 )
 
-/** Returns the name of a field in words: `root cause` for `rootCause`. */
+/** Returns the name of a field in words, for example `root cause` for `rootCause`. */
 export function fieldWords(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replaceAll('-', ' ')
 }

@@ -161,7 +161,7 @@ function personBar({ at, text, actor }: PictureFacts['people'][number], index: n
   }
 }
 
-/** Returns a short name of an action: `investigating`, `resolved`, or `note`. */
+/** Returns a short name of an action, such as `investigating`, `resolved` or `note`. */
 function actionWord(text: string): string {
   return /^changed to (\w+)/.exec(text)?.[1] ?? 'note'
 }

@@ -202,7 +202,7 @@ function imagesLike(db: Db, organizationId: number, serviceId: string): SuspectF
   return rows.map(({ service, path }) => ({ service: uuidFromBytes(service), path }))
 }
 
-/** Lists the nodes on which a service's pods were scheduled: `Successfully assigned shop/cart-1 to worker-1`. */
+/** Lists the nodes of a service's pods, from events such as `Successfully assigned shop/cart-1 to worker-1`. */
 function nodesOf(db: Db, organizationId: number, serviceId: string, from: number, to: number): string[] {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []

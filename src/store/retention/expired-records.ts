@@ -34,7 +34,7 @@ export function listIncidentsByAge(
 }
 
 /**
- * Deletes up to `limit` alerts and timeline entries of an incident. Once no alerts and entries are left, deletes the
+ * Deletes up to `limit` alerts and timeline entries of an incident. Once no alerts or entries are left, deletes the
  * incident. Returns the references in the incident's timeline.
  */
 export function dismantleIncident(

@@ -111,7 +111,7 @@ function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {
   return { compile: () => text.compile(db.sql) }
 }
 
-/** Schedules a recheck of the events in a period, because a record that referenced them was deleted. */
+/** Schedules a recheck of the events in a period after a record that referenced these events was deleted. */
 export function addSpan(db: Db, organizationId: number, span: { readonly from: number; readonly to: number }): void {
   db.run(
     db.sql.insertInto('pruning_spans').values({ organization_id: organizationId, from_at: span.from, to_at: span.to }),

@@ -12,7 +12,7 @@ import type { AlertRowView, AlertsView } from './view.ts'
 
 const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 
-/** Returns the page title: `7 alerts fire now` or `Alerts`. */
+/** Returns the page title, for example `7 alerts fire now` or `Alerts`. */
 export function alertsTitle({ firing }: AlertsView): string {
   return firing === 0 ? 'Alerts' : `(${firing}) ${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
 }
@@ -52,7 +52,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
   )
 }
 
-/** Returns the summary above the list: `43 conditions from 519 alerts. 7 alerts are still firing.` */
+/** Returns the summary above the list, such as `43 conditions from 519 alerts. 7 alerts are still firing.` */
 function sentence({ parts, total, shown, firing, filters }: AlertsView): string {
   if (total === 0) return ''
   const counted = shown < total ? `${formatCount(firing)} of these` : countOf(firing, 'alert')

@@ -78,7 +78,7 @@ export type AlertPageView = {
   readonly rules: readonly (readonly [string, string])[]
   readonly links: readonly { readonly name: string; readonly address: string }[]
   readonly changes: readonly { readonly ref: string; readonly text: string }[]
-  /** Identical events share one entry: `firstAt` is the time of the first event, `at` the time of the last event. */
+  /** Identical events share an entry. `firstAt` is the time of the first event, `at` the time of the last event. */
   readonly events: readonly {
     readonly at: number
     readonly firstAt: number

@@ -1,4 +1,4 @@
-/** The introduction of the API reference: authentication, lists, errors and webhooks. */
+/** The introduction to the API reference: authentication, lists, errors and webhooks. */
 import type { FC } from 'hono/jsx'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../domain/pagination.ts'
 import { Code } from './operation.tsx'

@@ -20,7 +20,7 @@ export const ParameterTable: FC<{ parameters: readonly OpenApiParameter[]; label
   />
 )
 
-/** Shows the fields of a schema. Nested fields are shown by path: `change.ref`, `data[].id`. */
+/** Shows the fields of a schema. Nested fields are shown by path, such as `change.ref` or `data[].id`. */
 export const FieldTable: FC<{ schema: JsonSchema; label: string; isRequest?: boolean }> = (props) => {
   const rows = fieldsOf(props.schema, '', props.isRequest ?? false)
   return rows.length === 0 ? null : <Table label={props.label} first="Field" rows={rows} />

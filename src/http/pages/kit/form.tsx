@@ -94,7 +94,7 @@ type ActionProps = {
   readonly action: string
   readonly csrf: string
   readonly fields?: Readonly<Record<string, string>>
-  /** The button style: `primary`, `bare` or `small`. */
+  /** The style of the button, which is `primary`, `bare` or `small`. */
   readonly look?: string
   readonly children?: Child
   readonly id?: string

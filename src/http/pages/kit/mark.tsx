@@ -66,7 +66,7 @@ export const Command: FC<{ text: string }> = ({ text }) => (
 /** Longer names can break between their words on a narrow screen. */
 const LONG_NAME = 16
 
-/** Renders an alert name. A long name can break between its words: `KubeDeployment` and `ReplicasMismatch`. */
+/** Renders an alert name. A long name can break between its words, for example after `KubeDeployment`. */
 export const AlertName: FC<{ name: string }> = ({ name }) => {
   const words = name.length > LONG_NAME ? name.split(/(?<=[a-z\d])(?=[A-Z])/) : [name]
   return (

@@ -47,8 +47,8 @@ function exactTime(at: number, zone: string): string {
 }
 
 /**
- * Formats a duration: `47 min`, `1 h 38 min`, `3 days`. With `seconds`, durations below a minute look like `4 s`. `ms`
- * must not be negative.
+ * Formats a duration, for example `47 min`, `1 h 38 min` or `3 days`. With `seconds`, durations below a minute look
+ * like `4 s`. `ms` must not be negative.
  */
 export function duration(ms: number, seconds = false): string {
   return ms < 60_000 && !seconds ? 'less than 1 min' : formatDuration(ms)

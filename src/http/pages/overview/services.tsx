@@ -191,7 +191,7 @@ function cellText({ namespace, name, status, score, silenced }: ServiceRowView):
   return `${namespace === '' ? name : `${namespace}/${name}`}: ${status}, score ${score}${quiet}`
 }
 
-/** Returns the number of services, in total and by unhealthy status: `124, 1 critical, 2 degraded`. */
+/** Returns the number of services, in total and by unhealthy status, such as `124, 1 critical, 2 degraded`. */
 function countsText(of: readonly ServiceRowView[]): string {
   const parts = (['critical', 'degraded', 'unknown'] as const).flatMap((status) => {
     const count = of.filter((one) => one.status === status).length

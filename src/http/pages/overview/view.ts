@@ -16,7 +16,7 @@ export type OpenIncidentView = {
   readonly firstAlertAt: number | null
   /** Only the first incident has a picture. */
   readonly picture: LanePicture | null
-  /** Short facts: `447 alerts`. */
+  /** Short facts, for example `447 alerts`. */
   readonly facts: readonly string[]
   /** `Healthy again since 01:52. …`; null while the problem persists. */
   readonly recovery: string | null

@@ -23,7 +23,7 @@ export const Section: FC<{ name: (typeof SECTIONS)[number]; children?: unknown }
   </section>
 )
 
-/** Returns the URL fragment of a section: `root-cause`. */
+/** Returns the URL fragment of a section, for example `root-cause`. */
 export function slug(name: string): string {
   return name.toLowerCase().replace(' ', '-')
 }

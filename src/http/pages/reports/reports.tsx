@@ -99,7 +99,9 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
   )
 }
 
-/** Returns the rest of the headline: `2 fewer than in the 90 days before. 3 of 5 are resolved; median 38 min.` */
+/**
+ * Returns the rest of the headline, such as `2 fewer than in the 90 days before. 3 of 5 are resolved; median 38 min.`
+ */
 function restOf({ report, before, span }: ReportView): string {
   if (report === null) return ''
   const { incidents, resolved, mttr } = report.organization

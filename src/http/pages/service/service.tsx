@@ -13,7 +13,7 @@ import { Time } from '../kit/time.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
 import { type ServiceView, statusText } from './view.ts'
 
-/** Returns the page title, with the most important fact first: `checkout is critical`. */
+/** Returns the page title, with the most important fact first, for example `checkout is critical`. */
 export function serviceTitle({ name, status }: ServiceView): string {
   return `${name} is ${status}`
 }

@@ -108,7 +108,7 @@ const Part: FC<PartProps> = ({ id, title, silences, csrf, reader, canWrite }) =>
   </section>
 )
 
-/** Shows a silence's matchers: `service = checkout`. */
+/** Shows a silence's matchers, for example `service = checkout`. */
 export const Matchers: FC<{ matchers: readonly Matcher[] }> = ({ matchers }) => (
   <span class="row">
     {matchers.map(({ name, op, value }) => (

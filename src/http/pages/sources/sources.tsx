@@ -194,7 +194,7 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
   )
 }
 
-/** Returns the delivery rate: `every 30 s`, or `about 6 an hour` if the interval is unknown. */
+/** Returns the delivery rate, such as `every 30 s`, or `about 6 an hour` if the interval is unknown. */
 function rateText({ interval, byHour }: SenderView): string {
   if (interval !== null) return `every ${formatDuration(interval)} while something fires`
   const active = byHour.filter((count) => count > 0)
