@@ -76,7 +76,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     }
     gathered.clear()
     kept.splice(0, kept.length - KEPT)
-    // Until then, permissions are checked and the streams are written.
+    // Measures after the permissions have been checked and the streams have been written.
     setImmediate(() => {
       spent = elapsed() - deliveredAt
     })

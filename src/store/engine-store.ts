@@ -17,7 +17,7 @@ import type { Read } from './read.ts'
 import { errorCode, isBusy, isFull, isStoreFailure } from './sqlite/fault.ts'
 import type { Db } from './sqlite/open.ts'
 
-/** A required postmortem, and the entries of its incident's timeline that are saved with it. */
+/** A postmortem to generate, and the timeline entries that are saved together with the postmortem. */
 type Due = readonly [due: Extract<Effect, { readonly kind: 'postmortem-due' }>, entries: readonly TimelineEntry[]]
 
 /** Thrown to roll back a transaction that only computes a result. */
@@ -63,7 +63,7 @@ export function createEngineStore(db: Db, read: Read) {
       for (const due of listDue(effects)) {
         await read(generatePostmortem, ...due).then(
           (postmortem) => void made.set(keyOf(due), postmortem),
-          // Generated in this thread when the effects are saved.
+          // On failure, this thread generates the postmortem when it saves the effects.
           () => {},
         )
       }

@@ -31,8 +31,8 @@ type PendingQuestion = Question & {
 /** The maximum number of waiting queries per lane. */
 const MAX_WAITING = 32
 /**
- * How long a postmortem can take, in milliseconds, before its thread is ended. One for 6,500 alerts takes 300 ms, or two
- * seconds with a cold cache.
+ * How long a postmortem can take, in milliseconds, before its thread is ended. A postmortem for 6,500 alerts takes 300
+ * ms, or two seconds with a cold cache.
  */
 const MAX_POSTMORTEM_MS = 10_000
 

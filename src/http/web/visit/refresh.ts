@@ -12,7 +12,7 @@ const MAX_PAGES = 100
 const SHARE = 0.03
 /** The minimum time that a request takes in addition to rendering, in milliseconds. */
 const LEAST_COST = 0.15
-/** The time that a request takes, divided by the time in its handler. Node parses the request and writes the response. */
+/** The total time of a request, including Node's parsing and writing, divided by the time in its handler. */
 const WHOLE_REQUEST = 2
 /** The approximate number of refreshes in each moving average. */
 const AVERAGED = 100
@@ -20,7 +20,7 @@ const AVERAGED = 100
 const LEAST_WAIT = 2_000
 const MOST_WAIT = 300_000
 
-/** Its multiples are spread evenly. */
+/** The fractional parts of this number's multiples are spread evenly. */
 const GOLDEN_RATIO = 0.618
 /** The maximum number of pages rendered at the same time. Each page reads several lists. */
 const SLOTS = 4
@@ -71,8 +71,8 @@ function createRefreshes(): Refreshes {
 }
 
 /**
- * Returns the time until a page's next refresh, in milliseconds. It varies, so that pages do not refresh at the same
- * time.
+ * Returns the time until a page's next refresh, in milliseconds. The time varies, so that pages do not refresh
+ * simultaneously.
  * @param handled how long the handler took in milliseconds, or 0 if it waited for a rendering
  */
 function waitAfter(state: Refreshes, pages: number, handled: number): number {
