@@ -48,10 +48,11 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   const result =
     service && judged.signal ? decideAlert(ctx, item, { service, known, signal: judged.signal, stored, hash }) : null
   const repeated = result?.repeats ? (known?.lastEvent ?? null) : null
+  const span = spanOf(draft, known)
   if (!repeated)
-    storeEvent(ctx, item, { match, judged, service, alertId: result?.live.rowId ?? null, stored: stored() })
+    storeEvent(ctx, item, { match, judged, service, alertId: result?.live.rowId ?? null, span, stored: stored() })
   const event = repeated ?? stored()
-  const ended = service ? follow(ctx, item, { service, match, judged, result, event }) : false
+  const ended = service ? follow(ctx, item, { service, match, judged, result, span, event }) : false
   const isAffected = ended || (result !== null && affects(ctx, known, result.live, receivedAt))
   const serviceIds = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
@@ -108,10 +109,11 @@ function storeEvent(
   found: Omit<Understood, 'hash'> & {
     readonly service: LiveService | null
     readonly alertId: number | null
+    readonly span: Span
     readonly stored: { readonly rowId: number; readonly id: string }
   },
 ): void {
-  const { match, service, judged, stored } = found
+  const { match, service, judged, span, stored } = found
   const evidence = judged.evidenceOf
   const pipelineAlert =
     evidence === null ? undefined : ctx.state.alertByFingerprint.get(fingerprintScope('ci', cluster), evidence)
@@ -133,29 +135,39 @@ function storeEvent(
       count: draft.source === 'cluster' ? draft.count : 1,
       // An unattributed item names no service, so it cannot wait for a service to be created.
       awaited: service || isUnattributed(match.key) ? null : awaitedName(match.key),
-      firstSeenAt: firstSeenOf(draft),
-      at: draft.at,
+      firstSeenAt: span.firstSeenAt,
+      at: span.at,
       receivedAt,
       body: draft.payload,
     },
   })
 }
 
-/** Kubernetes counts repeats within one event. Every other sender sends one item per occurrence. */
-function firstSeenOf(draft: Draft): number {
-  return draft.source === 'cluster' ? draft.startsAt : draft.at
+/** The first and the last time at which an item shows its condition, in ms UTC. */
+type Span = { readonly firstSeenAt: number; readonly at: number }
+
+/**
+ * Returns when an item shows its condition. Kubernetes counts repeats within one event. A notification that moves the
+ * start of its alert back shows that the condition lasted from the new start to the previous one.
+ */
+function spanOf(draft: Draft, known: LiveAlert | null): Span {
+  const { at } = draft
+  if (draft.source === 'cluster') return { firstSeenAt: draft.startsAt, at }
+  const isFiring = draft.source !== 'ci' && draft.status === 'firing'
+  return { firstSeenAt: at, at: isFiring && known ? Math.max(at, known.alert.startsAt) : at }
 }
 
 type Followed = Omit<Understood, 'hash'> & {
   readonly service: LiveService
   readonly result: Decided | null
+  readonly span: Span
   readonly event: { readonly rowId: number; readonly id: string }
 }
 
 /** Updates the service, its conditions and its links after an item. Returns whether any condition changed. */
 function follow(ctx: Context, item: Item, found: Followed): boolean {
   const { draft, receivedAt } = item
-  const { service, match, judged, result, event } = found
+  const { service, match, judged, result, span, event } = found
   const isFirst = judged.signal?.status === 'firing' || result?.change === 'opened'
   touchService(ctx, service, receivedAt, isFirst ? draft.at : null)
   const ended = judged.tellsOfEnds && endConditions(ctx, service, { ...judged.event, at: draft.at }, receivedAt)
@@ -166,9 +178,8 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
   }
   if (draft.source === 'ci' && draft.kind !== 'other') {
     learnPipeline(ctx, service, draft, match.attribution.rule, event, receivedAt)
-  } else if (result && isEvidence(result, judged.event.kind)) {
-    const seen = { alertId: result.live.rowId, firstSeenAt: firstSeenOf(draft), at: draft.at }
-    linkCondition(ctx, service, seen, receivedAt)
+  } else if (result && isEvidence(result, judged.event.kind, span)) {
+    linkCondition(ctx, service, { alertId: result.live.rowId, ...span }, receivedAt)
   }
   return ended
 }
@@ -184,11 +195,11 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
 }
 
 /**
- * Returns whether an item is new evidence for links. Repeated events are new evidence, but repeated notifications are
- * not.
+ * Returns whether an item is new evidence for links. Repeated events are new evidence. A repeated notification is new
+ * evidence only if it moves the start of its alert back.
  */
-function isEvidence({ live, change }: Decided, kind: DraftJudgement['event']['kind']): boolean {
-  const isNew = live.alert.source === 'cluster' || change !== 'repeated'
+function isEvidence({ live, change }: Decided, kind: DraftJudgement['event']['kind'], span: Span): boolean {
+  const isNew = live.alert.source === 'cluster' || change !== 'repeated' || span.firstSeenAt < span.at
   return kind === 'firing' && isNew && live.alert.severity !== 'info'
 }
 
