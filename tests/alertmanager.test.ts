@@ -107,7 +107,7 @@ test('A wrong token is rejected and nothing is stored', { skip }, async (t) => {
   await push([alert('cart-5d4f8c7b9-x2kqp')])
   await eventually(
     async () => incmon.lines.join(''),
-    (log) => log.includes('missing or invalid token'),
+    (log) => log.includes('unknown token; check'),
   )
   assert.deepEqual(await incmon.get('/api/services'), [])
 })

@@ -87,7 +87,7 @@ suite('replay', { concurrency: 4 }, () => {
     assert.equal(code, 1)
     assert.match(
       err,
-      /^incmon: the server did not accept everything; the first error: line 1: the server responded with 401: missing or invalid [^\n]+\n$/,
+      /^incmon: the server did not accept everything; the first error: line 1: the server responded with 401: unknown token; [^\n]+\n$/,
     )
   })
 

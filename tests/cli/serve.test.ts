@@ -104,7 +104,7 @@ suite('serve', { concurrency: 4 }, () => {
     const { url } = await incmonServe(t, cwd)
     const { code, text } = await refusal(['send-test', 'ci', '--url', `${url}/`, '--token', 'wrong'])
     assert.equal(code, 1)
-    assert.match(text, /^http\S+\/api\/webhooks\/ci responded with 401: missing or invalid token; [^\n]+$/)
+    assert.match(text, /^http\S+\/api\/webhooks\/ci responded with 401: unknown token; [^\n]+$/)
   })
 
   test('a second server on the same file is rejected on any port, and the first keeps running', async (t) => {

@@ -65,6 +65,42 @@ describe('X-Ci-Token', () => {
   })
 })
 
+describe('the reason of a 401', () => {
+  const HEADER = /send an Authorization: Bearer <API_TOKEN> header/
+  for (const [what, headers, reason] of [
+    ['no header', {}, /^no token; .+ \(create a token with incmon token create\)$/],
+    ['an empty header', { Authorization: '' }, /^no token; /],
+    ['another scheme', { Authorization: 'Basic eDp5' }, /^malformed token header; /],
+    ['a header of the ci webhook', { 'X-Ci-Token': 'incmon_x' }, /^no token; /],
+  ] as const) {
+    test(`with ${what} names the header to send`, async (t) => {
+      const { detail } = (await makeWorld(t).request('GET', '/api/services', { headers })).body
+      assert.match(detail, reason)
+      assert.match(detail, HEADER)
+    })
+  }
+
+  test('with an unknown token says what to check, the same for each of them', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const tokens = [`${acme.token}x`, acme.token.slice(0, -1), `incmon_${'x'.repeat(43)}`, 'wrong']
+    const answers = await Promise.all(tokens.map((token) => request('GET', '/api/services', { token })))
+    assert.match(answers[0]?.body.detail, /^unknown token; check that it is complete and from this server's database/)
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+  })
+
+  test('of the ci webhook names its own headers', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const all = [{}, { 'X-Ci-Token': `Bearer ${acme.token}` }, { Authorization: `Bearer ${acme.token}` }]
+    for (const headers of all) {
+      const { detail } = (await request('POST', CI, { headers, body: BODY })).body
+      assert.match(
+        detail,
+        /^(?:no token|malformed token header); send only the token, without Bearer, in the X-Ci-Token/,
+      )
+    }
+  })
+})
+
 for (const [where, path, headers] of [
   ['the query', (token: string) => `/api/services?token=${token}&access_token=${token}`, () => ({})],
   ['a cookie', () => '/api/services', (token: string) => ({ Cookie: `token=${token}; Authorization=Bearer ${token}` })],

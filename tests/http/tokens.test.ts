@@ -100,5 +100,5 @@ test('the error for a correct secret says that the token is expired or revoked',
   )
   assert.match(details[0], /^this token expired on 2026-03-14T11:59:59\.999Z; create a new token/)
   assert.match(details[1], /^this token was revoked on 2026-03-14T11:59:59\.999Z/)
-  assert.match(details[2], /^missing or invalid token/)
+  assert.match(details[2], /^unknown token; check that it is complete/)
 })

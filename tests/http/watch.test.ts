@@ -48,7 +48,7 @@ describe('the log', () => {
     const { request, read } = loggedWorld(t)
     await request('GET', '/api/services?token=hunter2', { headers: { 'X-Request-Id': 'r1' } })
     const [{ time, detail, ...line }] = read()
-    assert.match(detail, /^missing or invalid token/)
+    assert.match(detail, /^no token; send an Authorization: Bearer/)
     assert.deepEqual(line, {
       ...{ level: 'warn', status: 401, route: 'GET /api/services', method: 'GET', path: '/api/services' },
       ...{ client: '', requestId: 'r1', message: 'refused' },

@@ -19,10 +19,17 @@ export type TokenHeader = 'bearer' | 'ci'
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
 const BARE = /^[\w.~+/-]+=*$/
 
-const UNAUTHORIZED: Readonly<Record<TokenHeader, string>> = {
-  bearer:
-    'missing or invalid token; send an Authorization: Bearer <API_TOKEN> header (create a token with incmon token create)',
-  ci: 'missing or invalid token; send only the token, without Bearer, in the X-Ci-Token or X-Gitlab-Token header',
+const HEADERS: Readonly<Record<TokenHeader, string>> = {
+  bearer: 'send an Authorization: Bearer <API_TOKEN> header',
+  ci: 'send only the token, without Bearer, in the X-Ci-Token or X-Gitlab-Token header',
+}
+
+/** The same for every secret that was never a token. The first two depend only on the form of the header. */
+const REFUSALS = {
+  missing: (carrier: TokenHeader) => `no token; ${HEADERS[carrier]} (create a token with incmon token create)`,
+  malformed: (carrier: TokenHeader) => `malformed token header; ${HEADERS[carrier]}`,
+  unknown: () =>
+    "unknown token; check that it is complete and from this server's database (list its tokens with incmon token list)",
 }
 
 /** `access` says how the request arrived. Headers cannot change `access`. */
@@ -41,8 +48,9 @@ export async function requireScope(
 ): Promise<Identity> {
   if (access !== 'network') return operatorIdentity(c, store)
   const secret = carrier === 'ci' ? bareToken(c) : bearerToken(c)
-  const identity = secret === null ? null : await store.run(authenticate, secret)
-  if (!identity) throw new IncmonError('unauthorized', (await whyNot(store, secret)) ?? UNAUTHORIZED[carrier])
+  if (typeof secret !== 'string') throw new IncmonError('unauthorized', REFUSALS[secret.unusable](carrier))
+  const identity = await store.run(authenticate, secret)
+  if (!identity) throw new IncmonError('unauthorized', (await whyNot(store, secret)) ?? REFUSALS.unknown())
   if (!identity.scopes.includes(scope)) {
     throw new IncmonError('forbidden', `this token does not have the ${scope} scope; use a token that has it`)
   }
@@ -62,22 +70,27 @@ export async function requireSender(c: Context, door: Door, carrier: TokenHeader
   }
 }
 
+/** A secret, or why the headers contain none. */
+type Sent = string | { readonly unusable: 'missing' | 'malformed' }
+
 /** Node joins repeated headers with a comma. Tokens never contain commas, so a request with two tokens is rejected. */
-function bearerToken(c: Context): string | null {
-  return BEARER.exec(headerOf(c, 'authorization') ?? '')?.[1] ?? null
+function bearerToken(c: Context): Sent {
+  const header = headerOf(c, 'authorization') ?? ''
+  return BEARER.exec(header)?.[1] ?? { unusable: header === '' ? 'missing' : 'malformed' }
 }
 
-function bareToken(c: Context): string | null {
+function bareToken(c: Context): Sent {
   const own = headerOf(c, 'x-ci-token')
   const gitlab = headerOf(c, 'x-gitlab-token')
-  if (own !== undefined && gitlab !== undefined && own !== gitlab) return null
   const token = own ?? gitlab ?? ''
-  return BARE.test(token) ? token : null
+  if (token === '') return { unusable: 'missing' }
+  const isUsable = BARE.test(token) && (own === undefined || gitlab === undefined || own === gitlab)
+  return isUsable ? token : { unusable: 'malformed' }
 }
 
 /** Returns why a token is no longer valid, or null if the secret was never a valid token. */
-async function whyNot(store: Store, secret: string | null): Promise<string | null> {
-  const end = secret === null ? null : await store.run(endOfToken, secret)
+async function whyNot(store: Store, secret: string): Promise<string | null> {
+  const end = await store.run(endOfToken, secret)
   if (end === null) return null
   const what = end.why === 'expired' ? 'this token expired on' : 'this token was revoked on'
   return `${what} ${formatInstant(end.at)}; create a new token with incmon token create`
