@@ -73,7 +73,7 @@ const SOUND: DoctorFacts = {
   publicUrl: 'https://incmon.example.com',
   content: CONTENT,
   served: true,
-  refusedSenders: [],
+  refusedSenders: { newest: [], more: 0 },
   address: 'http://127.0.0.1:8080',
   port: { state: 'incmon', unready: null, certificate: null },
   certificate: null,
@@ -103,8 +103,13 @@ test('the size of the database includes its log', () => {
 const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp][] = [
   [
     'a sender with a wrong token',
-    { refusedSenders: [{ network: '192.0.2.1', times: 120, agoMs: 2 * MINUTE }] },
+    { refusedSenders: { newest: [{ network: '192.0.2.1', times: 120, agoMs: 2 * MINUTE }], more: 0 } },
     /^warn token: a sender at 192\.0\.2\.1 was refused 120 times with 401, last 2 min ago; the token is missing or wrong/,
+  ],
+  [
+    'more senders with wrong tokens than are listed',
+    { refusedSenders: { newest: [], more: 12 } },
+    /^warn token: senders at 12 more networks were refused with 401 within the last hour; the token is missing or wrong/,
   ],
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   [

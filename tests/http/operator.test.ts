@@ -172,7 +172,7 @@ test('the server reports its program, its version and where it listens', async (
   const { db, operate } = asOperator(t)
   const { body } = await operate('GET', '/operator/server')
   const server = { program: 'incmon', version: programVersion(), database: db.file, listening: null }
-  assert.deepEqual(body, { ...server, refusedSenders: [] })
+  assert.deepEqual(body, { ...server, refusedSenders: { newest: [], more: 0 } })
 })
 
 test('an incident is found by its number and by the start of its id, with its organization', async (t) => {

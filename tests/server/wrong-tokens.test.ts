@@ -56,7 +56,17 @@ test('refused senders are listed for an hour, and other requests are not', () =>
   add('192.0.2.2', 3)
   clock.now = 60_000
   add('192.0.2.1')
-  assert.deepEqual(senders(), [{ network: '192.0.2.1', times: 3, agoMs: 60_000 }])
+  assert.deepEqual(senders(), { newest: [{ network: '192.0.2.1', times: 3, agoMs: 60_000 }], more: 0 })
   clock.now = 3_600_000
-  assert.deepEqual(senders(), [])
+  assert.deepEqual(senders(), { newest: [], more: 0 })
+})
+
+test('only the five newest refused networks are listed, and the others are counted', () => {
+  const { add, clock, senders } = watched()
+  for (let host = 1; host <= 300; host += 1) {
+    clock.now = host
+    add(`10.0.${host >> 8}.${host & 255}`, 1, true)
+  }
+  const { newest, more } = senders()
+  assert.deepEqual([newest.map(({ agoMs }) => agoMs), newest[0]?.network, more], [[0, 1, 2, 3, 4], '10.0.1.44', 295])
 })

@@ -88,7 +88,7 @@ function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown)
     log: createLog('fatal', () => {}),
     metrics: createMetrics(programVersion()),
     refusals: { add: ({ error }) => failed(error), tell: () => {} },
-    wrongTokens: { add: () => 0, senders: () => [], done: () => {} },
+    wrongTokens: { add: () => 0, senders: () => ({ newest: [], more: 0 }), done: () => {} },
     engine: { pending: () => 0 },
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },

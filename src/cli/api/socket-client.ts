@@ -2,7 +2,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
-import type { RefusedSender } from '../../server/connection/wrong-tokens.ts'
+import type { RefusedSenders } from '../../domain/doctor/facts.ts'
 import type { Listening } from '../../server/context.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { parseObject } from '../ask.ts'
@@ -21,7 +21,7 @@ const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
  */
 export type ServerTransport = Transport & {
   readonly listening: Listening
-  readonly refusedSenders: readonly RefusedSender[]
+  readonly refusedSenders: RefusedSenders
 }
 
 /**
@@ -39,7 +39,7 @@ export async function reachServer(path: string): Promise<ServerTransport | null>
     refuseStranger(path, server)
     return {
       listening: server?.listening as Listening,
-      refusedSenders: (server?.refusedSenders ?? []) as RefusedSender[],
+      refusedSenders: server?.refusedSenders as RefusedSenders,
       send: async (...asked) => {
         const found = await send({ agent, path, timeoutMs: TIMEOUT_MS }, ...asked).catch((error) => {
           throw explained(path, error)

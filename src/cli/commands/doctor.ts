@@ -112,7 +112,7 @@ type ServerFacts = Pick<DoctorFacts, 'served' | 'refusedSenders' | 'address' | '
 async function findServer(config: Config, file: string): Promise<ServerFacts> {
   const served = isServed(file)
   const configured = config.port === 0 ? '' : configuredAddress(config)
-  const nothing = { served, address: configured, refusedSenders: [] }
+  const nothing = { served, address: configured, refusedSenders: { newest: [], more: 0 } }
   try {
     const server = served ? await reachServer(socketPathOf(file)) : null
     await server?.close()

@@ -21,6 +21,15 @@ export type FileEntry = {
   readonly writable: boolean
 }
 
+/**
+ * The networks from which webhook requests were rejected within the last hour because of invalid tokens: the most
+ * recent ones, and the number of all others. `agoMs` is the time since a network's last request.
+ */
+export type RefusedSenders = {
+  readonly newest: readonly { readonly network: string; readonly times: number; readonly agoMs: number }[]
+  readonly more: number
+}
+
 /** Times in ms UTC. */
 export type SenderFact = {
   readonly organization: string
@@ -118,8 +127,7 @@ export type DoctorFacts = {
   /** Null if there is no readable file. */
   readonly content: DatabaseContent | null
   readonly served: boolean
-  /** The networks from which webhook requests were rejected within the last hour because of invalid tokens. */
-  readonly refusedSenders: readonly { readonly network: string; readonly times: number; readonly agoMs: number }[]
+  readonly refusedSenders: RefusedSenders
   /** The address of the server using the file, or the configured address; '' for any free port. */
   readonly address: string
   readonly port: Port

@@ -40,14 +40,12 @@ function remedyFor({ id, scopes, cluster }: TokenFact): string {
   return `create a new token with "incmon token create" (${like}), use it in the configuration of the ${user}, then run "incmon token revoke ${id}"`
 }
 
-/** Returns one warning for each network whose senders were rejected, because nobody else would notice. */
-export function diagnoseRefusedSenders({ refusedSenders, now }: DoctorFacts): Finding[] {
-  return refusedSenders.map(({ network, times, agoMs }) => {
-    const text = `a sender at ${network} was refused ${countOf(times, 'time')} with 401, last ${since(now - agoMs, now)}`
-    return warn(
-      'token',
-      text,
-      `the token is missing or wrong: correct it in the configuration of the sender; ${MAKE_ONE}`,
-    )
+/** Returns one warning for each of the newest networks whose senders were rejected, because nobody else would notice. */
+export function diagnoseRefusedSenders({ refusedSenders: { newest, more }, now }: DoctorFacts): Finding[] {
+  const texts = newest.map(({ network, times, agoMs }) => {
+    return `a sender at ${network} was refused ${countOf(times, 'time')} with 401, last ${since(now - agoMs, now)}`
   })
+  if (more > 0) texts.push(`senders at ${countOf(more, 'more network')} were refused with 401 within the last hour`)
+  const remedy = `the token is missing or wrong: correct it in the configuration of the sender; ${MAKE_ONE}`
+  return texts.map((text) => warn('token', text, remedy))
 }

@@ -5,6 +5,7 @@ import { testEvent } from '../../intake/test-event.ts'
 import { loadExample, removeExample } from '../../operations/example.ts'
 import { createToken } from '../../operations/tokens.ts'
 import { listChannels } from '../../store/notification/channels.ts'
+import { listOrganizations } from '../../store/organizations.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { findHasServices } from '../../store/views.ts'
@@ -17,7 +18,7 @@ import { choiceOf } from './visit/choice.ts'
 import { bannerFor, type Done } from './visit/done.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
-import { serverAddress } from './visit/visitor.ts'
+import { senderAddress } from './visit/sender-address.ts'
 
 const DAY = 86_400_000
 const SENDERS = { page: 1, limit: 1_000 }
@@ -55,6 +56,8 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const { organizationId } = visitor
   const { items: senders } = await store.read(listSenders, organizationId, SENDERS)
   const rejected = await store.read(listRejections, organizationId, { from: now - DAY }, REJECTIONS)
+  // A refused request belongs to no organization, so its address is shown only if there is just one.
+  const isOnly = (await store.read(listOrganizations)).length === 1
   const { items: channels } = await store.read(listChannels, organizationId, CHANNELS)
   const failing = channels.filter((channel) => channel.failing !== null)
   const current = connectionOf(visit)
@@ -64,8 +67,9 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
   const shown = rows.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
   const counts = { rejections: rejected.items, rejected: rejected.total }
+  const refused = isOnly ? visit.server.wrongTokens.senders() : null
   const content = (
-    <SourcesPage {...{ lead, rest, senders: shown, failing, page, pages, ...counts }} reader={visit.viewer}>
+    <SourcesPage {...{ lead, rest, senders: shown, refused, failing, page, pages, ...counts }} reader={visit.viewer}>
       <ConnectTabs current={current} path="/sources" />
       <Connect visit={visit} secret={secret} path="/sources" senders={senders} />
     </SourcesPage>
@@ -105,7 +109,7 @@ function Connect(props: { visit: Visit; secret: string | null; path: string; sen
       {...{ secret, path, current, arrival }}
       csrf={visit.visitor.csrf}
       reader={visit.viewer}
-      address={serverAddress(visit.c, visit)}
+      {...senderAddress(visit)}
       canAdminister={visit.visitor.scopes.includes('admin')}
     />
   )

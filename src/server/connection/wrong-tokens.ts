@@ -1,4 +1,5 @@
 /** Delays responses to addresses that send many invalid tokens. */
+import type { RefusedSenders } from '../../domain/doctor/facts.ts'
 
 /** The number of invalid tokens per address before responses are delayed. After that, one per second is not delayed. */
 const AT_ONCE = 100
@@ -10,17 +11,14 @@ const HOUR = 3_600_000
 /** The maximum number of networks in the list of refused senders. */
 const MAX_LISTED = 5
 
-/** A network that sent webhook requests with invalid tokens. `agoMs` is the time since the last such request. */
-export type RefusedSender = { readonly network: string; readonly times: number; readonly agoMs: number }
-
 export type WrongTokens = {
   /**
    * Counts an invalid token. Returns how long to delay the response in milliseconds. `isSender` is true for webhook
    * requests.
    */
   readonly add: (address: string, isSender: boolean) => number
-  /** Lists the networks whose webhook requests were rejected within the last hour, most recent first. */
-  readonly senders: () => readonly RefusedSender[]
+  /** Returns the networks whose webhook requests were rejected within the last hour. */
+  readonly senders: () => RefusedSenders
   /** Records that a delayed response has been sent. Must be called after each delayed response. */
   readonly done: () => void
 }
@@ -45,12 +43,14 @@ export function createWrongTokens(now: () => number): WrongTokens {
       waiting += 1
       return PAUSE
     },
-    senders: () =>
-      [...known]
+    senders: () => {
+      const refused = [...known]
         .map(([network, { times, refusedAt }]) => ({ network, times, agoMs: now() - refusedAt }))
         .filter(({ times, agoMs }) => times > 0 && agoMs < HOUR)
         .toSorted((a, b) => a.agoMs - b.agoMs)
-        .slice(0, MAX_LISTED),
+      const newest = refused.slice(0, MAX_LISTED)
+      return { newest, more: refused.length - newest.length }
+    },
     done: () => {
       waiting -= 1
     },

@@ -140,7 +140,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
 /** Warns if alerts are still firing even though the incident was resolved. */
 const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
   status === 'resolved' && firingAlerts > 0 ? (
-    <p class="card body still-firing">
+    <p class="card body warn-card">
       <Mark level="warning" />
       <span>
         {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}

@@ -18,6 +18,8 @@ type Props = {
   readonly path: string
   /** The URL at which senders reach this server. */
   readonly address: string
+  /** The settings to change so that senders on other machines reach this server. */
+  readonly missing: readonly string[]
   /** The token created by this request, which is shown only once. */
   readonly secret: string | null
   readonly canAdminister: boolean
@@ -63,6 +65,7 @@ export const ConnectSteps: FC<Props> = (props) => {
           </pre>
           <CopyButton of="configuration" />
         </div>
+        <Unreachable missing={props.missing} />
       </li>
       <li>
         <h3>See it arrive</h3>
@@ -71,6 +74,19 @@ export const ConnectSteps: FC<Props> = (props) => {
     </ol>
   )
 }
+
+const Unreachable: FC<{ missing: Props['missing'] }> = ({ missing }) =>
+  missing.length === 0 ? null : (
+    <p class="second">
+      Senders on other machines cannot reach this address. For them,{' '}
+      {missing.includes('host') ? (
+        <>
+          set <code>host</code> to an address of this machine, and{' '}
+        </>
+      ) : null}
+      set <code>public-url</code> to the URL at which they reach this server.
+    </p>
+  )
 
 /** Tabs for the kinds of senders. */
 export const ConnectTabs: FC<{ current: ConnectionName; path: string }> = ({ current, path }) => (

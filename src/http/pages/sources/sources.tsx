@@ -1,5 +1,6 @@
 /** Shows whether each sender is still active, and which items were rejected. */
 import type { Child, FC } from 'hono/jsx'
+import type { RefusedSenders } from '../../../domain/doctor/facts.ts'
 import type { Source } from '../../../domain/event/event.ts'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
@@ -8,6 +9,7 @@ import { Icon, Mark } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS } from './connections.ts'
+import { type ChannelView, FailingChannels, Refused } from './problems.tsx'
 
 export type SenderView = {
   readonly source: Source
@@ -46,21 +48,15 @@ type Props = {
   readonly rejections: readonly RejectionView[]
   /** The number of items rejected in the last 24 hours. */
   readonly rejected: number
+  /** The senders with missing or wrong tokens; null if they cannot be attributed to this organization. */
+  readonly refused: RefusedSenders | null
   /** Channels that cannot deliver messages. */
   readonly failing: readonly ChannelView[]
   readonly children?: Child
 }
 
-export type ChannelView = {
-  readonly id: string
-  readonly name: string
-  readonly enabled: boolean
-  readonly failing: string | null
-  readonly failingSince: number | null
-}
-
 export const SourcesPage: FC<Props> = (props) => {
-  const { reader, lead, rest, senders, page, pages, rejections, rejected, failing, children } = props
+  const { reader, lead, rest, senders, refused, page, pages, rejections, rejected, failing, children } = props
   return (
     <>
       <div class="title">
@@ -90,6 +86,7 @@ export const SourcesPage: FC<Props> = (props) => {
           <Pages page={page} pages={pages} addressOf={(to) => `/sources?page=${to}`} />
         </div>
       )}
+      {refused === null || refused.newest.length === 0 ? null : <Refused refused={refused} />}
       {failing.length === 0 ? null : <FailingChannels channels={failing} reader={reader} />}
       <div class="head">
         <h2>Rejected items</h2>
@@ -129,27 +126,6 @@ export const SourcesPage: FC<Props> = (props) => {
     </>
   )
 }
-
-const FailingChannels: FC<{ channels: readonly ChannelView[]; reader: Reader }> = ({ channels, reader }) => (
-  <>
-    <div class="head">
-      <h2>Failing channels</h2>
-      <span class="second">Messages about incidents are not delivered to these channels.</span>
-    </div>
-    <div class="card">
-      <ul class="rows">
-        {channels.map(({ id, name, enabled, failing, failingSince }) => (
-          <li class="break">
-            <a href={`/settings/notifications/${id}`}>{name}</a>{' '}
-            {enabled ? 'fails' : 'was disabled, because its receiver no longer exists'}
-            {failingSince === null ? '' : ' since '}
-            {failingSince === null ? null : <Time at={failingSince} reader={reader} style="moment" />}: {failing}
-          </li>
-        ))}
-      </ul>
-    </div>
-  </>
-)
 
 const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader }) => {
   const { name, icon } = CONNECTIONS[sender.source]

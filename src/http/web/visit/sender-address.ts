@@ -1,0 +1,27 @@
+/** Finds the URL of this server to put into the configuration of senders. */
+import type { Visit } from './page.ts'
+import { serverAddress } from './visitor.ts'
+
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
+/** The host of a server that listens on all interfaces. */
+const WILDCARD = /^(?:0\.0\.0\.0|\[::\])$/
+
+/** `missing`: the settings to change, because the URL works only on this machine. */
+export type SenderAddress = { readonly address: string; readonly missing: readonly string[] }
+
+/** Returns where the visitor reaches this server, or its public URL if that is the only one for other machines. */
+export function senderAddress(visit: Visit): SenderAddress {
+  const own = serverAddress(visit.c, visit)
+  const { url, publicUrl } = visit.server.listening() ?? { url: own, publicUrl: own }
+  const address = isLocal(own) && !isLocal(publicUrl) ? publicUrl : own
+  const settings = LOOPBACK.test(hostOf(url)) ? ['host', 'public-url'] : ['public-url']
+  return { address, missing: isLocal(address) ? settings : [] }
+}
+
+function isLocal(url: string): boolean {
+  return LOOPBACK.test(hostOf(url)) || WILDCARD.test(hostOf(url))
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname
+}
