@@ -222,7 +222,9 @@ export function nameAfterFirst(
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }
 
-/** Adds an alert that does not change the service's health. Does nothing if the service has no open incident. */
+/**
+ * Adds an alert to the open incident of its service, if there is one. Called for alerts that do not change the health.
+ */
 export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
   const incident =
     rank(active.alert.severity) >= rank('warning') ? oldestOpenIncident(ctx.state, active.serviceId) : null

@@ -26,7 +26,7 @@ export function changeText(change: ChangeFact): string {
 
 /**
  * Formats the commit and the failed jobs: `commit “Ask for the tax number” by Ada; failed job: deploy
- * (script_failure)`. Returns '' if there are none.
+ * (script_failure)`. Returns '' if there is no commit and no failed job.
  */
 function changeDetails({ commit, failedJobs }: ChangeFact): string {
   const written =

@@ -79,7 +79,7 @@ export function sortRows(rows: readonly TimelineRow[]): readonly TimelineRow[] {
   return ordered(rows, (row) => [row.at, rankOf(row.kind), row.text, row.actor, row.ref])
 }
 
-/** Formats names as ` (Pod/a, Pod/b and 2 more)`; '' if there are none. */
+/** Formats names as ` (Pod/a, Pod/b and 2 more)`; '' if there are no names. */
 export function named(objects: ReadonlySet<string>): string {
   const names = ordered([...objects], (name) => [name])
   if (names.length === 0) return ''
