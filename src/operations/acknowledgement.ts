@@ -16,7 +16,7 @@ const LINK_LIFE_MS = 3 * 24 * 3_600_000
 type AcknowledgeLink = {
   readonly channelId: string
   readonly incidentId: string
-  /** How many times the incident had been reopened. The link becomes invalid when the incident is reopened. */
+  /** How many times the incident had been reopened. Another reopening makes the link invalid. */
   readonly opening: string
   /** The Unix time when the link expires, in milliseconds but rounded to the second. */
   readonly until: number

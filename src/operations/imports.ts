@@ -22,7 +22,7 @@ export function importKey(entry: {
 export type Import = {
   /** Stores requests in the order of receipt. For each request that was already stored, the result is null. */
   readonly take: (deliveries: readonly Imported[]) => Promise<(Receipt | null)[]>
-  /** Waits until everything is on disk, then sweeps up to the present. */
+  /** Waits until all requests are on disk, and then sweeps up to the present. */
   readonly close: () => Promise<void>
 }
 

@@ -7,7 +7,7 @@ import type { Log } from './log.ts'
 /** Settings that take effect only after a restart. */
 const FIXED = ['host', 'port', 'database'] as const
 
-/** Reloads on each SIGHUP. @param started the configuration with which the server was started */
+/** Reloads the configuration on each SIGHUP. @param started the configuration with which the server was started */
 export function reloadBySignal(
   running: Running,
   options: { readonly flags: Flags; readonly started: Config; readonly log: Log; readonly now: () => number },

@@ -25,7 +25,7 @@ type WebAssets = {
 type WebSettings = {
   /** The header that contains the user name, in lower case; '' if no proxy authenticates users. */
   readonly userHeader: string
-  /** The name of these users' organization, or '' for the only organization. */
+  /** The organization of users authenticated by a proxy; '' if there is only one organization. */
   readonly userOrganization: string
   readonly userScopes: readonly Scope[]
   readonly pathPrefix: string

@@ -14,7 +14,7 @@ export const pageParameters = {
   limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT, 'Records per page')),
 }
 
-/** Returns the requested page. By default, this is the first page with 50 records. */
+/** Returns the requested page. The default is the first page, with 50 records. */
 export function pageOf(query: { readonly page?: number | undefined; readonly limit?: number | undefined }): Page {
   return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT }
 }

@@ -24,9 +24,9 @@ export type Handle = (c: Context) => Reply | Promise<Reply>
 export type Watch = (route: string, handle: Handle) => (c: Context) => Promise<Response>
 
 /**
- * Sets X-Request-Id on every response, from the request or newly generated. Counts requests and logs errors. Closes
- * connections while the server is stopping, so that clients reconnect elsewhere. `route` is the declared path, because
- * actual paths are unlimited in number and might contain secrets.
+ * Sets X-Request-Id on every response to the request's ID or, without one, to a new ID. Counts requests and logs
+ * errors. Closes connections while the server is stopping, so that clients reconnect elsewhere. `route` is the declared
+ * path, because actual paths are unlimited in number and might contain secrets.
  */
 export function watchRequests(server: ServerContext): Watch {
   const { elapsed, metrics, log, newRequestId } = server

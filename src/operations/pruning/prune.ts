@@ -68,7 +68,7 @@ function resume(deps: Deps, { rowId, id }: OrganizationRecord): void {
   })
 }
 
-/** Returns the steps in order. Deleting one kind of record removes references to the kinds that follow. */
+/** Returns the steps in order. Each step removes references to the records that later steps delete. */
 function stepsOf(): Step[] {
   return [
     ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],

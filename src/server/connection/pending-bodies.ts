@@ -4,8 +4,8 @@ const MEBIBYTE = 1_048_576
 /** The maximum total size of pending bodies in bytes. */
 const MAX_BYTES = 32 * MEBIBYTE
 /**
- * The maximum total size of bodies being parsed at the same time, in bytes before parsing. Parsing takes up to fifteen
- * times as much memory.
+ * The maximum total size of bodies that are parsed at the same time, in bytes before parsing. Parsing takes up to
+ * fifteen times as much memory.
  */
 const MAX_PARSED = 8 * MEBIBYTE
 /** Bytes reserved for small bodies, so that a few senders of large bodies cannot lock out all others. */

@@ -1,7 +1,7 @@
 /** Delays responses to addresses that send many invalid tokens. */
 import type { RefusedSenders } from '../../domain/doctor/facts.ts'
 
-/** The number of invalid tokens per address before responses are delayed. After that, one per second is not delayed. */
+/** The number of invalid tokens per address without a delay. Beyond that, one response per second is not delayed. */
 const AT_ONCE = 100
 const PAUSE = 1_000
 /** The maximum number of tracked addresses and of delayed responses. Each delayed response keeps a connection open. */

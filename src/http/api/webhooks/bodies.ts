@@ -1,6 +1,6 @@
 /**
- * The bodies of webhooks: their documentation and their parsing. The parsers in src/intake accept more formats than
- * those documented here.
+ * Documents and parses the bodies of webhooks. The parsers in src/intake accept more formats than those documented
+ * here.
  */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'

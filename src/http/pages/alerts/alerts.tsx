@@ -184,7 +184,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
   </table>
 )
 
-/** Returns the number of silenced alerts, for example `2`, unless all of them are silenced. */
+/** Returns the number of silenced alerts as text, or '' if all or none of the alerts are silenced. */
 function partOf(silenced: AlertRowView['silenced'], count: number): string {
   return silenced === null || silenced.count === count ? '' : `${silenced.count}`
 }

@@ -1,4 +1,4 @@
-/** Draws the alert histogram with stacked bins. Each non-empty bin links to the page for its period. */
+/** Draws the alert histogram with stacked bins. Each non-empty bin links to the page for the bin's period. */
 
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
@@ -6,7 +6,7 @@ import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
 import { formatClock } from '../../../domain/shown-time.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
 
-/** One bin. Times are Unix times in milliseconds. `href` is the page for its period. */
+/** One bin. Times are Unix times in milliseconds. `href` is the URL of the page for the bin's period. */
 export type HistogramBin = {
   readonly from: number
   readonly to: number

@@ -65,7 +65,7 @@ const Silence: FC<{ name: string; service: string; namespace: string }> = ({ nam
   </a>
 )
 
-/** Returns the number of silenced alerts, for example `2`, unless all of them are silenced. */
+/** Returns the number of silenced alerts as text, or '' if all or none of the alerts are silenced. */
 function partOf({ silenced, firing }: GroupView): string {
   return !silenced || silenced.count === firing ? '' : formatCount(silenced.count)
 }

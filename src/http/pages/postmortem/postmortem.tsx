@@ -122,7 +122,7 @@ function unwritten({ summary, impact, rootCause, lessons }: Postmortem): readonl
   return parts.filter(({ text }) => text === null)
 }
 
-/** Renders `1 action item is not done; nobody owns it.` as a link to the list. Renders nothing if all are done. */
+/** Renders `1 action item is not done; nobody owns it.` as a link to the list, or nothing if all are done. */
 const ActionsLeft: FC<{ actions: Postmortem['actions'] }> = ({ actions }) => {
   const left = actions.filter(({ state }) => state === 'proposed' || state === 'open')
   const orphans = left.filter(({ owner }) => owner === null).length
