@@ -10,7 +10,13 @@ import { listScalings } from './correlation/links.ts'
 import { findLastGoodDeploy, listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
 import { listEventsOfAlert } from './events.ts'
 import { listAlertsOfIncident } from './history/alert-search.ts'
-import { findIncident, findOpenIncidentCounts, type IncidentRecord, listOpenIncidents } from './incident/incidents.ts'
+import {
+  findIncident,
+  findOpenIncidentCounts,
+  type IncidentRecord,
+  listOpenIncidents,
+  listResolvedEarly,
+} from './incident/incidents.ts'
 import { findAlertOnNode } from './node-troubles.ts'
 import { type ChannelRecord, listChannels } from './notification/channels.ts'
 import { findOrganization } from './organizations.ts'
@@ -124,12 +130,12 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
   )
 }
 
-/** The maximum number of services for which the last good deploy is looked up. */
+/** The maximum number of services for which the last good deploy or an incident that was resolved early is read. */
 const MAX_DEPLOYS = 60
 
 /**
- * Lists the overview's services with their health, the pipelines in a period, and the last good deploy of each
- * unhealthy service by service UUID. The deploy can be older than the period.
+ * Lists the overview's services with their health, the incidents that were resolved early, the pipelines in a period,
+ * and the last good deploy of each unhealthy service by service UUID. The deploy can be older than the period.
  */
 export function findOverview(db: Db, organizationId: number, { from, to }: TimeSpan) {
   const services = listServices(db, organizationId, to, false)
@@ -143,6 +149,7 @@ export function findOverview(db: Db, organizationId: number, { from, to }: TimeS
     services,
     lastGoodDeploys: new Map(deploys),
     health: listHealth(db, organizationId),
+    resolvedEarly: listResolvedEarly(db, organizationId, MAX_DEPLOYS),
     pipelines: listPipelinesOfOrganization(db, organizationId, from, to),
   }
 }

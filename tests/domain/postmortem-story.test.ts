@@ -145,7 +145,7 @@ test('“By” names the sender or the person, and incmon only for its own actio
       ?.split(' | ')
       .at(-2)
   assert.deepEqual(
-    ['pipeline shop', 'ImagePullBackOff: Failed', 'KubeDeploymentRolloutStuck:', 'opened:', 'changed to inv'].map(
+    ['pipeline shop', 'ImagePullBackOff: Failed', 'KubeDeploymentRolloutStuck:', 'opened:', 'acknowledged'].map(
       (what) => by(`| ${what}`),
     ),
     ['GitLab', 'Kubernetes', 'Prometheus', 'incmon', 'oncall-anna'],

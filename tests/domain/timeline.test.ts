@@ -154,3 +154,33 @@ test('timeline: a change that ends before it starts is shown at its start', () =
   const row = timelineOf({ ...facts, changes: [change] }).find(({ kind }) => kind === 'pipeline')
   assert.equal(row?.until, change.startsAt)
 })
+
+/** Returns the texts of status entries, one minute apart. Each is `status` or `status by actor`. */
+function statusTexts(...moves: string[]): string[] {
+  const entries = moves.map((move, minute) => {
+    const [text = '', actor = null] = move.split(' by ')
+    const kind = text.startsWith('reopened') ? 'reopened' : 'status'
+    return { at: NOON + minute * MINUTE, kind, text, actor, ref: null }
+  })
+  const nothing = { alerts: [], events: [], changes: [], correlations: [] }
+  return timelineOf({ incident: { uuid: 'i' }, entries, ...nothing }).map(({ text }) => text)
+}
+
+for (const [name, moves, texts] of [
+  ['acknowledging is called so', ['investigating by Ada'], ['acknowledged']],
+  [
+    'only the first time',
+    ['investigating by Ada', 'open by Bo', 'investigating by Bo'],
+    ['acknowledged', 'changed to open', 'changed to investigating'],
+  ],
+  ['with the status, if it is a later one', ['identified by Ada'], ['acknowledged and changed to identified']],
+  ['an automatic change is not one', ['monitoring', 'investigating by Ada'], ['changed to monitoring', 'acknowledged']],
+  [
+    'neither is a resolution',
+    ['resolved: 1 alert was still firing by Ada'],
+    ['changed to resolved: 1 alert was still firing'],
+  ],
+  ['nor a change after it', ['resolved by Ada', 'identified by Ada'], ['changed to resolved', 'changed to identified']],
+] as const) {
+  test(`acknowledgement in the timeline: ${name}`, () => assert.deepEqual(statusTexts(...moves), texts))
+}

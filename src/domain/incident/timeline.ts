@@ -50,8 +50,12 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   const { incident, entries, events, correlations, alerts } = material
   const changes = ordered(material.changes, ({ ref, kind, eventId }) => [ref, kind, eventId])
   const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
+  const acknowledgement = acknowledgementIn(entries)
   const rest = collapse([
-    ...entries.map((entry) => ofEntry(entry, `incident/${incident.uuid}`, known)),
+    ...entries.map((entry) => ({
+      ...ofEntry(entry, `incident/${incident.uuid}`, known),
+      ...(entry === acknowledgement ? { text: acknowledgedText(entry.text) } : {}),
+    })),
     ...changes.map(ofChange),
     ...bestLinks(correlations, known).map((link) => ofCorrelation(link, known)),
     ...events.filter((event) => isImportant(event, known)).map((event) => ofEvent(event, changes)),
@@ -101,6 +105,17 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const isReported = alert !== undefined && actor === null && !/\((inferred|expired|manual)\)$/.test(text)
   const common = { at, until: at, kind, actor, echo: false, object: '', group }
   return { ...common, text: words, ref: ref ?? incident, source: isReported ? alert.source : null }
+}
+
+/** Returns the first status that a user set, unless it is `resolved`. Setting it acknowledged the incident. */
+function acknowledgementIn(entries: readonly EntryFact[]): EntryFact | undefined {
+  const moves = entries.filter(({ kind, actor }) => kind === 'status' && actor !== null)
+  const [first] = ordered(moves, ({ at }) => [at])
+  return first?.text.startsWith('resolved') ? undefined : first
+}
+
+function acknowledgedText(status: string): string {
+  return status === 'investigating' ? 'acknowledged' : `acknowledged and changed to ${status}`
 }
 
 const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([

@@ -6,11 +6,12 @@ import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
+import { firingText } from '../../domain/incident/incident.ts'
 import { countOf } from '../../domain/postmortem/words.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
-import { listIncidents } from '../../store/incident/incidents.ts'
+import { listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import { listStatesOfServices } from '../../store/service/states.ts'
 import { findHasServices, findOverview } from '../../store/views.ts'
@@ -20,7 +21,7 @@ import { isolated, isolatedName } from '../pages/kit/bidi.ts'
 import { OverviewPage, overviewTitle } from '../pages/overview/overview.tsx'
 import type { ChangeView, Filter, OverviewView, ServiceRowView } from '../pages/overview/view.ts'
 import { prefersJson } from './errors.tsx'
-import { incidentPath } from './incidents.tsx'
+import { incidentName, incidentPath } from './incidents.tsx'
 import { openIncidents } from './open-incidents.ts'
 import { silencedOf } from './silenced.ts'
 import { showWelcome } from './sources.tsx'
@@ -68,7 +69,11 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const { viewer: reader } = visit
   const { organizationId } = visitor
   const day = { from: now - DAY, to: now }
-  const { services, health, pipelines, lastGoodDeploys } = await store.read(findOverview, organizationId, day)
+  const { services, health, pipelines, lastGoodDeploys, resolvedEarly } = await store.read(
+    findOverview,
+    organizationId,
+    day,
+  )
   const all = worstFirst(services)
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
@@ -88,6 +93,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const { shown: incidents, total: unresolved } = await openIncidents(visit, all, states)
   const deploys = await recentDeploys(visit, pipelines)
   const found = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
+  const early = new Map(resolvedEarly.map((one) => [one.incident.serviceId, resolvedEarlyView(one)]))
   const silenced = Map.groupBy(found.items, ({ serviceId }) => serviceId)
   const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
   return {
@@ -101,6 +107,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     services: shown.map((service) => ({
       ...rowOf(service, now, { deploys, lastGoodDeploys, states, health }),
       silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
+      resolvedEarly: early.get(service.id) ?? null,
     })),
     changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MAX_CHANGES),
   }
@@ -153,6 +160,18 @@ function rowOf(
     linked: last.linked,
   }
   return { id, href: `/services/${id}`, namespace, name, status, score, strip, penalties, lastDeploy }
+}
+
+function resolvedEarlyView({ incident, actor }: ResolvedEarly): ServiceRowView['resolvedEarly'] {
+  const { resolvedAt, createdAt, firingAlerts } = incident
+  const number = incidentName(incident)
+  return {
+    number,
+    href: incidentPath(incident),
+    by: actor,
+    at: resolvedAt ?? createdAt,
+    firing: firingText(firingAlerts),
+  }
 }
 
 type RecentDeploy = ChangeView & { readonly serviceId: string; readonly linked: boolean }

@@ -161,9 +161,9 @@ function personBar({ at, text, actor }: PictureFacts['people'][number], index: n
   }
 }
 
-/** Returns a short name of an action, such as `investigating`, `resolved` or `note`. */
+/** Returns a short name of an action, such as `acknowledged`, `resolved` or `note`. */
 function actionWord(text: string): string {
-  return /^changed to (\w+)/.exec(text)?.[1] ?? 'note'
+  return /^(?:changed to (\w+)|(acknowledged)\b)/.exec(text)?.slice(1).find(Boolean) ?? 'note'
 }
 
 function changeId(kind: Change['kind'], ref: string): string {

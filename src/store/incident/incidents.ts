@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { listSuppressedIncidents } from '../live/incidents.ts'
 import { readPage } from '../read.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -81,6 +82,29 @@ export function findIncidentByNumber(db: Db, organizationId: number, number: num
   const row = db.first(ofOrganization(db, organizationId).where('number', '=', number).select(columns))
   return row && toRecord(row)
 }
+
+/** An incident that a user resolved while its alerts were firing. `actor`: who resolved it. */
+export type ResolvedEarly = { readonly incident: IncidentRecord; readonly actor: string | null }
+
+/** Lists the last resolved incident of each suppressed service, unless all its alerts have ended. */
+export function listResolvedEarly(db: Db, organizationId: number, limit: number): ResolvedEarly[] {
+  return listSuppressedIncidents(db, organizationId, limit).flatMap(({ id, rowId }) => {
+    const incident = findIncident(db, organizationId, id)
+    if (incident?.status !== 'resolved' || incident.firingAlerts === 0) return []
+    return [{ incident, actor: db.first(lastMove, { rowId })?.actor ?? null }]
+  })
+}
+
+const lastMove = query<{ rowId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('timeline')
+    .select('actor')
+    .where('incident_id', '=', hole('rowId'))
+    .where('kind', '=', 'status')
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1),
+)
 
 /** Counts how often an incident was reopened. */
 export function countReopenings(db: Db, id: string): number {

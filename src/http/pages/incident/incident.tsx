@@ -49,9 +49,23 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
   </>
 )
 
-function alertsText({ groups }: IncidentView): string {
-  const count = groups.reduce((sum, group) => sum + group.count, 0)
-  return count === 0 ? '' : `${formatCount(count)} in ${countOf(groups.length, 'group')}`
+/** Returns `4 alerts in 2 groups, 3 still firing, and 1 failed pipeline`. */
+function alertsText({ groups, incident: { firingAlerts } }: IncidentView): string {
+  const own = groups.filter(({ source }) => source !== 'ci')
+  const pipelines = groups.filter(({ source }) => source === 'ci').reduce((sum, group) => sum + group.count, 0)
+  const count = own.reduce((sum, group) => sum + group.count, 0)
+  const parts = [
+    ...(count === 0 ? [] : [`${countOf(count, 'alert')} in ${countOf(own.length, 'group')}`]),
+    ...(firingAlerts === 0 ? [] : [`${formatCount(firingAlerts)} still firing`]),
+    ...(pipelines === 0 ? [] : [`${count === 0 ? '' : 'and '}${countOf(pipelines, 'failed pipeline')}`]),
+  ]
+  return parts.join(', ')
+}
+
+/** Says that the number of firing alerts does not include the failed pipelines, which are listed with the alerts. */
+function uncountedText({ groups }: IncidentView): string {
+  const pipelines = groups.filter(({ source }) => source === 'ci').reduce((sum, group) => sum + group.firing, 0)
+  return pipelines === 0 ? '' : `, not counting ${countOf(pipelines, 'failed pipeline')}`
 }
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
@@ -112,8 +126,8 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   const { firingAlerts } = view.incident
   const warning =
     firingAlerts === 0
-      ? 'All its alerts have ended.'
-      : `${firingText(firingAlerts)}. A new incident opens only after this problem has ended.${view.hasChannel ? ' Your channels will be reminded after 30 minutes.' : ''}`
+      ? `All its alerts have ended${uncountedText(view)}.`
+      : `${firingText(firingAlerts)}${uncountedText(view)}. A new incident opens only after this problem has ended.${view.hasChannel ? ' Your channels will be reminded after 30 minutes.' : ''}`
   return (
     <div class="actions">
       {status === 'open' ? (

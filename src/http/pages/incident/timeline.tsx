@@ -76,7 +76,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
         <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>
         {actor === null ? null : (
           <span class="actor">
-            {' · by '}
+            {kind === 'status' && !text.includes(':') ? ' by ' : ' · by '}
             <bdi>{actor}</bdi>
           </span>
         )}
@@ -87,7 +87,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
 
 /** The first words of generated entries. Only these words are capitalized; a name at the start is left unchanged. */
 const OURS =
-  /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|the silence)[ :]/
+  /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|the silence)(?:[ :]|$)/
 
 function capitalized(text: string): string {
   return OURS.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text

@@ -9,6 +9,7 @@ import { formatAgo, type Reader } from '../../../domain/shown-time.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
+import { Time } from '../kit/time.tsx'
 import type { DeployView, ServiceRowView } from './view.ts'
 
 const MAX_PENALTIES = 4
@@ -51,6 +52,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
                 of={formatCount(service.silenced?.count ?? 0)}
               />
             </span>
+            <ResolvedEarly of={service.resolvedEarly ?? null} reader={reader} />
           </td>
           <td class="number service-score">
             <b>{service.score}</b> <Meter part={service.score / 100} kind={service.status} />
@@ -69,6 +71,22 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
     </tbody>
   </table>
 )
+
+const ResolvedEarly: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']> | null; reader: Reader }> = ({
+  of,
+  reader,
+}) =>
+  of === null ? null : (
+    <p class="second break">
+      <a href={of.href}>Incident {of.number}</a> was resolved{' '}
+      {of.by === null ? null : (
+        <>
+          by <bdi>{of.by}</bdi>{' '}
+        </>
+      )}
+      <Time at={of.at} reader={reader} />, but {of.firing}.
+    </p>
+  )
 
 const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
   const [shown, more] = [service.penalties.slice(0, MAX_PENALTIES), service.penalties.length - MAX_PENALTIES]

@@ -34,6 +34,15 @@ export type ServiceRowView = {
   readonly penalties: readonly { readonly name: string; readonly penalty: number; readonly severity: Severity }[]
   readonly lastDeploy: DeployView | null
   readonly silenced?: Silenced | null
+  /** The last incident, if `by` resolved it although its alerts are still firing. */
+  readonly resolvedEarly?: {
+    readonly number: string
+    readonly href: string
+    readonly by: string | null
+    readonly at: number
+    /** `2 alerts are still firing` */
+    readonly firing: string
+  } | null
 }
 
 /** `linked` is true if the deploy is the likely cause of a condition. */

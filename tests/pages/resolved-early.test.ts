@@ -1,0 +1,89 @@
+/** An incident that is resolved while its alerts are firing: what the overview and the incident page say about it. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+/** Two alerts of cart are firing, and a deploy has failed. Ada is signed in. `end` ends both alerts. */
+async function brokenCart(t: TestContext) {
+  const { request, app, acme, charlie, clock, deps } = makeWorld(t)
+  const { token } = acme
+  const post = (source: string, body: unknown, who = token) =>
+    request('POST', `/api/webhooks/${source}`, { token: who, body })
+  const alerts = (times: object) =>
+    alertmanager(
+      ['Down', 'Slow'].map((name) => alert(name, { service: 'cart' }, { startsAt: NOON - MINUTE, ...times })),
+    )
+  await post('metrics', alerts({}))
+  await post('ci', pipeline('failed', 'shop/cart', { at: NOON, jobs: [build('deploy', 'failed')] }))
+  const browser = makeBrowser(app)
+  await browser.signIn(token, 'Ada <b>')
+  const setStatus = (status: string) => browser.send('/incidents/1/status', { status })
+  const page = async (path: string, visitor = browser) =>
+    (await visitor.get(path)).html.replace(/<\/?(?:bdi|time|span|p)\b[^>]*>/g, '').replace(/\s+/g, ' ')
+  const end = () => post('metrics', alerts({ endsAt: clock.now }))
+  return { app, charlie, clock, deps, post, alerts, page, setStatus, end }
+}
+
+test('the overview links the critical service to its incident, and says who resolved it when', async (t) => {
+  const { page, setStatus, clock } = await brokenCart(t)
+  await setStatus('resolved')
+  clock.now = NOON + 3 * MINUTE
+  const html = await page('/')
+  assert.match(html, /1 service is critical: cart\./)
+  assert.match(
+    html,
+    /<a href="\/incidents\/1">Incident 1<\/a> was resolved by Ada &lt;b&gt; 3 min ago, but 2 alerts are still firing\./,
+  )
+})
+
+test('the overview does not mention the incident before it is resolved, or once its alerts have ended', async (t) => {
+  const { page, setStatus, end } = await brokenCart(t)
+  assert.doesNotMatch(await page('/'), /Incident 1 was resolved/)
+  await setStatus('resolved')
+  await end()
+  assert.doesNotMatch(await page('/'), /Incident 1 was resolved/)
+})
+
+test('the overview forgets the resolution when the incident is reopened', async (t) => {
+  const { page, setStatus } = await brokenCart(t)
+  await setStatus('resolved')
+  await setStatus('investigating')
+  assert.doesNotMatch(await page('/'), /Incident 1 was resolved/)
+})
+
+test('Charlie, who has the same service, sees nothing of the incident', async (t) => {
+  const { app, charlie, page, setStatus, post, alerts } = await brokenCart(t)
+  await post('metrics', alerts({}), charlie.token)
+  await setStatus('resolved')
+  const outsider = makeBrowser(app)
+  await outsider.signIn(charlie.token)
+  assert.doesNotMatch(await page('/', outsider), /was resolved|Ada/)
+})
+
+test('the list and the question before resolving count the same alerts, and name the failed pipeline', async (t) => {
+  const { page } = await brokenCart(t)
+  const html = await page('/incidents/1')
+  assert.match(html, /2 alerts in 2 groups, 2 still firing, and 1 failed pipeline/)
+  assert.match(html, /2 alerts are still firing, not counting 1 failed pipeline\. A new incident/)
+})
+
+test('after the alerts have ended, only the failed pipeline is open', async (t) => {
+  const { page, end } = await brokenCart(t)
+  await end()
+  const html = await page('/incidents/1')
+  assert.match(html, /2 alerts in 2 groups, and 1 failed pipeline/)
+  assert.match(html, /All its alerts have ended, not counting 1 failed pipeline\./)
+})
+
+test('the timeline says who acknowledged the incident', async (t) => {
+  const { page, setStatus, clock } = await brokenCart(t)
+  await setStatus('investigating')
+  clock.now += MINUTE
+  await setStatus('identified')
+  const html = await page('/incidents/1')
+  assert.match(html, /Acknowledged(?:<\/a>)? by Ada &lt;b&gt;/)
+  assert.match(html, /Changed to identified(?:<\/a>)? by Ada/)
+})
