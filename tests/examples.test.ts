@@ -53,6 +53,20 @@ test('The four payloads are accepted and belong to one service', async (t) => {
   assert.equal((await incmon.get('/api/incidents')).pagination.total, 1)
 })
 
+test('The payloads contain no times, so their alerts start when they are sent', async (t) => {
+  const incmon = await startServer(t)
+  const before = Date.now()
+  for (const [file, source] of Object.entries(PAYLOADS)) {
+    assert.doesNotMatch(read(file), /\b20\d\d-/)
+    await incmon.request('POST', `/api/webhooks/${source}`, read(file), { 'X-Ci-Token': incmon.token })
+  }
+  const { data } = await incmon.get('/api/alerts')
+  assert.deepEqual(
+    [data.length, data.filter((one: { startsAt: string }) => Date.parse(one.startsAt) < before)],
+    [4, []],
+  )
+})
+
 test('The secret in the pipeline’s variables is never shown', async (t) => {
   const incmon = await startServer(t)
   const headers = { 'X-Ci-Token': incmon.token }

@@ -24,8 +24,8 @@ const clusterBody = v.looseObject({
   ),
   count: v.optional(described(v.number(), 'How often the event has occurred, as counted by Kubernetes', 6)),
   nodeName: v.optional(described(text, 'The node of the object', 'worker-2')),
-  firstTime: v.optional(described(text, 'The first occurrence', '2026-11-20T09:31:10Z')),
-  lastTime: v.optional(described(text, 'The last occurrence; the default is now', '2026-11-20T09:35:40Z')),
+  firstTime: v.optional(described(text, 'The first occurrence; the default is lastTime')),
+  lastTime: v.optional(described(text, 'The last occurrence; the default is now')),
 })
 
 const alert = v.looseObject({
@@ -39,7 +39,7 @@ const alert = v.looseObject({
   annotations: v.optional(
     described(texts, 'summary becomes the summary of the alert', { summary: '12 % of requests fail' }),
   ),
-  startsAt: v.optional(described(text, 'The start; the default is now', '2026-11-20T09:32:30Z')),
+  startsAt: v.optional(described(text, 'The start, such as 2026-11-20T09:32:30Z; the default is now')),
   endsAt: v.optional(described(text, 'The end; used only if status is resolved', '0001-01-01T00:00:00Z')),
   fingerprint: v.optional(described(text, 'The fingerprint of the alert', 'e5a1c9d37b2f4680')),
 })
@@ -66,8 +66,10 @@ const ciBody = v.looseObject({
         ref: v.optional(described(text, 'The branch or tag', 'main')),
         sha: v.optional(described(text, 'The commit', '9b1c3d5e7f90123456789abcdef0123456789abc')),
         status: described(text, 'The GitLab status', 'failed'),
-        created_at: v.optional(described(text, 'When it began', '2026-11-20 09:28:00 UTC')),
-        finished_at: v.optional(described(v.nullable(text), 'When it ended', '2026-11-20 09:36:30 UTC')),
+        created_at: v.optional(
+          described(text, 'When it began, such as 2026-11-20 09:28:00 UTC; the default is now minus the duration'),
+        ),
+        finished_at: v.optional(described(v.nullable(text), 'When it ended; the default is now')),
       }),
       'Required for a pipeline',
     ),

@@ -62,13 +62,17 @@ function variable(name: string): string {
 /** The example for a string without a format. */
 const SOME_TEXT = '…'
 
-/** Returns a valid example: the schema's own, or one built from the examples of its fields. */
+/**
+ * Returns a valid example: the schema's own, or one built from the examples of its fields. Leaves out an optional text
+ * without an example, such as a time whose default is now.
+ */
 export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknown {
-  const { examples, properties, items, anyOf } = schema
+  const { examples, properties, required = [], items, anyOf } = schema
   if (examples && examples.length > 0) return examples[0]
   if (schema.$ref) return exampleOf(named(schema.$ref, document), document)
   if (properties) {
-    return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, exampleOf(one, document)]))
+    const all = Object.entries(properties).map(([name, one]) => [name, exampleOf(one, document)] as const)
+    return Object.fromEntries(all.filter(([name, example]) => required.includes(name) || example !== SOME_TEXT))
   }
   if (items) return [exampleOf(items, document)]
   if (anyOf?.[0]) return exampleOf(anyOf[0], document)
