@@ -153,7 +153,7 @@ function readAlert(
     endsAt: end,
     fingerprint: fingerprintOf(item, sent),
     links: Object.assign(readLinks(item, annotations, textOf), sharedLinks),
-    name: nameOf(labels),
+    name: nameOf(labels, warn),
     nature: natureOf(labels, source),
     payload: JSON.stringify(clean),
   }
@@ -190,16 +190,21 @@ function fingerprintOf(item: Fields, sent: Labels): string {
   return fingerprint !== null && fingerprint.length <= 128 ? fingerprint : labelFingerprint(sent)
 }
 
-function nameOf(labels: Labels): string {
+function nameOf(labels: Labels, warn: Warn): string {
   const { alertname = '', rulename = '' } = labels
   const candidates = NO_DATA.has(alertname) ? [rulename, alertname] : [alertname, rulename, labels.__name__ ?? '']
-  return (
-    candidates
-      .find((candidate) => !isUnset(candidate))
-      ?.trim()
-      .slice(0, 1024)
-      .toWellFormed() ?? '(no name)'
-  )
+  const found = candidates.find((candidate) => !isUnset(candidate)) ?? substituteName(labels, warn)
+  return found.trim().slice(0, 1024).toWellFormed()
+}
+
+/** Labels in which other programs put the name of an alert or check, most common first. */
+const OTHER_NAMES = ['alert', 'alert_name', 'rule', 'check', 'title']
+
+function substituteName(labels: Labels, warn: Warn): string {
+  const label = OTHER_NAMES.find((one) => !isUnset(labels[one]))
+  const name = (label && labels[label]) || 'unnamed alert'
+  warn(`labels.alertname: missing; ${label ? `the name is from the label ${label}` : `the name is “${name}”`}`)
+  return name
 }
 
 function natureOf({ alertname = '' }: Labels, source: Source): AlertDraft['nature'] {

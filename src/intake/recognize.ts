@@ -1,6 +1,6 @@
 /**
- * Guesses which sender produced a payload that a user wants to try out. A webhook never has to guess, because its path
- * identifies the sender.
+ * Guesses which sender produced a payload: one that a user wants to try out, or one that a webhook cannot use. A webhook
+ * never guesses otherwise, because its path identifies the sender.
  */
 import type { Source } from '../domain/event/event.ts'
 import { fieldsOf } from './fields.ts'
@@ -27,4 +27,24 @@ export function recognizeSource(body: unknown): Source | null {
 function isAlertOfGrafana(alert: unknown): boolean {
   const fields = fieldsOf(alert)
   return fields !== null && OF_GRAFANA_ALERT.some((name) => Object.hasOwn(fields, name))
+}
+
+const SENDERS: Readonly<Record<Source, string>> = {
+  cluster: 'a Kubernetes event exporter',
+  metrics: 'Alertmanager',
+  dashboard: 'Grafana',
+  ci: 'GitLab',
+}
+/** Alertmanager and Grafana use the same format, so either webhook can parse both. */
+const ALERT_LISTS: readonly Source[] = ['metrics', 'dashboard']
+
+/**
+ * Replaces the advice in the error about an unusable payload if it was sent to the webhook of another sender.
+ * `source`: the webhook.
+ */
+export function adviseWebhook(error: string, body: unknown, source: Source): string {
+  const meant = recognizeSource(body)
+  if (meant === null || meant === source || (ALERT_LISTS.includes(meant) && ALERT_LISTS.includes(source))) return error
+  const [what] = error.split('; ')
+  return `${what}; this payload looks like one from ${SENDERS[meant]}: send it to /api/webhooks/${meant}`
 }

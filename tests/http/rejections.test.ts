@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeRejection, NOON } from '../helpers/factory.ts'
+import { payload } from '../helpers/payloads.ts'
 
 test('lists rejected items, newest first, as received, with the error', async (t) => {
   const { db, acme, request } = makeWorld(t)
@@ -40,4 +41,20 @@ test('Charlie sees no foreign records', async (t) => {
   makeRejection(db, acme, 'bad')
   const { body } = await request('GET', '/api/rejections', { token: charlie.token })
   assert.deepEqual([body.data, body.pagination.total], [[], 0])
+})
+
+test('a payload at the webhook of another sender is rejected with the right URL, also in the list', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { token } = acme
+  const event = JSON.parse(payload('cluster-flat.json').toString())
+  const answers = [
+    await request('POST', '/api/webhooks/cluster', { token, body: { alerts: [{ labels: { alertname: 'Down' } }] } }),
+    await request('POST', '/api/webhooks/metrics', { token, body: event }),
+  ]
+  const { data } = (await request('GET', '/api/rejections', { token })).body
+  for (const [index, url] of ['/api/webhooks/metrics', '/api/webhooks/cluster'].entries()) {
+    assert.equal(answers[index]?.status, 400)
+    assert.ok(answers[index]?.body.detail.endsWith(`: send it to ${url}`), answers[index]?.body.detail)
+    assert.ok(data[1 - index].error.endsWith(`: send it to ${url}`))
+  }
 })

@@ -132,8 +132,11 @@ const NAMES: [object, string, AlertDraft['nature']][] = [
   [{ alertname: 'DatasourceError' }, 'DatasourceError', 'no-data'],
   [{ alertname: 'TestAlert' }, 'TestAlert', 'test'],
   [{ rulename: 'Disk' }, 'Disk', 'alert'],
-  [{ alertname: ' ' }, '(no name)', 'alert'],
-  [{}, '(no name)', 'alert'],
+  [{ alertname: ' ' }, 'unnamed alert', 'alert'],
+  [{}, 'unnamed alert', 'alert'],
+  [{ severity: 'critical', title: 'Disk full', check: 'disk' }, 'disk', 'alert'],
+  [{ alertname: '', title: ' Disk full ' }, 'Disk full', 'alert'],
+  [{ alert: '<no value>', rule: 'DiskFull' }, 'DiskFull', 'alert'],
 ]
 
 for (const [labels, name, nature] of NAMES) {
@@ -219,8 +222,8 @@ for (const [item, error] of BAD_ITEMS) {
 }
 
 const WARNINGS: [Record<string, unknown>, string | undefined][] = [
-  [{ labels: { a: { b: 1 }, c: 'd' } }, 'labels.a: expected string; the label was dropped'],
-  [{ labels: { 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string; the label was dropped'],
+  [{ labels: { alertname: 'A', a: { b: 1 } } }, 'labels.a: expected string; the label was dropped'],
+  [{ labels: { alertname: 'A', 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string; the label was dropped'],
   [{ status: 'fireing' }, 'status: "fireing" is unknown; the alert is treated as firing'],
   [{ startsAt: 'yesterday' }, 'startsAt: "yesterday" is not a valid time; the value was ignored'],
   [
@@ -229,7 +232,9 @@ const WARNINGS: [Record<string, unknown>, string | undefined][] = [
   ],
   [{ status: 'resolved', endsAt: [] }, 'endsAt: [] is not a valid time; the value was ignored'],
   [{ status: ' Resolved ', startsAt: '', endsAt: '0001-01-01T00:00:00Z' }, undefined],
-  [{ status: 'firing', startsAt: null, labels: { a: null, b: 1 } }, undefined],
+  [{ status: 'firing', startsAt: null, labels: { alertname: 'A', a: null, b: 1 } }, undefined],
+  [{ labels: { check: 'disk' } }, 'labels.alertname: missing; the name is from the label check'],
+  [{ labels: { team: 'shop' } }, 'labels.alertname: missing; the name is “unnamed alert”'],
 ]
 for (const [item, warning] of WARNINGS) {
   test(`${JSON.stringify(item)} is accepted with ${warning ? 'a warning' : 'no warning'}`, () => {

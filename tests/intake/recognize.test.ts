@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { recognizeSource } from '../../src/intake/recognize.ts'
+import { adviseWebhook, recognizeSource } from '../../src/intake/recognize.ts'
 
 const FIXTURES = new URL('../fixtures/payloads/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, FIXTURES), 'utf8')
@@ -27,4 +27,37 @@ for (const [what, body] of [
   ['a field that no sender sends as text', { alerts: 'none' }],
 ] as const) {
   test(`${what} is not recognized`, () => assert.equal(recognizeSource(body), null))
+}
+
+const alertmanager = { alerts: [{ labels: {} }] }
+for (const [what, body, source, advice] of [
+  [
+    'an alert at the cluster webhook',
+    alertmanager,
+    'cluster',
+    /^x: bad; this payload looks like one from Alertmanager: send it to \/api\/webhooks\/metrics$/,
+  ],
+  [
+    'a Grafana alert at the ci webhook',
+    { orgId: 1, ...alertmanager },
+    'ci',
+    /from Grafana: send it to \/api\/webhooks\/dashboard$/,
+  ],
+  [
+    'an event at the metrics webhook',
+    { podName: 'cart-1' },
+    'metrics',
+    /from a Kubernetes event exporter: send it to \/api\/webhooks\/cluster$/,
+  ],
+  [
+    'a pipeline at the dashboard webhook',
+    { object_kind: 'push' },
+    'dashboard',
+    /from GitLab: send it to \/api\/webhooks\/ci$/,
+  ],
+  ['an alert at the dashboard webhook', alertmanager, 'dashboard', /^x: bad; send y$/],
+  ['an unknown payload', { hello: 'world' }, 'cluster', /^x: bad; send y$/],
+  ['a payload of its own sender', { podName: '' }, 'cluster', /^x: bad; send y$/],
+] as const) {
+  test(`the advice about ${what}`, () => assert.match(adviseWebhook('x: bad; send y', body, source), advice))
 }

@@ -18,7 +18,7 @@ import { parseSource, SOURCE_NAMES } from '../source-names.ts'
 
 type Options = OrganizationOptions & { readonly source?: Source; readonly cluster?: string }
 type Decision = NonNullable<Receipt['decisions']>[number]
-type Tried = { readonly decisions: readonly Decision[]; readonly rejected?: Receipt['rejected'] }
+type Tried = { readonly decisions: readonly Decision[] } & Partial<Pick<Receipt, 'rejected' | 'warnings'>>
 type Line = readonly [what: string, decided: string, rule: string]
 
 export function addExplain(program: Command): void {
@@ -45,10 +45,15 @@ async function explainFile(file: string, options: Options): Promise<void> {
   const source = options.source ?? recognized(body)
   const asked = { cluster: options.cluster, payload: Buffer.from(bytes) }
   const tried = withOrganization(options, (api) => api.json<Tried>('POST', `/api/webhooks/${source}?dryRun=1`, asked))
-  const { decisions, rejected = [] } = await tried.catch((error: unknown) => {
+  const {
+    decisions,
+    rejected = [],
+    warnings = [],
+  } = await tried.catch((error: unknown) => {
     if (error instanceof ErrorResponse && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
     throw error
   })
+  for (const { index, warning } of warnings) printError(`item ${index}: ${visible(warning)}`)
   output(decisions, rejected, options.json)
   if (rejected.length > 0) throw new NegativeAnswer()
 }

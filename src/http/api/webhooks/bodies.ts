@@ -7,6 +7,7 @@ import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
 import { READERS, readInSteps } from '../../../intake/index.ts'
 import { parseBody, parseInSteps } from '../../../intake/json.ts'
+import { adviseWebhook } from '../../../intake/recognize.ts'
 import { redact, redactRaw } from '../../../intake/redact.ts'
 import type { Schema } from '../../route.ts'
 import { described } from '../shapes.ts'
@@ -106,9 +107,9 @@ export function read(source: Source, bytes: Uint8Array, receivedAt: number): Rea
   const seen: ParseState = { bytes }
   try {
     seen.body = parseBody(bytes)
-    return { intake: READERS[source](seen.body, receivedAt), fault: null }
+    return { intake: advised(source, seen.body, READERS[source](seen.body, receivedAt)), fault: null }
   } catch (error) {
-    return unusable(error, seen)
+    return unusable(source, error, seen)
   }
 }
 
@@ -123,9 +124,9 @@ export async function readLong(
     const body = await inTurns(parseInSteps(bytes), turn)
     await turn()
     const steps = readInSteps(source, body, receivedAt, Math.ceil(bytes.length / LONG))
-    return { intake: await inTurns(steps, turn), fault: null }
+    return { intake: advised(source, body, await inTurns(steps, turn)), fault: null }
   } catch (error) {
-    return unusable(error, { bytes })
+    return unusable(source, error, { bytes })
   }
 }
 
@@ -139,10 +140,21 @@ async function inTurns<Result>(steps: Generator<void, Result>, turn: () => Promi
 /** `body` is set if the bytes are valid JSON that is small enough to be searched for secrets. */
 type ParseState = { readonly bytes: Uint8Array; body?: unknown }
 
-function unusable(error: unknown, seen: ParseState): ReadBody {
+function unusable(source: Source, error: unknown, seen: ParseState): ReadBody {
   if (!(error instanceof IncmonError)) throw error
-  const rejected = [{ index: 0, error: error.message, payload: keptOf(seen) }]
-  return { intake: { accepted: [], rejected, group: null }, fault: error }
+  const message = adviseWebhook(error.message, seen.body, source)
+  const rejected = [{ index: 0, error: message, payload: keptOf(seen) }]
+  const fault = message === error.message ? error : new IncmonError('invalid', message, error.fields)
+  return { intake: { accepted: [], rejected, group: null }, fault }
+}
+
+/** Names the right webhook in the errors if no item is usable. */
+function advised(source: Source, body: unknown, intake: Intake): Intake {
+  if (intake.accepted.length > 0 || intake.rejected.length === 0) return intake
+  return {
+    ...intake,
+    rejected: intake.rejected.map((one) => ({ ...one, error: adviseWebhook(one.error, body, source) })),
+  }
 }
 
 /** Returns the body to store as a rejected item. In valid JSON, secrets are also recognized by their keys. */
