@@ -61,13 +61,13 @@ step '2. Create a token for the senders'
 echo '$ incmon token create --name senders --scopes ingest'
 token=$(incmon token create --name senders --scopes ingest)
 
-step '3. A deploy fails, a pod crashes, and Alertmanager and Grafana report it'
+step '3. A deploy fails, a pod crashes, and Alertmanager and Grafana send alerts'
 send ci "X-Gitlab-Token: $token" gitlab-pipeline.json
 send cluster "Authorization: Bearer $token" cluster-event.json
 send metrics "Authorization: Bearer $token" alertmanager-notification.json
 send dashboard "Authorization: Bearer $token" grafana-notification.json
 
-step '4. All four belong to one service'
+step '4. All four reports belong to one service'
 show 2 incmon service list
 
 step '5. Each condition is one alert'
@@ -84,7 +84,7 @@ show 1 incmon incident ack 1
 show 1 incmon incident note 1 'rolled back to the previous release'
 show 3 incmon incident resolve 1
 
-step '9. Resolving the incident wrote a postmortem'
+step '9. incmon has generated a postmortem'
 show 10 incmon incident postmortem 1
 
 step 'Done. The server stops, and its database is deleted.'

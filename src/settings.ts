@@ -38,7 +38,7 @@ export const KEYS = {
   ),
   'user-header': text(
     '',
-    'the header in which a trusted proxy sends the authenticated user, such as Remote-User; empty: none',
+    'the header in which a trusted proxy sends the name of the authenticated user, such as Remote-User; empty: none',
     'the name of a header',
     (name) => /^[\w-]*$/.test(name),
   ),

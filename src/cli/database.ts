@@ -54,7 +54,7 @@ export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnTyp
  */
 export function makeShrinkable(db: Db): void {
   if (canShrink(db)) return
-  printError(`rewriting ${db.file} once, so that pruning can shrink it`)
+  printError(`rewriting ${db.file} once, so that pruning can shrink the file`)
   const refusal = letShrink(db)
   if (refusal !== null) printError(`incmon: ${refusal}`)
 }

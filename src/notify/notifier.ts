@@ -91,7 +91,7 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
 export type TargetCheck = { readonly refusal: string | null; readonly warning: string | null }
 
 const NO_LINKS =
-  'messages contain no links, not even to acknowledge an incident: set public-url to the URL at which people reach this server'
+  'messages contain no links to open or acknowledge an incident: set public-url to the URL at which people reach this server'
 
 /** Returns the functions of a notifier that do not send messages from the outbox. */
 export function helpersOf({

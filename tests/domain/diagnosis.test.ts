@@ -104,12 +104,12 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'a sender with a wrong token',
     { refusedSenders: { newest: [{ network: '192.0.2.1', times: 120, agoMs: 2 * MINUTE }], more: 0 } },
-    /^warn token: a sender at 192\.0\.2\.1 was refused 120 times with 401, last 2 min ago; the token is missing or wrong/,
+    /^warn token: requests from 192\.0\.2\.1 were rejected 120 times with 401, last 2 min ago; the token is missing or wrong/,
   ],
   [
     'more senders with wrong tokens than are listed',
     { refusedSenders: { newest: [], more: 12 } },
-    /^warn token: senders at 12 more networks were refused with 401 within the last hour; the token is missing or wrong/,
+    /^warn token: requests from 12 more networks were rejected with 401 in the last hour; the token is missing or wrong/,
   ],
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   [
@@ -344,7 +344,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     { content: { ...CONTENT, history: { ...CONTENT.history, tokens: [{ ...TOKEN, revokedAt: NOW - DAY }] } } },
     /^warn token: every token is revoked or expired/,
   ],
-  ['a server without an address', { publicUrl: '' }, /^warn channel: messages contain no links, .+; set public-url/],
+  ['a server without an address', { publicUrl: '' }, /^warn channel: messages contain no links to .+; set public-url/],
   [
     'a failing channel',
     sendingOver({ failing: 'no_team' }),

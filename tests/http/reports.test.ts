@@ -94,7 +94,7 @@ test('a condition from the previous month is included as recurring', async (t) =
 for (const [query, message] of [
   ['?from=yesterday', /from: expected ISO 8601/],
   ['?to=2026-02-30', /to: expected ISO 8601/],
-  ['?from=2026-03-15&to=2026-03-13', /from is later than to; swap/],
+  ['?from=2026-03-15&to=2026-03-13', /"from" is later than "to"; swap/],
 ] as const) {
   test(`${query} is refused`, async (t) => {
     const { report } = makeReport(t)

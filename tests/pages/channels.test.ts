@@ -125,7 +125,7 @@ test('the secret of a webhook is shown once, and again only when it is replaced'
 
 for (const [outcome, text] of [
   [{ status: 404, detail: 'no_team <b>' }, 'The receiver responded with 404 in 0.0 s: no_team &lt;b&gt;'],
-  [{ status: null, detail: 'connect ECONNREFUSED' }, 'did not arrive after 0.0 s: connect ECONNREFUSED'],
+  [{ status: null, detail: 'connect ECONNREFUSED' }, 'failed after 0.0 s: connect ECONNREFUSED'],
   [{ status: 200, detail: 'ok' }, 'The receiver responded with 200 in 0.0 s: ok'],
 ] as const) {
   test(`a test shows ${JSON.stringify(outcome)}`, async (t) => {

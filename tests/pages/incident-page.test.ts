@@ -87,7 +87,7 @@ test('the page of an incident says what to look at first, and that no person has
   await request('POST', '/api/webhooks/cluster', { token, body: crash })
   const { html } = await browser.get(path)
   assert.match(html, /class="cause-sentence".*Read the log of the previous run.*What happened when/s)
-  assert.match(html, /newest first; no person has acted yet/)
+  assert.match(html, /newest first; nobody has acted yet/)
   await send(`${path}/status`, { status: 'investigating' })
   assert.doesNotMatch((await browser.get(path)).html, /no person has acted/)
 })

@@ -7,7 +7,7 @@ export function diagnoseChannels({ content, publicUrl }: DoctorFacts): Finding[]
   if (channels.length === 0) return []
   const troubles = channels.flatMap(diagnoseChannel)
   if (publicUrl === '') {
-    const text = 'messages contain no links, not even to acknowledge an incident'
+    const text = 'messages contain no links to open or acknowledge an incident'
     troubles.push(warn('channel', text, 'set public-url to the URL at which people reach this server'))
   }
   return troubles.length > 0 ? troubles : [ok('channel', 'all channels work, and messages contain links')]

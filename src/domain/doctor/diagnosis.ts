@@ -23,5 +23,7 @@ export function diagnose(facts: DoctorFacts): Finding[] {
 function diagnoseConfiguration({ faults }: DoctorFacts): Finding[] {
   if (faults.length === 0)
     return [ok('configuration', 'no errors in the options, environment variables and configuration file')]
-  return faults.map((fault) => fail('configuration', fault, 'correct this setting; the other checks use its default'))
+  return faults.map((fault) =>
+    fail('configuration', fault, 'correct this setting; the other checks use its default value'),
+  )
 }

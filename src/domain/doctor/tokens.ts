@@ -43,9 +43,9 @@ function remedyFor({ id, scopes, cluster }: TokenFact): string {
 /** Returns one warning for each of the newest networks whose senders were rejected, because nobody else would notice. */
 export function diagnoseRefusedSenders({ refusedSenders: { newest, more }, now }: DoctorFacts): Finding[] {
   const texts = newest.map(({ network, times, agoMs }) => {
-    return `a sender at ${network} was refused ${countOf(times, 'time')} with 401, last ${since(now - agoMs, now)}`
+    return `requests from ${network} were rejected ${countOf(times, 'time')} with 401, last ${since(now - agoMs, now)}`
   })
-  if (more > 0) texts.push(`senders at ${countOf(more, 'more network')} were refused with 401 within the last hour`)
+  if (more > 0) texts.push(`requests from ${countOf(more, 'more network')} were rejected with 401 in the last hour`)
   const remedy = `the token is missing or wrong: correct it in the configuration of the sender; ${MAKE_ONE}`
   return texts.map((text) => warn('token', text, remedy))
 }

@@ -96,7 +96,7 @@ export const correlationRoutes: readonly Route[] = [
       alias: v.optional(
         described(
           v.boolean('expected true or false'),
-          'true also adds the project of the pipeline to the aliases of the service',
+          'If true, the project of the pipeline is also added to the aliases of the service',
           false,
         ),
       ),

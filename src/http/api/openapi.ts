@@ -77,7 +77,7 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Ci-Token',
-    description: 'The token without Bearer. X-Gitlab-Token is accepted too.',
+    description: 'The token without Bearer. X-Gitlab-Token is also accepted.',
   },
 }
 

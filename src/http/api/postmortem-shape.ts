@@ -103,7 +103,7 @@ const impact = v.object({
   lowestScore: described(v.nullable(countShape), 'The lowest score of the service during the problem', 20),
   alerts: described(bySeverityShape, 'The number of alerts by severity'),
   sentences,
-  customers: described(words, 'The impact on customers, written by people', null),
+  customers: described(words, 'The impact on customers, written by users', null),
 })
 
 const firstSignal = v.object({
@@ -154,7 +154,7 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
     v.object({
       wentWell: described(words, 'What went well', null),
       wentBadly: described(words, 'What went badly', null),
-      lucky: described(words, 'Where people were lucky', null),
+      lucky: described(words, 'Where the responders were lucky', null),
     }),
     'Written by people',
   ),

@@ -36,7 +36,7 @@ const editsShape = v.object({
       v.object({
         wentWell: words('What went well'),
         wentBadly: words('What went badly'),
-        lucky: words('Where people were lucky'),
+        lucky: words('Where the responders were lucky'),
       }),
       'Lessons',
     ),
@@ -74,7 +74,7 @@ export const postmortemRoutes: readonly Route[] = [
     scope: 'read',
     answers: {
       200: {
-        description: 'The latest revision, including the text that people wrote',
+        description: 'The latest revision, including the text that users wrote',
         body: postmortemShape,
         text: 'text/markdown',
       },
@@ -84,10 +84,10 @@ export const postmortemRoutes: readonly Route[] = [
   rest({
     method: 'PATCH',
     path: PATH,
-    summary: 'Edit the sections that people write, the actions, or the state',
+    summary: 'Edit the sections that users write, the actions or the state',
     description: 'Omitted fields stay unchanged, and null removes a text. Generated sections cannot be edited.',
     scope: 'write',
-    body: described(editsShape, 'The sections that people write', EDITS),
+    body: described(editsShape, 'The sections that users write', EDITS),
     answers: { ...success(postmortemShape, 'The changed postmortem'), ...refusals(409) },
     handle: async (call) => {
       await requirePostmortem(call)

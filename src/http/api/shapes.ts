@@ -27,8 +27,8 @@ export const sourceShape = described(v.picklist(SOURCES), 'The webhook that rece
 export const reasonsShape = described(
   v.array(
     v.object({
-      code: described(v.string(), 'A code for programs', 'during'),
-      text: described(v.string(), 'An explanation for people', 'seen while the pipeline ran'),
+      code: described(v.string(), 'A machine-readable code', 'during'),
+      text: described(v.string(), 'A human-readable explanation', 'seen while the pipeline ran'),
     }),
   ),
   'The reasons for the score',

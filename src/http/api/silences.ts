@@ -45,7 +45,7 @@ const matcherShape = v.object({
 const SCHEDULE = {
   weekday: 'The day on which the time span starts',
   from: 'The time of day at which the time span starts',
-  to: 'The time of day at which the time span ends; on the next day if it is not later than from',
+  to: 'The time of day at which the time span ends. If this time is not later than from, the span ends on the next day',
   timeZone: 'The time zone of from and to, including daylight saving time',
 } as const
 const scheduleShape = v.object({
@@ -158,7 +158,7 @@ export const silenceRoutes: readonly Route[] = [
     body: newSilenceBody,
     answers: {
       ...success(silenceShape, 'The silence, which takes effect immediately', 201),
-      ...success(previewShape, 'With dryRun=1: what the silence would match'),
+      ...success(previewShape, 'With dryRun=1: the number of alerts that the silence would match'),
       ...refusals(503),
     },
     handle: async (call) => {

@@ -162,7 +162,7 @@ export function makeDurable(sqlite: SQLite.Database, file: string, busyMs: numbe
     )
     if (String(settings) !== 'wal,2,1') {
       throw new StoreError(
-        `${file}: journal_mode, synchronous, foreign_keys are ${settings} and must be wal,2,1: move it to a local disk`,
+        `${file}: journal_mode, synchronous, foreign_keys are ${settings} but must be wal,2,1: move the file to a local disk`,
       )
     }
     return sqlite

@@ -30,7 +30,7 @@ const quietHours = v.object(
     from: described(textField(5), 'The time of day at which quiet hours start', '22:00'),
     to: described(
       textField(5),
-      'The time of day at which quiet hours end; on the next day if not later than from',
+      'The time of day at which quiet hours end. If this time is not later than from, quiet hours end on the next day',
       '07:00',
     ),
     timeZone: described(textField(100), 'The time zone of from and to', 'Europe/Berlin'),

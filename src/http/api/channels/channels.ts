@@ -230,7 +230,7 @@ export const deliveryRoutes: readonly Route[] = [
       channelId: v.optional(described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only messages to this channel')),
       status: v.optional(described(wordParameter(MESSAGE_STATUSES), 'Only messages with this status')),
     }),
-    answers: success(listShape(deliveryShape), 'A page of messages of the last 30 days'),
+    answers: success(listShape(deliveryShape), 'A page of messages from the last 30 days'),
     handle: (call) => answerPage(call, listMessages, showMessage),
   }),
 ]

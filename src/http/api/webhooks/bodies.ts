@@ -17,7 +17,7 @@ const texts = v.record(v.string(), v.string())
 
 const clusterBody = v.looseObject({
   namespace: v.optional(described(text, 'The namespace of the object; nodes have none', 'shop')),
-  podName: described(text, 'The name of the object; involvedObject.name is accepted too', 'checkout-6f8d7b9c5-x2kqp'),
+  podName: described(text, 'The name of the object; involvedObject.name is also accepted', 'checkout-6f8d7b9c5-x2kqp'),
   involvedObjectKind: v.optional(described(text, 'The kind of the object; the default is Pod', 'Pod')),
   reason: v.optional(described(text, 'The Kubernetes reason; a reason or a message is required', 'BackOff')),
   message: v.optional(

@@ -21,7 +21,7 @@ export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, c
     <Section
       id="timeline"
       title="Timeline"
-      second={`${newestFirst ? 'newest first' : 'oldest first'}${timeline.some(({ actor }) => actor !== null) ? '' : '; no person has acted yet'}`}
+      second={`${newestFirst ? 'newest first' : 'oldest first'}${timeline.some(({ actor }) => actor !== null) ? '' : '; nobody has acted yet'}`}
       end={[turnHref, newestFirst ? 'Oldest first' : 'Newest first']}
     >
       <div class="card timeline">

@@ -139,8 +139,8 @@ async function showTest(visit: Visit, channel: ChannelRecord): Promise<Reply> {
   const answer = detail === null || detail === '' ? '' : `: ${detail}`
   const text =
     status === null
-      ? `The test to “${channel.name}” did not arrive after ${took}${answer}`
-      : `Sent a test to “${channel.name}”. The receiver responded with ${status} in ${took}${answer}`
+      ? `The test message to “${channel.name}” failed after ${took}${answer}`
+      : `Sent a test message to “${channel.name}”. The receiver responded with ${status} in ${took}${answer}`
   const warning = isDelivered ? server.notifier.warning() : null
   const banner: Banner =
     warning === null
