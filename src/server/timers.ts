@@ -7,7 +7,7 @@ import { isBusy } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'
 
-/** The interval between sweeps in milliseconds. An incident is due a minute after its condition started. */
+/** The interval between sweeps in milliseconds. An incident can open one minute after its condition started. */
 const EVERY = 1_000
 
 /**

@@ -77,7 +77,7 @@ function matches(db: Db, table: Table, rows: readonly Row[]): IdMatch[] {
 
 const TABLES = ['events', 'alerts', 'incidents'] as const
 
-/** Returns the highest of the newest UUIDs of events, alerts and incidents, or null if there are none. */
+/** Returns the highest UUID among the newest events, alerts and incidents, or null if there are no records. */
 export function findNewestUuid(db: Db): string | null {
   const uuids = TABLES.flatMap((table) => {
     const row = db.first(

@@ -8,8 +8,8 @@ export type SilencePreview = { readonly firing: number; readonly total: number }
 const CHUNK = 2_000
 
 /**
- * Counts the matching alerts that are firing, and those that started at or after `since`. Scans all alerts that started
- * at or after `since`.
+ * Counts the matching alerts that are firing, and the matching alerts that started at or after `since`. Scans all
+ * alerts that started at or after `since`.
  */
 export function findSilencePreview(
   db: Db,

@@ -52,7 +52,7 @@ export function saveSilence(db: Db, silence: LiveSilence, isNew: boolean): void 
   } else db.run(db.sql.updateTable('silences').set(columnsOf(silence)).where('id', '=', rowId))
 }
 
-/** Lists silences that end after `since`, and those whose end has not been processed yet. */
+/** Lists silences that end after `since`, and silences whose end has not been processed yet. */
 export function listUnexpiredSilences(db: Db, organizationId: number, since: number): LiveSilence[] {
   return db.all(unexpired, { organizationId, since }).map(toRecord)
 }

@@ -26,7 +26,7 @@ export type ServerTransport = Transport & {
 
 /**
  * Connects to the server that listens on the socket.
- * @returns null if there is none
+ * @returns null if no server is listening
  * @throws CommandError if another program or another version of incmon responds, or if this user is not allowed to
  * connect
  */

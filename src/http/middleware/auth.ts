@@ -70,7 +70,7 @@ export async function requireSender(c: Context, door: Door, carrier: TokenHeader
   }
 }
 
-/** A secret, or why the headers contain none. */
+/** The secret from a header, or the reason why there is no secret. */
 type Sent = string | { readonly unusable: 'missing' | 'malformed' }
 
 /** Node joins repeated headers with a comma. Tokens never contain commas, so a request with two tokens is rejected. */

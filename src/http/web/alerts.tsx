@@ -125,7 +125,7 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
     ...(what.status === 'ended' ? { status: 'resolved' as const } : {}),
   }
   const part = { page: what.page, limit: what.limit }
-  // If no period is selected, firing alerts are shown no matter when they started.
+  // If no period is selected, firing alerts are shown regardless of their start time.
   const from = what.own ? what.span.from : undefined
   if (what.status === 'firing') return store.run(listFiringAlerts, organizationId, { ...filter, from }, part)
   const begun = await store.read(listMatchingAlerts, organizationId, filter, part)

@@ -102,7 +102,7 @@ type Facts = {
   readonly links: readonly ServiceLink[]
 }
 
-/** Loads the alerts and links within a time span. Firing alerts are included no matter when they started. */
+/** Loads the alerts and links within a time span. Firing alerts are included regardless of their start time. */
 async function alertsAndLinks(
   { store, visitor }: Visit,
   serviceId: string,

@@ -84,7 +84,7 @@ export function eventStep(walk: 'events' | 'again'): Step {
   }
 }
 
-/** Deletes those events that are not referenced. Returns the number of deleted events. */
+/** Deletes the events that are not referenced. Returns the number of deleted events. */
 export function deleteUncited(pass: Pass, events: readonly ExpiredEvent[]): number {
   const uncited = keysOf(uncitedEvents(pass, events))
   return uncited.length === 0 ? 0 : deleteEvents(pass.db, uncited)

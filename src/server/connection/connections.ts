@@ -143,7 +143,7 @@ async function untilQuiet(server: Server): Promise<void> {
   }
   server.on('connection', onConnection)
   const until = performance.now() + QUIET_WITHIN
-  // Node accepts one connection per turn of the event loop. After a few idle turns, none are pending.
+  // Node accepts one connection per turn of the event loop. After a few idle turns, no connection is pending.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
   server.off('connection', onConnection)
 }

@@ -28,7 +28,7 @@ type Answer = {
 
 /**
  * Responses in progress by connection, in the order of their requests. A single set for all connections would be copied
- * whenever it grows, and the old copies would retain requests until the next full garbage collection.
+ * whenever it grows. The old copies would retain requests until the next full garbage collection.
  */
 export type Open = ReadonlyMap<Socket, readonly ServerResponse[]>
 

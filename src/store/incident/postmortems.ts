@@ -39,7 +39,7 @@ export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits'> 
 }
 
 /**
- * Inserts a revision, and copies the users' texts from the previous revision, because users may have edited them while
+ * Inserts a revision, and copies the users' texts from the previous revision. Users may have edited these texts while
  * the new revision was generated. Throws SQLITE_CONSTRAINT_UNIQUE if the revision already exists.
  */
 export function insertPostmortem(db: Db, made: NewPostmortem): void {

@@ -108,8 +108,8 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 }
 
 /**
- * Lists the alerts that overlap the period, latest start first. Lists an alert that started more than a day before the
- * period only if it is still live, or if it settled between the start of the period and a day after its end. With this
+ * Lists the alerts that overlap the period, latest start first. Skips alerts that started more than a day before the
+ * period, except live alerts and alerts that settled between the start of the period and a day after its end. With this
  * restriction, all three queries use an index, and none scans the entire history.
  */
 function alertsIn(

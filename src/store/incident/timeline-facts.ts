@@ -112,7 +112,7 @@ function otherServices(incident: LiveIncident, alerts: readonly WithService[]) {
   return others
 }
 
-// Compiled once, because these queries run for each service of the incident.
+// These queries are compiled once, because they run for each service of the incident.
 const telling = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
@@ -144,7 +144,7 @@ function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
   const service = serviceOf(db, serviceId)
   const named = { id: service.uuid, namespace: service.namespace }
-  // The previous day's events show which ReplicaSet is new. Pruning keeps these events as long as the incident.
+  // The previous day's events show which ReplicaSet is new. Pruning keeps these events for as long as the incident.
   const scalings = listScalings(db, serviceId, to).filter(({ at }) => at >= from - DAY)
   const rollouts = rolloutsOf(scalings, named)
   // A pipeline can run for up to a day, so a pipeline that started before the period can end within it.

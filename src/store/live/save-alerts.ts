@@ -82,7 +82,7 @@ function rowOf(live: LiveAlert, settledAt: number | null) {
 const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
 const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
 
-/** Returns null as long as the alert has only its first fingerprint and the fingerprint's state can be derived. */
+/** Returns null if the alert has only its first fingerprint and the fingerprint's state can be derived. */
 function fingerprintsText({ fingerprints, alert }: LiveAlert): string | null {
   const [only, ...more] = fingerprints
   const isPlain =

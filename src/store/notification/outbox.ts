@@ -21,7 +21,7 @@ export type OutboxEntry = {
   readonly dueAt: number
 }
 
-/** Stores notifications. A notification that cannot be delivered is abandoned some time after its due time. */
+/** Stores notifications. A notification that cannot be delivered is abandoned when it expires. */
 export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
   insertRows(db, 'outbox', all, (one) => ({
     uuid: uuidBytes(one.id),

@@ -34,8 +34,8 @@ export function canShrink(db: Db): boolean {
 }
 
 /**
- * Rewrites a file created by an older version, once, so that it can shrink from then on. No other process may use the
- * file during the rewrite.
+ * Rewrites a file created by an older version once, so that the file can shrink from then on. No other process may use
+ * the file during the rewrite.
  * @returns null, or the reason and remedy if the file was not rewritten and keeps its size
  */
 export function letShrink(db: Db): string | null {

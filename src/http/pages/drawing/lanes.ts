@@ -126,7 +126,7 @@ function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true
   if (bar.shape === 'bar' && right - left >= label + INSIDE) return { ...common, place: 'inside', left, right }
   if (gutter && bar.endsAt === null && bar.shape === 'bar' && end >= 99.9)
     return { ...common, place: 'gutter', left, right }
-  // The links are drawn to the right of a bar that ends at the present, so its name is cut off at the bar's end.
+  // The links are drawn to the right of an ongoing bar, so its name is cut off at the end of the bar.
   if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
     return { ...common, place: 'inside', left, right }
   const isEarly = beyond > 0 || left < width * LAST_THIRD || left < OUTSIDE + label

@@ -186,7 +186,7 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
 }
 
 /**
- * Returns the services in a namespace that get a cell, the worst first: all unhealthy ones, and healthy ones up to the
+ * Returns the services in a namespace that get a cell, the worst first. Healthy services get only the rest of the
  * namespace's share of the wall.
  */
 function cellsOf(of: readonly ServiceRowView[], total: number): readonly ServiceRowView[] {

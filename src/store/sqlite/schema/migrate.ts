@@ -38,7 +38,7 @@ export function migrate(
   if (!first) return { applied: [], copy: null }
   const copy = first.version > 1 ? copyBefore(db, first.name) : null
   return withoutReferences(db, () => {
-    // Checked again inside the transaction, because another process may have migrated the file in the meantime.
+    // Checks again inside the transaction, because another process may have migrated the file in the meantime.
     const missing = missingMigrations(db, migrations)
     for (const state of missing) apply(db, state, migrations.textOf(state.name), now)
     return { applied: missing.map((state) => state.name), copy }
