@@ -34,7 +34,7 @@ export const LOADS: readonly Load[] = SEVERITIES.flatMap((severity) =>
   [1, 20].flatMap((alerts) => (['new', 'repeated'] as const).map((mode) => ({ mode, alerts, severity }))),
 )
 /** The number of repeated alerts per severity. */
-export const REPEATED = 1_000
+const REPEATED = 1_000
 const MAX_WARM_UPS = 10
 const MAX_FILL_SECONDS = 900
 const SETTLED_AFTER_MS = 100

@@ -2,18 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { Bundled } from './bundle.ts'
 
-export const PARTS = [
-  'ingest',
-  'storm',
-  'active',
-  'fsync',
-  'start',
-  'reads',
-  'pages',
-  'streams',
-  'prune',
-  'notify',
-] as const
+export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'pages', 'streams', 'notify'] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {
@@ -26,8 +15,6 @@ export type Options = {
   /** The number of alerts in the history for the `reads` part. 0 skips the part. */
   readonly rows: number
   readonly only: readonly PartName[] | null
-  /** The Markdown file to write the tables to. */
-  readonly output: string | null
   /** Whether to keep the seeded history for the next run. */
   readonly keep: boolean
 }
@@ -43,10 +30,10 @@ export type Bench = Options &
   }
 
 export const USAGE = `npm run bench -- [--quick] [--seconds 5] [--rounds 3] [--connections 64] [--active 100000] [--rows 1000000]
-                 [--only ${PARTS.join(',')}] [--output FILE.md] [--keep]
+                 [--only ${PARTS.join(',')}] [--keep]
 
 --quick takes one round of one second and 10,000 active alerts. --only takes one part or several, separated by commas.
-The parts reads and pages need --rows. The part prune runs if it is named, or with --rows 1000000 or more.`
+The parts reads and pages need --rows.`
 
 /** @throws TypeError if an option or part is unknown, or a number is invalid */
 export function readOptions(args: readonly string[]): Options {
@@ -61,7 +48,6 @@ export function readOptions(args: readonly string[]): Options {
       active: text,
       rows: text,
       only: text,
-      output: text,
       keep: flag,
       quick: flag,
     },
@@ -74,7 +60,6 @@ export function readOptions(args: readonly string[]): Options {
     active: wholeNumber('active', values.active ?? (isQuick ? '10000' : '100000'), 1_000),
     rows: wholeNumber('rows', values.rows ?? '0', 0),
     only: values.only === undefined ? null : values.only.split(',').map(part),
-    output: values.output ?? null,
     keep: values.keep ?? false,
   }
 }

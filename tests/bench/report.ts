@@ -1,4 +1,4 @@
-/** The results of a benchmark: figures with their spread, as tables for terminals and Markdown. */
+/** The results of a benchmark: figures with their spread, as tables. */
 
 export type Table = {
   readonly title: string
@@ -61,12 +61,4 @@ export function toText(part: Part): string {
       .join('  '),
   )
   return [part.title, ...shown, ...(part.note ? [part.note] : []), ''].join('\n')
-}
-
-export function toMarkdown(part: Part): string {
-  if (typeof part === 'string') return `${part}\n`
-  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  const rule = row(part.columns.map((_, index) => (index === 0 ? '---' : '---:')))
-  const note = part.note ? ['', part.note] : []
-  return [`## ${part.title}`, '', row(part.columns), rule, ...part.rows.map(row), ...note, ''].join('\n')
 }

@@ -1,6 +1,6 @@
 /** Benchmarks the executable: measures the selected parts, prints the tables, and optionally writes them to a file. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EXECUTABLE, ROOT, staleness } from '../helpers/executable.ts'
@@ -13,9 +13,8 @@ import { benchNotify } from './notify.ts'
 import { benchStreams } from './open-pages.ts'
 import { type Bench, type Options, PARTS, type PartName, readOptions, USAGE } from './options.ts'
 import { benchPages } from './pages.ts'
-import { benchPrune } from './prune.ts'
 import { benchReads } from './reads.ts'
-import { type Part, toMarkdown, toText } from './report.ts'
+import { type Part, toText } from './report.ts'
 import { benchStart } from './start.ts'
 import { benchStorm } from './storm.ts'
 
@@ -28,12 +27,10 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   reads: benchReads,
   pages: benchPages,
   streams: benchStreams,
-  prune: benchPrune,
   notify: benchNotify,
 }
 /** Parts that run without the load generator. */
-const WITHOUT_LOAD: readonly PartName[] = ['reads', 'pages', 'prune']
-const MILLION = 1_000_000
+const WITHOUT_LOAD: readonly PartName[] = ['reads', 'pages']
 
 if (process.env.CI === 'true') print('The benchmark does not run in CI: figures from a shared machine mean nothing.')
 else await run(options())
@@ -58,14 +55,12 @@ async function run(options: Options): Promise<void> {
   copyFileSync(EXECUTABLE, program)
   const bench: Bench = { ...options, ...(await bundle(directory)), program, directory, tell }
   const parts: Part[] = []
-  for (const name of partsOf(options)) {
+  for (const name of options.only ?? PARTS) {
     if (!WITHOUT_LOAD.includes(name) && !isInstalled('wrk'))
       parts.push(`${name} was skipped: wrk is not installed. Install it with "apt-get install wrk".`)
     else parts.push(...(await MEASURES[name](bench)))
   }
   print(`\n${machine()}\n\n${parts.map(toText).join('\n')}`)
-  if (options.output)
-    writeFileSync(options.output, `# Benchmark\n\n${machine()}\n\n${parts.map(toMarkdown).join('\n')}`)
 }
 
 /** Builds the executable if it is missing or older than the sources. */
@@ -73,10 +68,6 @@ function requireExecutable(): void {
   if (!staleness()) return
   const { status } = spawnSync(process.execPath, ['build.mjs'], { cwd: ROOT, stdio: 'inherit' })
   if (status !== 0) process.exit(1)
-}
-
-function partsOf({ only, rows }: Options): readonly PartName[] {
-  return only ?? PARTS.filter((name) => name !== 'prune' || rows >= MILLION)
 }
 
 function machine(): string {

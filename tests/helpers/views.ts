@@ -298,14 +298,3 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
     ...more,
   }
 }
-
-/** Returns 512 services in seven namespaces, of which 2 are critical, 8 degraded and 2 unknown. */
-export function manyServices(): ServiceRowView[] {
-  const namespaces = ['shop', 'payments', 'platform', 'search', 'logistics', 'data', 'marketing']
-  return Array.from({ length: 512 }, (_, n) => {
-    const ill = n < 2 ? 'critical' : n < 10 ? 'degraded' : n < 12 ? 'unknown' : 'healthy'
-    const score = { critical: 8 + n, degraded: 75, unknown: 100, healthy: 100 }[ill]
-    const penalties = n < 10 ? [cost('HighErrorRate', 25)] : []
-    return service(namespaces[(n * n + n) % 7] ?? '', `service-${n}`, { status: ill, score, penalties })
-  })
-}

@@ -16,8 +16,6 @@ import type { EngineStore } from '../../src/engine/store.ts'
 import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/live/links.ts'
 import { createRecords, type Records, record } from './records.ts'
 
-export type MemoryStore = ReturnType<typeof createMemoryStore>
-
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
