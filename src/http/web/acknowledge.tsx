@@ -12,12 +12,10 @@ import {
 import { findOrganization } from '../../store/organizations.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { AcknowledgePage, DeadLinkPage } from '../pages/acknowledge.tsx'
-import { openPage, type PageRoute, type Visit } from './visit/page.ts'
+import { type AnyVisit, openPage, type PageRoute } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
 const FIELDS = ['incident', 'channel', 'opening', 'until', 'signature'] as const
-
-type AnyVisit = Visit<Visit['visitor'] | null>
 
 export const acknowledgeRoutes: readonly PageRoute[] = [
   openPage({

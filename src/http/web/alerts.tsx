@@ -22,7 +22,7 @@ import type { AlertPageView, AlertRowView, AlertsView, ChipView } from '../pages
 import { binsOf } from './alert-bins.ts'
 import { findNamedIncident, incidentName, incidentPath } from './incidents.tsx'
 import { type SilenceEnds, silencedOf, silenceEndsOf } from './silenced.ts'
-import { choiceOf } from './visit/choice.ts'
+import { choiceOf, rangeOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
@@ -34,7 +34,7 @@ const RANGES = [
   ['7d', 'Last 7 days', 7 * 24 * HOUR],
   ['30d', 'Last 30 days', 30 * 24 * HOUR],
 ] as const
-const USUAL = '24h'
+const USUAL = RANGES[2]
 /** The maximum number of alerts to read. Similar alerts share a row. */
 const LIMIT = 500
 /** The maximum number of rows per page. */
@@ -54,14 +54,9 @@ async function showAlerts(visit: Visit): Promise<Reply> {
 
 /** Parses the filters from the query. Unknown values are ignored. */
 function wanted({ query, now }: Visit) {
-  const range = choiceOf(
-    query('range'),
-    RANGES.map(([word]) => word),
-    USUAL,
-  )
+  const [range, , length] = rangeOf(RANGES, query('range'), USUAL)
   const [from, to] = [Date.parse(query('from')), Date.parse(query('to'))]
   const own = Number.isFinite(from) && Number.isFinite(to) && to > from
-  const length = RANGES.find(([word]) => word === range)?.[2] ?? HOUR
   const severity = SEVERITIES.find((one) => one === query('severity'))
   const source = SOURCES.find((one) => one === query('source'))
   const status = choiceOf(query('status'), ['firing', 'ended', ''] as const, '')

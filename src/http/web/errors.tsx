@@ -5,10 +5,9 @@ import { problemOf } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { ErrorPage } from '../pages/errors.tsx'
 import { SendAgainPage, SignInPage } from '../pages/sign-in.tsx'
-import type { Visit } from './visit/page.ts'
+import { sentence } from './visit/apply.ts'
+import type { AnyVisit } from './visit/page.ts'
 import { addressOf, redirect, show } from './visit/reply.ts'
-
-type AnyVisit = Visit<Visit['visitor'] | null>
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This request is not valid.',
@@ -97,9 +96,4 @@ function weight(accept: string, types: RegExp): number {
     return types.test(type) ? Number(quality) || 0 : 0
   })
   return Math.max(0, ...weights)
-}
-
-function sentence(text: string): string {
-  const capital = text.charAt(0).toUpperCase() + text.slice(1)
-  return /[.?!]$/.test(capital) ? capital : `${capital}.`
 }

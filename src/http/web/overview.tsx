@@ -23,6 +23,7 @@ import type { ChangeView, Filter, OverviewView, ServiceRowView } from '../pages/
 import { prefersJson } from './errors.tsx'
 import { incidentName, incidentPath } from './incidents.tsx'
 import { openIncidents } from './open-incidents.ts'
+import { penaltyOf } from './service.tsx'
 import { silencedOf } from './silenced.ts'
 import { showWelcome } from './sources.tsx'
 import { choiceOf } from './visit/choice.ts'
@@ -143,11 +144,7 @@ function rowOf(
 ): ServiceRowView {
   const { id, namespace, name, status, score } = service
   const states = known.states.get(id)
-  const penalties = ((states && known.health.get(id)) || []).map(({ reason, penalty }) => ({
-    name: reason.split(': ')[0] ?? reason,
-    penalty,
-    severity: penalty >= 40 ? ('critical' as const) : penalty >= 25 ? ('error' as const) : ('warning' as const),
-  }))
+  const penalties = ((states && known.health.get(id)) || []).map((one) => penaltyOf(one, []))
   const day = [now - DAY, now] as const
   const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
   const recent = known.deploys.find((one) => one.serviceId === id)

@@ -8,7 +8,7 @@ import { type Reply, text } from '../middleware/reply.ts'
 import type { ReportWeek, ResolutionMark } from '../pages/drawing/report.tsx'
 import { ReportPage, reportTitle } from '../pages/reports/reports.tsx'
 import { incidentPath } from './incidents.tsx'
-import { choiceOf } from './visit/choice.ts'
+import { rangeLinks, rangeOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { show } from './visit/reply.ts'
 
@@ -19,7 +19,7 @@ const RANGES = [
   ['90d', '90 days', 90 * DAY],
   ['1y', '1 year', 365 * DAY],
 ] as const
-const USUAL = '90d'
+const USUAL = RANGES[1]
 /** The maximum number of incidents in a report. */
 const MAX_INCIDENTS = 10_000
 /** With more incidents than this, the charts use bars instead of one mark per incident. */
@@ -31,19 +31,15 @@ export const reportRoutes: readonly PageRoute[] = [
 ]
 
 function wanted({ query, now }: Visit) {
-  const range = choiceOf(
-    query('range'),
-    RANGES.map(([word]) => word),
-    USUAL,
-  )
-  const [, words, length] = RANGES.find(([word]) => word === range) ?? RANGES[1]
-  return { range, words, length, span: { from: now - length, to: now } }
+  const range = rangeOf(RANGES, query('range'), USUAL)
+  return { range, span: { from: now - range[2], to: now } }
 }
 
 async function showReport(visit: Visit): Promise<Reply> {
   const { store, visitor } = visit
   const { organizationId } = visitor
-  const { range, words, length, span } = wanted(visit)
+  const { range, span } = wanted(visit)
+  const [name, words, length] = range
   const earlier = { from: span.from - length, to: span.from }
   const [report, before, charts, listed, organization] = await Promise.all([
     store.read(findReliability, organizationId, span, MAX_INCIDENTS),
@@ -59,11 +55,8 @@ async function showReport(visit: Visit): Promise<Reply> {
   const view = {
     ...{ reader: visit.viewer, span: words, report, before: isComparable ? before : null },
     since: since > span.from ? since : null,
-    ranges: RANGES.map(([word, text]) => ({
-      ...{ text, current: word === range },
-      href: word === USUAL ? '/reports' : `/reports?range=${word}`,
-    })),
-    csvHref: `/reports.csv?range=${range}`,
+    ranges: rangeLinks(RANGES, '/reports', range, USUAL),
+    csvHref: `/reports.csv?range=${name}`,
     weeks: weeksOf(charts.weeks, marked, { ...span, since }, visit.viewer),
     durations: charts.durations,
     resolutions: marked.flatMap(resolutionOf),
@@ -106,7 +99,7 @@ async function showCsv(visit: Visit): Promise<Reply> {
   const { store, visitor } = visit
   const { span, range } = wanted(visit)
   const report = await store.read(findReliability, visitor.organizationId, span, MAX_INCIDENTS)
-  const headers = { 'content-disposition': `attachment; filename="incmon-${range}.csv"` }
+  const headers = { 'content-disposition': `attachment; filename="incmon-${range[0]}.csv"` }
   return text(csvOf(report), 'text/csv; charset=UTF-8', headers)
 }
 

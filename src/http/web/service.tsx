@@ -24,7 +24,7 @@ import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipeline
 import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
 import { OUTCOME_TEXTS, pictureOf } from './picture.ts'
 import { silencedOf, silenceEndsOf } from './silenced.ts'
-import { choiceOf } from './visit/choice.ts'
+import { rangeLinks, rangeOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { show } from './visit/reply.ts'
 
@@ -37,9 +37,10 @@ const RANGES = [
   ['24h', '24 h', 24 * HOUR],
   ['7d', '7 d', 7 * 24 * HOUR],
 ] as const
-const USUAL = '2h'
+const USUAL = RANGES[1]
 /** The maximum number of alerts to read for a picture and a list. Alerts of a storm share a row. */
 const MANY = { page: 1, limit: 500 }
+const EARLIER = { page: 1, limit: 8 }
 const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
 
@@ -56,12 +57,8 @@ async function showService(visit: Visit): Promise<Reply> {
 async function serviceView(visit: Visit): Promise<ServiceView> {
   const { store, visitor, now, query, id } = visit
   const { viewer: reader } = visit
-  const range = choiceOf(
-    query('range'),
-    RANGES.map(([word]) => word),
-    USUAL,
-  )
-  const span = { from: now - (RANGES.find(([word]) => word === range)?.[2] ?? HOUR), to: now }
+  const range = rangeOf(RANGES, query('range'), USUAL)
+  const span = { from: now - range[2], to: now }
   const found = await store.read(findServiceView, visitor.organizationId, id, span)
   if (!found) throw notFound('service', 'the page Services')
   const { service, states, changes, lastGoodDeploy, aliases } = found
@@ -77,10 +74,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     score: service.score,
     incident: open,
     picture: pictureOfService({ ...facts, links }, { span, reader, id, open, states }),
-    ranges: RANGES.map(([word, text]) => ({
-      ...{ text, current: word === range },
-      href: word === USUAL ? `/services/${id}` : `/services/${id}?range=${word}`,
-    })),
+    ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
     penalties: service.health.map((penalty) => penaltyOf(penalty, facts.firing)),
     groups: firing.map((group) => groupViewOf(group, span, silencedOf(group.members, ends))),
     silenced: silencedOf(facts.firing, ends),
@@ -158,16 +152,14 @@ async function earlierIncidents(
   reader: Reader,
 ): Promise<ServiceView['earlier']> {
   const filter = { serviceId: service.id, status: 'resolved' as const }
-  const { items } = await visit.store.read(listIncidents, visit.visitor.organizationId, filter, {
-    page: 1,
-    limit: 8,
-  })
+  const { items } = await visit.store.read(listIncidents, visit.visitor.organizationId, filter, EARLIER)
   return items.map((incident) =>
     headOf({ incident, service, timeline: [], number: incidentName(incident), href: incidentPath(incident) }, reader),
   )
 }
 
-function penaltyOf(
+/** Returns a penalty with its condition, and the start of the condition if its alert is known. */
+export function penaltyOf(
   { alertId, reason, penalty }: ServiceWithHealth['health'][number],
   alerts: readonly AlertRecord[],
 ): PenaltyView {
@@ -184,17 +176,8 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
     const best = own.reduce((most, { score }) => Math.max(most, score), 0)
     const word = own.length === 0 ? '' : `linked to ${countOf(count, 'alert')}, score of the link ${formatScore(best)}`
     const at = change.startsAt
-    if (change.kind === 'rollout')
-      return {
-        kind: 'rollout',
-        name: change.hash,
-        href: null,
-        word: 'rolled out',
-        detail: 'new pod template',
-        linked: word,
-        changed: true,
-        at,
-      }
+    const rollout = { word: 'rolled out', detail: 'new pod template', linked: word, changed: true, at }
+    if (change.kind === 'rollout') return { kind: 'rollout', name: change.hash, href: null, ...rollout }
     const [outcome, level] = OUTCOME_TEXTS[outcomeOf(change.facts)]
     const { branch, sha } = change.facts
     const detail = sha === null ? isolated(branch) : `${isolated(branch)}, ${sha.slice(0, 8)}`

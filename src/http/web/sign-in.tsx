@@ -15,14 +15,12 @@ import type { Reply } from '../middleware/reply.ts'
 import { SendAgainPage, SetupPage, SignInPage, SpentLinkPage } from '../pages/sign-in.tsx'
 import { choiceOf } from './visit/choice.ts'
 import { formOf } from './visit/form.ts'
-import { openPage, type PageRoute, page, type Visit } from './visit/page.ts'
+import { type AnyVisit, openPage, type PageRoute, page } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 import { cookieAttributes, sessionCookie } from './visit/visitor.ts'
 
 const YEAR_SECONDS = 31_536_000
 const COOKIES_OFF = 'Your browser did not send the cookie back. Allow cookies for this address, then sign in again.'
-
-type AnyVisit = Visit<Visit['visitor'] | null>
 
 export const signInRoutes: readonly PageRoute[] = [
   openPage({

@@ -4,3 +4,19 @@
 export function choiceOf<Word extends string>(word: string, words: readonly Word[], fallback: Word): Word {
   return words.find((one) => one === word) ?? fallback
 }
+
+/** A range of time that a page can show: its name in URLs, its text, and its length in milliseconds. */
+type Range = readonly [name: string, text: string, length: number]
+
+/** Returns the range with this name, or else the usual one. */
+export function rangeOf<One extends Range>(ranges: readonly One[], name: string, usual: One): One {
+  return ranges.find(([own]) => own === name) ?? usual
+}
+
+/** Returns the links to the same page with another range. */
+export function rangeLinks(ranges: readonly Range[], path: string, current: Range, usual: Range) {
+  return ranges.map((one) => ({
+    ...{ text: one[1], current: one === current },
+    href: one === usual ? path : `${path}?range=${one[0]}`,
+  }))
+}

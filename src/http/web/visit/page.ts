@@ -37,6 +37,9 @@ export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly form: Form
 }
 
+/** A request for a page by a visitor who may not be signed in. */
+export type AnyVisit = Visit<Visitor | null>
+
 type Spec<Who extends Visitor | null> = {
   readonly method: PageRoute['method']
   readonly path: string
@@ -67,7 +70,7 @@ export function openPage(spec: Spec<Visitor | null>): PageRoute {
 
 function route(
   { method, path }: { method: PageRoute['method']; path: string },
-  answer: (visit: Visit<Visitor | null>) => Promise<Reply>,
+  answer: (visit: AnyVisit) => Promise<Reply>,
 ): PageRoute {
   return {
     method,

@@ -8,7 +8,7 @@ import { type Banner, type Frame, renderPage, type Section, type Theme, withPref
 import type { HandlerParts } from '../../route.ts'
 import { choiceOf } from './choice.ts'
 import { bannerFor, type Done } from './done.ts'
-import type { Visit } from './page.ts'
+import type { AnyVisit } from './page.ts'
 import { cookieOf, prefixOf } from './visitor.ts'
 
 /** The Content-Security-Policy: nothing from other sites, no inline styles or scripts, no frames. */
@@ -30,8 +30,6 @@ const HEADERS: Reply['headers'] = {
 
 /** The navigation sections that have a page. */
 const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'reports', 'sources', 'settings']
-
-type AnyVisit = Visit<Visit['visitor'] | null>
 
 type Shown = {
   readonly title: string
