@@ -1,4 +1,4 @@
-/** The program's clock and UUID generator. Neither goes backward unless the system clock was wrong. */
+/** The program's clock and UUID generator. Times and UUIDs never go backward unless the system clock was wrong. */
 import { writeHex } from './hex.ts'
 
 /**

@@ -7,14 +7,10 @@ const DAY = 86_400_000
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /**
- * The smallest number that is parsed as a time. As seconds, it is in September 2001. Smaller numbers are counts or
- * flags.
+ * The smallest number that is parsed as a time. Smaller numbers are counts or flags. 1e9 seconds is in September 2001.
  */
 const FIRST_SECONDS = 1e9
-/**
- * The smallest number that is parsed as milliseconds. As milliseconds, it is in 1973. As seconds, it would be in the
- * year 5138.
- */
+/** The smallest number that is parsed as milliseconds. 1e11 ms is in 1973, and 1e11 seconds is in the year 5138. */
 const FIRST_MILLISECONDS = 1e11
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/

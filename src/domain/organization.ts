@@ -21,7 +21,7 @@ export type Settings = {
   readonly 'time-zone': string
   /** How many days to keep unreferenced events. */
   readonly 'retention-events-days': number
-  /** How many days to keep unreferenced alerts and incidents. At least `retention-events-days`. */
+  /** How many days to keep unreferenced alerts and incidents. Must be at least `retention-events-days`. */
   readonly 'retention-alerts-days': number
 }
 

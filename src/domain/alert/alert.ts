@@ -99,11 +99,11 @@ export function open(
 }
 
 /**
- * Returns whether a signal belongs to an existing alert. If not, the signal may open another alert. A signal that ends
- * the condition always belongs to the alert. A firing signal belongs to a resolved alert if it came within 10 minutes
- * of the end, judging by the sender's times or by the times of receipt. If the end was inferred, any signal except a
- * Kubernetes event reopens the alert. After a manual resolution, a signal about a problem that began earlier still
- * belongs to the alert.
+ * Returns whether a signal belongs to an existing alert. A signal that does not belong to the alert may open another
+ * alert. A signal that ends the condition always belongs to the alert. A firing signal belongs to a resolved alert if
+ * it came within 10 minutes of the end, judging by the sender's times or by the times of receipt. If the end was
+ * inferred, any signal except a Kubernetes event reopens the alert. After a manual resolution, a signal about a problem
+ * that began earlier still belongs to the alert.
  */
 export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true

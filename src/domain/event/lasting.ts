@@ -62,7 +62,7 @@ function quietOf(group: string, { count }: Seen): number {
   // The restart back-off grows to 5 minutes, and gaps of 11 minutes were observed in crash loops.
   // After a burst of 25, the event recorder's spam filter passes only one event per source and object every 5 minutes.
   if (isLoop(group, failure)) return count > 1 ? 15 * MINUTE : 5 * MINUTE
-  // The controller retries to create the pod within minutes.
+  // The controller tries to create the pod again within minutes.
   if (group === 'FailedCreate') return 5 * MINUTE
   if (group === 'FailedBinding' || group === 'ProvisioningFailed') return 10 * MINUTE
   return 15 * MINUTE

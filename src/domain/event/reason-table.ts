@@ -147,7 +147,7 @@ export const FAILED: readonly (readonly [RegExp, string])[] = [
   [/failed to (?:generate (?:container|spec)|reserve container|prepare subPath)/i, 'CreateContainerError'],
 ]
 
-/** The reason for a message sent without one. The first match wins. */
+/** The reason for a message that was sent without a reason. The first match wins. */
 export const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^back-?off (?:\S+ )?(?:restarting|pulling) /i, 'BackOff'],
   [/\bCrashLoopBackOff\b/i, 'CrashLoopBackOff'],

@@ -20,7 +20,7 @@ export type TimelineRow = {
   readonly seen: number
 }
 
-/** An entry before repeats are combined. */
+/** A timeline entry before repeats are combined into rows. */
 export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   /** Moments with the same kind, actor and group are repeats. */
   readonly group: string

@@ -1,6 +1,6 @@
 /** Names for use in messages: short, on one line, and familiar to users. */
 
-/** Longer names are truncated: a lock screen shows about 100 characters in total. */
+/** Names longer than this are truncated, because a lock screen shows about 100 characters in total. */
 const MAX_NAME = 60
 
 /** Returns whether a service represents a sender. The service of a sender has a name like `source/metrics/incmon`. */

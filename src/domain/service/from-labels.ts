@@ -12,7 +12,7 @@ type Reader = 'name' | GeneratedKind | 'node' | 'instance' | 'probe' | 'job labe
 
 type LabelRule = {
   readonly reads: Reader
-  /** Labels with the same meaning, most common first: Prometheus, then OpenTelemetry. */
+  /** Labels with the same meaning, most common first. Prometheus labels come before OpenTelemetry labels. */
   readonly labels: readonly string[]
 }
 

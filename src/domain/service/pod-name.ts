@@ -6,7 +6,7 @@ export type Reading = { readonly name: string; readonly rule: string; readonly c
 /** Kinds whose names are generated from a workload name. */
 export type GeneratedKind = 'pod' | 'replicaset' | 'job' | 'claim'
 
-/** The maximum length of a Kubernetes name. Longer names cannot be generated. */
+/** The maximum length of a Kubernetes name. Kubernetes cannot generate longer names. */
 const MAX_NAME = 253
 /**
  * Kubernetes truncates the base of a generated name to 58 characters and appends five random characters, so only names

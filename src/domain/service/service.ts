@@ -68,10 +68,7 @@ export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasR
   return [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]
 }
 
-/**
- * Returns the node that a draft is about, or the node on which the draft's object runs, or null. Needed to rank
- * suspects.
- */
+/** Returns the node that a draft is about, or the node on which the draft's object runs, or null. */
 export function nodeOf(draft: Draft): string | null {
   switch (draft.source) {
     case 'cluster':

@@ -12,7 +12,7 @@ export type FiringFilter = {
   readonly to?: number | undefined
   readonly severity?: Severity | undefined
   readonly source?: Source | undefined
-  /** All words must occur in the name or the summary. Case-insensitive for ASCII letters. */
+  /** All words must occur in the name or the summary. The search ignores the case of ASCII letters. */
   readonly q?: string | undefined
   readonly silenced?: boolean | undefined
 }
