@@ -130,7 +130,7 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
   )
 }
 
-/** The maximum number of services for which the last good deploy or an incident that was resolved early is read. */
+/** The maximum number of services for which to read the last good deploy or an incident that was resolved early. */
 const MAX_DEPLOYS = 60
 
 /**

@@ -24,7 +24,7 @@ const HEADERS: Readonly<Record<TokenHeader, string>> = {
   ci: 'send only the token, without Bearer, in the X-Ci-Token or X-Gitlab-Token header',
 }
 
-/** The same for every secret that was never a token. The first two depend only on the form of the header. */
+/** The error messages. Every secret that was never a token gets the `unknown` message. */
 const REFUSALS = {
   missing: (carrier: TokenHeader) => `no token; ${HEADERS[carrier]} (create a token with incmon token create)`,
   malformed: (carrier: TokenHeader) => `malformed token header; ${HEADERS[carrier]}`,

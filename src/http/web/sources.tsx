@@ -56,7 +56,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const { organizationId } = visitor
   const { items: senders } = await store.read(listSenders, organizationId, SENDERS)
   const rejected = await store.read(listRejections, organizationId, { from: now - DAY }, REJECTIONS)
-  // A refused request belongs to no organization, so its address is shown only if there is just one.
+  // A refused request belongs to no organization, so its address is shown only if one organization exists.
   const isOnly = (await store.read(listOrganizations)).length === 1
   const { items: channels } = await store.read(listChannels, organizationId, CHANNELS)
   const failing = channels.filter((channel) => channel.failing !== null)

@@ -86,7 +86,7 @@ export function findIncidentByNumber(db: Db, organizationId: number, number: num
 /** An incident that a user resolved while its alerts were firing. `actor`: who resolved it. */
 export type ResolvedEarly = { readonly incident: IncidentRecord; readonly actor: string | null }
 
-/** Lists the last resolved incident of each suppressed service, unless all its alerts have ended. */
+/** Lists the last resolved incident of each suppressed service, except incidents whose alerts have all ended. */
 export function listResolvedEarly(db: Db, organizationId: number, limit: number): ResolvedEarly[] {
   return listSuppressedIncidents(db, organizationId, limit).flatMap(({ id, rowId }) => {
     const incident = findIncident(db, organizationId, id)

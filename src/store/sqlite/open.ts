@@ -37,7 +37,7 @@ export type Db = {
   /** Returns the most recent file or disk error since the previous call, or null. */
   readonly takeFailure: () => unknown
   readonly checkpoint: Checkpoint
-  /** Rejects if the disk fails. After that, unsynced transactions may be lost, and all further writes are refused. */
+  /** Rejects if the disk fails. After a failure, unsynced transactions may be lost, and writes are refused. */
   readonly sync: () => Promise<void>
   /**
    * Throws if another program deleted or truncated the log. Saves as much data as possible first. The process must end

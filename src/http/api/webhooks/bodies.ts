@@ -148,7 +148,7 @@ function unusable(source: Source, error: unknown, seen: ParseState): ReadBody {
   return { intake: { accepted: [], rejected, group: null }, fault }
 }
 
-/** Names the right webhook in the errors if no item is usable. */
+/** If no item is usable, names the right webhook in the errors. */
 function advised(source: Source, body: unknown, intake: Intake): Intake {
   if (intake.accepted.length > 0 || intake.rejected.length === 0) return intake
   return {

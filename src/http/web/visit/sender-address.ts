@@ -1,4 +1,4 @@
-/** Finds the URL of this server to put into the configuration of senders. */
+/** Finds the server's URL for the configuration of senders. */
 import type { Visit } from './page.ts'
 import { serverAddress } from './visitor.ts'
 
@@ -6,10 +6,10 @@ const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
 /** The host of a server that listens on all interfaces. */
 const WILDCARD = /^(?:0\.0\.0\.0|\[::\])$/
 
-/** `missing`: the settings to change, because the URL works only on this machine. */
+/** `missing`: the settings to change if the URL works only on this machine; otherwise empty. */
 export type SenderAddress = { readonly address: string; readonly missing: readonly string[] }
 
-/** Returns where the visitor reaches this server, or its public URL if that is the only one for other machines. */
+/** Returns the URL at which the visitor reaches this server, or its public URL if only that works on other machines. */
 export function senderAddress(visit: Visit): SenderAddress {
   const own = serverAddress(visit.c, visit)
   const { url, publicUrl } = visit.server.listening() ?? { url: own, publicUrl: own }
