@@ -45,7 +45,7 @@ export const KEYS = {
   'user-organization': text('', 'the organization of users from user-header; empty: the only organization'),
   'user-scopes': list(
     'the scopes of users from user-header (default: read, write)',
-    'a list of read, write, admin',
+    'a list of the scopes read, write and admin',
     (one) => ['read', 'write', 'admin'].includes(one),
   ),
   'path-prefix': text(

@@ -34,7 +34,7 @@ export function readSilences(json: unknown): ReadSilence[] {
     const startsAt = read.success ? parseInstant(read.output.startsAt) : null
     const endsAt = read.success ? parseInstant(read.output.endsAt) : null
     if (!read.success || startsAt === null || endsAt === null) {
-      throw new SyntaxError(`silence ${index} of the array has no matchers, startsAt or endsAt that can be parsed`)
+      throw new SyntaxError(`silence ${index} of the array does not have valid matchers, startsAt and endsAt`)
     }
     const { comment, createdBy, matchers } = read.output
     return {

@@ -89,7 +89,7 @@ function createRequestFigures(own: Own): Metrics['requestsOf'] {
   const histogram = new Histogram({
     ...own,
     name: 'incmon_http_request_seconds',
-    help: 'Time from the headers of a request to its response.',
+    help: 'Time from receiving the headers of a request to sending its response.',
     labelNames: ['route'],
     buckets: REQUEST_SECONDS,
   })

@@ -242,6 +242,6 @@ describe('on a port with TLS', () => {
       async () => lines.length,
       (count) => count === 1,
     )
-    assert.match(log()[0].detail, /^the TLS connection failed \(.+\); does the client trust the certificate\?$/)
+    assert.match(log()[0].detail, /^the TLS connection failed \(.+\); check that the client trusts the certificate$/)
   })
 })

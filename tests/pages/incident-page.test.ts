@@ -89,7 +89,7 @@ test('the page of an incident says what to look at first, and that no person has
   assert.match(html, /class="cause-sentence".*Read the log of the previous run.*What happened when/s)
   assert.match(html, /newest first; nobody has acted yet/)
   await send(`${path}/status`, { status: 'investigating' })
-  assert.doesNotMatch((await browser.get(path)).html, /no person has acted/)
+  assert.doesNotMatch((await browser.get(path)).html, /nobody has acted/)
 })
 
 test('the page of an incident has its cause, picture, suspects, alerts and timeline', async (t) => {

@@ -26,7 +26,7 @@ test('the report counts the incidents in the period, and says how many have a ti
   assert.equal(status, 200)
   assert.match(html, /<title>3 incidents in 90 days · incmon<\/title>/)
   assert.match(html, /1 of 3 is resolved; median 40 min\./)
-  assert.doesNotMatch(html, /more than in the 90 days/)
+  assert.doesNotMatch(html, /more than in the previous 90 days/)
   assert.match(html, /median of 1; mean 40 min\./)
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
 })
@@ -94,14 +94,14 @@ test('the headline compares with the period before if the organization existed t
   const { db, acme, browser } = await threeIncidents(t)
   const young = (await browser.get('/reports')).html
   assert.match(young, /recorded since 13 Mar<.*Recording began on 13 Mar\./s)
-  assert.doesNotMatch(young, /than in the 90 days before/)
+  assert.doesNotMatch(young, /than in the previous 90 days/)
   db.run(db.sql.updateTable('organizations').set({ created_at: NOON - 400 * DAY }))
   assert.match(
     (await browser.get('/reports')).html,
-    /3 incidents in 90 days\. <span class="rest">3 more than in the 90/,
+    /3 incidents in 90 days\. <span class="rest">3 more than in the previous 90/,
   )
   makeIncident(db, acme, makeService(db, acme, 'old'), { created_at: NOON - 100 * DAY })
-  assert.match((await browser.get('/reports')).html, /2 more than in the 90 days before\. 1 of 3 is resolved/)
+  assert.match((await browser.get('/reports')).html, /2 more than in the previous 90 days\. 1 of 3 is resolved/)
 })
 
 test('the number of incidents of a service leads to their list', async (t) => {

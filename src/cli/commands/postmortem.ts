@@ -28,8 +28,16 @@ export function addPostmortem(incident: Command, id: string): void {
     .action(printPostmortem)
   addOrgCommand(incident, 'export', 'export postmortems as Markdown files, one per incident')
     .argument('<dir>', 'the directory to write to; it is created if it does not exist')
-    .option('--from <time>', 'only incidents opened at or after this time, such as 2026-03-14', parseTime('--from'))
-    .option('--to <time>', 'only incidents opened before this time; a date includes the whole day', parseTime('--to'))
+    .option(
+      '--from <time>',
+      'export only incidents opened at or after this time, such as 2026-03-14',
+      parseTime('--from'),
+    )
+    .option(
+      '--to <time>',
+      'export only incidents opened before this time; a date includes the whole day',
+      parseTime('--to'),
+    )
     .option('--force', 'overwrite existing files')
     .action(exportPostmortems)
 }

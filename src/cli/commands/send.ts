@@ -54,7 +54,7 @@ export function addSend(program: Command, now: () => number): void {
     )
     .option('--url <url>', URL_HELP)
     .option('--token <token>', 'the token that replaces {{token}} in the headers (default: INCMON_TOKEN)')
-    .addOption(new Option('--shift <to>', 'shift all times so that the last request is at this time').choices(['now']))
+    .addOption(new Option('--shift <to>', 'shift all times so that the last request has this time').choices(['now']))
     .option(
       '--speed <times>',
       'the replay speed: 60 is sixty times as fast as recorded, 0 is as fast as possible',

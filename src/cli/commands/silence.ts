@@ -36,7 +36,7 @@ type Silence = {
 
 /** @param now returns the current Unix time in milliseconds */
 export function addSilence(program: Command, now: () => number): void {
-  const silence = addCommand(program, 'silence', 'manage silences, which mute alerts for some time')
+  const silence = addCommand(program, 'silence', 'manage silences, which mute alerts for a limited time')
   addOrgCommand(
     silence,
     'add',
@@ -51,7 +51,7 @@ export function addSilence(program: Command, now: () => number): void {
     .option('--start <time>', 'the start time, such as 2026-11-20T22:00Z (default: now)', parseTime('--start'))
     .option(
       '--weekly <span>',
-      'only at these times each week, such as "saturday 22:00-06:00 Europe/Berlin"',
+      'silence alerts only at these times each week, such as "saturday 22:00-06:00 Europe/Berlin"',
       parseWeekly,
     )
     .action((matchers, options) => silenceAlerts(matchers, options, now()))

@@ -9,7 +9,7 @@ const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
   [
     'ImagePullBackOff',
     /not found|manifest unknown|name unknown/i,
-    'The registry has no such image or tag: compare the tag with the tag that the pipeline pushed.',
+    'The registry does not contain the image or tag: compare the tag with the one that the pipeline pushed.',
   ],
   ['ImagePullBackOff', /toomanyrequests|\b429\b/i, 'The registry limits the pull rate: authenticate or use a mirror.'],
   [
@@ -71,7 +71,7 @@ const BY_GROUP: ReadonlyMap<string, string> = new Map([
   ['NetworkNotReady', 'The network of the node is not ready: look at the pods of the network plugin there.'],
   ['FailedCreatePodSandBox', 'The sandbox of the pod could not be created: check the network plugin and the runtime.'],
   ['ErrImageNeverPull', 'The image is not on the node, and the pull policy does not allow the node to pull the image.'],
-  ['InvalidImageName', 'The image name is malformed: check the last change of the name.'],
+  ['InvalidImageName', 'The image name is malformed: check the last change to the image name.'],
   ['ImagePullBackOff', 'The image cannot be pulled: check its name, its tag and the credentials.'],
   ['CreateContainerConfigError', 'A secret, config map or key that the container refers to is missing or wrong.'],
   ['CreateContainerError', 'The runtime could not create the container: read the message and the runtime log.'],

@@ -77,7 +77,7 @@ function mailFault(text: string): string | null {
   const isRight = addresses.every((address) => /^[^\s@<>"(),:;]+@[^\s@<>"(),:;]+\.[^\s@<>"(),:;]+$/.test(address))
   return isRight && addresses.length <= 20
     ? null
-    : 'not an email address; send up to 20, separated by commas, such as team@example.com'
+    : 'not an email address; send up to 20 addresses separated by commas, such as team@example.com'
 }
 
 function parsed(text: string): URL | null {

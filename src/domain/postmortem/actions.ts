@@ -50,7 +50,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'paging',
-    text: `Check the on-call paging for this service: who is paged, how, and why nobody acknowledged within ${PAGED_WITHIN_MINUTES} minutes.`,
+    text: `Check the on-call paging for this service: who is paged, how, and why nobody acknowledged the incident within ${PAGED_WITHIN_MINUTES} minutes.`,
     because: lateAnswer,
   },
   {

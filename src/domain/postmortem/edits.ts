@@ -67,7 +67,7 @@ function requireValid(action: ActionEdit, index: number): void {
   }
   if (action.id.trim() === '') throw refuse('id', 'expected a name')
   if (!knownAction(action.id) && !action.text)
-    throw refuse('text', 'missing; an action that no rule suggested requires a text')
+    throw refuse('text', 'missing; an action requires a text unless a rule suggested the action')
   if (action.due && (!/^\d{4}-\d{2}-\d{2}$/.test(action.due) || parseBound(action.due, 'from') === null)) {
     throw refuse('due', 'expected a date such as 2026-03-31')
   }

@@ -120,7 +120,7 @@ export const alertRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({ ...pageParameters, ...filterParameters }),
     answers: {
-      ...success(listShape(alertShape), 'A page of alerts whose startsAt is at or after from and before to'),
+      ...success(listShape(alertShape), 'A page of alerts with startsAt in the half-open range [from, to)'),
       ...refusals(503),
     },
     handle: async (call) => {

@@ -81,7 +81,7 @@ export const correlationRoutes: readonly Route[] = [
       minScore: v.optional(described(numberParameter(0, 1), 'Only links with at least this score', 0.4)),
     }),
     answers: {
-      ...success(listShape(correlationShape), 'A page of links whose createdAt is at or after from and before to'),
+      ...success(listShape(correlationShape), 'A page of links with createdAt in the half-open range [from, to)'),
       ...refusals(503),
     },
     handle: (call) => answerPage(call, listCorrelations, showCorrelation),

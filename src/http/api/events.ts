@@ -50,7 +50,7 @@ export const eventRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, serviceId: idParameter, source: sourceParameter }),
     answers: {
-      ...success(listShape(eventShape), 'A page of events whose at is at or after from and before to'),
+      ...success(listShape(eventShape), 'A page of events with at in the half-open range [from, to)'),
       ...refusals(503),
     },
     handle: (call) => answerPage(call, listEvents, showEvent),

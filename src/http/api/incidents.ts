@@ -120,7 +120,7 @@ export const incidentRoutes: readonly Route[] = [
       status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status')),
     }),
     answers: {
-      ...success(listShape(incidentShape), 'A page of incidents whose createdAt is at or after from and before to'),
+      ...success(listShape(incidentShape), 'A page of incidents with createdAt in the half-open range [from, to)'),
       ...refusals(503),
     },
     handle: (call) => answerPage(call, listIncidents, showIncident),

@@ -57,7 +57,7 @@ const TAGS = {
   webhooks: 'Senders push events to these endpoints. A 200 response means that the events are on disk.',
   services: 'The monitored workloads, each with its status and score.',
   alerts: 'Problems of services. Many events can belong to one alert.',
-  events: 'The items that senders sent. An event is never changed.',
+  events: 'The items that senders sent. Events never change.',
   incidents: 'Problems that people work on, from the first evidence to the postmortem.',
   correlations: 'Suspected links between a change and a condition of the same service.',
   reports: 'Reliability figures for a period, with their definitions.',

@@ -69,7 +69,7 @@ const organizationShape = v.object({
         alerts: described(shareShape, 'The number of expired alerts, and of all alerts'),
       }),
     ),
-    'The expired records while pruning is paused because more than half of all records have expired; confirm with incmon prune --yes. Null while pruning is not paused',
+    'The expired records. Null unless pruning is paused because more than half of the records have expired. Run incmon prune --yes to confirm the deletion',
   ),
   createdAt: described(instantShape, 'When the organization was created'),
 })

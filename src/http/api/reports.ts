@@ -67,13 +67,14 @@ export const reportRoutes: readonly Route[] = [
   rest({
     method: 'GET',
     path: '/api/reports/reliability',
-    summary: 'Show how often services had incidents, and how fast they were detected, acknowledged and resolved',
+    summary:
+      'Show how often services had incidents, and how quickly incidents were detected, acknowledged and resolved',
     scope: 'read',
     query: v.object(timeParameters),
     answers: {
       ...success(
         reliabilityShape,
-        'Counts the incidents whose createdAt is at or after from and before to; by default, the last 30 days. An undefined figure is null, never 0',
+        'Counts incidents with createdAt in the half-open range [from, to), by default the last 30 days. An undefined figure is null, never 0',
       ),
       ...refusals(503),
     },

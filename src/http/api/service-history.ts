@@ -75,7 +75,7 @@ const changesShape = v.object({
   ),
   lastGoodDeploy: described(
     v.nullable(pipelineShape),
-    'The last deploy before the end of the period that is not linked to any alert; null if there was none within 30 days',
+    'The last deploy before the end of the period that is not linked to any alert; null if there was no such deploy within 30 days',
   ),
 })
 

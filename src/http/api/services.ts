@@ -48,7 +48,7 @@ export const serviceShape = v.object({
   lastAlertAt: described(v.nullable(instantShape), 'The start of the newest alert; null before the first alert'),
   archived: described(
     v.boolean(),
-    'Whether the service is archived: healthy and without events for 14 days. The next event restores it',
+    'Whether the service is archived: healthy and without events for 14 days. The next event restores the service',
     false,
   ),
 })

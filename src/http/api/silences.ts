@@ -70,7 +70,7 @@ const silenceShape = v.object({
     'The number of changes so far. Send this number with a change, so that a conflicting change is rejected',
     1,
   ),
-  status: described(v.picklist(SILENCE_STATUSES), 'A weekly silence is pending between its spans'),
+  status: described(v.picklist(SILENCE_STATUSES), 'Between its weekly spans, a silence is pending'),
   matching: described(countShape, 'The number of firing alerts that are silenced now', 12),
 })
 

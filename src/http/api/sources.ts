@@ -23,7 +23,7 @@ import {
 const senderShape = v.object({
   source: sourceShape,
   cluster: described(v.string(), 'From the token or the cluster label; empty if neither is set', 'production'),
-  receiver: described(v.string(), 'The receiver of Alertmanager or Grafana; otherwise empty', 'incmon'),
+  receiver: described(v.string(), 'The receiver for Alertmanager and Grafana; empty for other senders', 'incmon'),
   events: described(countShape, 'The number of stored items', 1207),
   rejections: described(countShape, 'The number of rejected items', 0),
   lastEventAt: described(v.nullable(instantShape), 'The time of the last stored item; null if no item was stored'),
@@ -34,7 +34,7 @@ const senderShape = v.object({
   ),
   clockOffsetSeconds: described(
     v.number(),
-    'How far the clock of the sender is ahead of the clock of the server; negative if it is behind. incmon corrects the times of the items',
+    'How many seconds the clock of the sender is ahead of the clock of the server; negative if it is behind. incmon corrects the times of the items',
     0,
   ),
   lacksCluster: described(v.boolean(), 'Whether the sender specifies no cluster although another sender does', false),

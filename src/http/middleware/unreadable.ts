@@ -66,6 +66,6 @@ function explain({ code = '', reason = '', rawPacket }: Unreadable): IncmonError
   if (known) return known
   if (code.startsWith('HPE_')) return invalid(`not a valid HTTP/1.1 request (${reason}); see RFC 9112`)
   if (code.startsWith('ERR_SSL_'))
-    return invalid(`the TLS connection failed (${reason}); does the client trust the certificate?`)
+    return invalid(`the TLS connection failed (${reason}); check that the client trusts the certificate`)
   return null
 }

@@ -60,7 +60,7 @@ const Ask: FC<{ view: AcknowledgeView }> = ({ view: { person, channel, fields } 
 const STATES: Readonly<Record<Exclude<IncidentStatus, 'open'>, string>> = {
   investigating: 'This incident is acknowledged: somebody is working on it.',
   identified: 'This incident is acknowledged: somebody has found the cause.',
-  monitoring: 'The problem seems to be over. The incident is being watched.',
+  monitoring: 'The problem seems to be over. The incident is being monitored.',
   resolved: 'This incident is resolved. There is nothing left to acknowledge.',
 }
 

@@ -43,7 +43,7 @@ function connect(path: string): SQLite.Database {
     return openSqlite(path, { timeout: A_LOOK })
   } catch (error) {
     throw new StoreError(
-      `${path} cannot be created or opened (${errorCode(error)}): check its owner and mode, and its directory's`,
+      `${path} cannot be created or opened (${errorCode(error)}): check its owner and mode, and the owner and mode of its directory`,
     )
   }
 }

@@ -38,7 +38,9 @@ const alert = v.looseObject({
     severity: 'critical',
   }),
   annotations: v.optional(
-    described(texts, 'summary becomes the summary of the alert', { summary: '12 % of requests fail' }),
+    described(texts, 'The annotations of the alert; summary is used as the summary of the alert', {
+      summary: '12 % of requests fail',
+    }),
   ),
   startsAt: v.optional(described(text, 'The start, such as 2026-11-20T09:32:30Z; the default is now')),
   endsAt: v.optional(described(text, 'The end; used only if status is resolved', '0001-01-01T00:00:00Z')),
@@ -68,9 +70,12 @@ const ciBody = v.looseObject({
         sha: v.optional(described(text, 'The commit', '9b1c3d5e7f90123456789abcdef0123456789abc')),
         status: described(text, 'The GitLab status', 'failed'),
         created_at: v.optional(
-          described(text, 'When it began, such as 2026-11-20 09:28:00 UTC; the default is now minus the duration'),
+          described(
+            text,
+            'When the pipeline began, such as 2026-11-20 09:28:00 UTC; the default is now minus the duration',
+          ),
         ),
-        finished_at: v.optional(described(v.nullable(text), 'When it ended; the default is now')),
+        finished_at: v.optional(described(v.nullable(text), 'When the pipeline ended; the default is now')),
       }),
       'Required for a pipeline',
     ),

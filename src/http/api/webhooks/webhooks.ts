@@ -18,7 +18,10 @@ import { isLong, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
 const MAX_TRIED = 1_000
 
 const query = v.object({
-  dryRun: described(flagParameter, `Stores nothing; the response says what would happen; at most ${MAX_TRIED} items`),
+  dryRun: described(
+    flagParameter,
+    `If 1, nothing is stored, and the response says what would happen; at most ${MAX_TRIED} items`,
+  ),
 })
 
 const rejectedShape = described(
@@ -45,7 +48,7 @@ const warnings = v.optional(
         warning: described(v.string(), 'The warning', 'status: "fireing" is unknown; the alert is treated as firing'),
       }),
     ),
-    'Problems in stored items that were ignored, if any; at most 100',
+    'Problems that were ignored in stored items, if any; at most 100',
   ),
 )
 const oneShape = {
@@ -76,7 +79,7 @@ const dryRunShape = described(
     rejected: v.optional(rejectedShape),
     warnings,
   }),
-  'With ?dryRun=1: what would happen',
+  'With ?dryRun=1: what would happen to the items',
 )
 
 const ANSWERS: Readonly<Record<Source, v.GenericSchema<unknown, unknown>>> = {
@@ -117,7 +120,8 @@ export const webhookRoutes: readonly Route[] = [
 ]
 
 function webhook(source: Source, carrier: TokenHeader, summary: string, description: string): Route {
-  const stored = 'The events are on disk. With ?dryRun=1: what would happen. Rejected items are listed.'
+  const stored =
+    'The events are on disk. With ?dryRun=1, the response says what would happen. Rejected items are listed.'
   return {
     method: 'POST',
     path: `/api/webhooks/${source}`,

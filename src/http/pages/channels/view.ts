@@ -75,7 +75,7 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
   },
   discord: {
     ...{ name: 'Discord', icon: 'message', label: 'Webhook URL', example: 'https://discord.com/api/webhooks/…' },
-    hint: 'Discord shows it under Edit channel, Integrations, Webhooks.',
+    hint: 'Discord shows the URL under Edit channel, Integrations, Webhooks.',
   },
   teams: {
     ...{ name: 'Teams', icon: 'message', label: 'Workflow URL', example: 'https://….logic.azure.com/workflows/…' },
@@ -83,7 +83,7 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
   },
   telegram: {
     ...{ name: 'Telegram', icon: 'message', label: 'Bot token', example: '123456789:AAE…' },
-    hint: 'BotFather shows it after /newbot.',
+    hint: 'BotFather shows the token after /newbot.',
   },
   ntfy: {
     ...{ name: 'ntfy', icon: 'bell', label: 'Topic URL', example: 'https://ntfy.sh/my-secret-topic' },

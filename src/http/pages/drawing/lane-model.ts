@@ -174,7 +174,7 @@ function scoreText({ score, span }: LanePicture): string {
   const [first, last] = [parts[0], parts.at(-1)]
   if (!first || !last) return ''
   const lowest = parts.reduce((least, { score }) => Math.min(least, score), 100)
-  return `score ${first.score} at the start, ${lowest} at the lowest, ${last.score} at the end`
+  return `score ${first.score} at the start, ${lowest} at the lowest point, ${last.score} at the end`
 }
 
 export type PictureRow = {

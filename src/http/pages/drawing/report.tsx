@@ -101,7 +101,7 @@ const WeekBars: FC<{ week: ReportWeek; x: number; width: number; most: number }>
           />
         )
       })}
-      <title>{`7 days to ${week.label}: ${total}`}</title>
+      <title>{`7 days ending ${week.label}: ${total}`}</title>
       {width >= NARROW || total === most ? (
         <text class="chart-count" x={`${x}%`} y={rounded(y - 5)}>
           {total}

@@ -68,7 +68,7 @@ const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader,
       <span class="second">
         Revision {revision}, written from the record {written(Date.parse(generatedAt), reader)}.{' '}
         {left.length === 0 ? (
-          'People have written all parts.'
+          'All parts have been written.'
         ) : (
           <>
             {left.length} of 6 parts are not written yet:{' '}

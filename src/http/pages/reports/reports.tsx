@@ -100,7 +100,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
 }
 
 /**
- * Returns the rest of the headline, such as `2 fewer than in the 90 days before. 3 of 5 are resolved; median 38 min.`
+ * Returns the rest of the headline, such as `2 fewer than in the previous 90 days. 3 of 5 are resolved; median 38 min.`
  */
 function restOf({ report, before, span }: ReportView): string {
   if (report === null) return ''
@@ -113,7 +113,7 @@ function restOf({ report, before, span }: ReportView): string {
   return parts.flatMap((part) => (part === '' ? [] : [`${part}.`])).join(' ')
 }
 
-/** Returns `2 fewer than in the 90 days before`; '' if there is no previous period. */
+/** Returns `2 fewer than in the previous 90 days`; '' if there is no previous period. */
 function comparison(incidents: number, before: Reliability | null, span: string): string {
   if (before === null) return ''
   const fewer = before.organization.incidents - incidents
@@ -121,9 +121,9 @@ function comparison(incidents: number, before: Reliability | null, span: string)
   return `${amount} in the ${precedingOf(span)}`
 }
 
-/** Returns `90 days before`, or `year before`. */
+/** Returns `previous 90 days` or `previous year`. */
 function precedingOf(span: string): string {
-  return `${span.replace(/^1 /, '')} before`
+  return `previous ${span.replace(/^1 /, '')}`
 }
 
 const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view, report }) => {

@@ -71,7 +71,7 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
   metrics: {
     ...{ id: 'metrics', name: 'Alertmanager', icon: 'pulse', what: 'Alerts from Prometheus' },
     ...{ webhook: '/api/webhooks/metrics', before: 'Paste this into', file: 'alertmanager.yml', after: ' and reload' },
-    tokenHint: 'Save it as incmon-token next to alertmanager.yml.',
+    tokenHint: 'Save the token as incmon-token next to alertmanager.yml.',
     text: ALERTMANAGER,
   },
   cluster: {
@@ -85,7 +85,7 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
     ...{ id: 'ci', name: 'GitLab CI', icon: 'branch', what: 'Pipelines and deploys: what changed' },
     ...{ webhook: '/api/webhooks/ci', before: 'Add this webhook under', file: 'Settings › Webhooks' },
     after: ' of the project',
-    tokenHint: 'It is the secret token of the webhook.',
+    tokenHint: 'Use the token as the secret token of the webhook.',
     text: GITLAB,
   },
   dashboard: {
