@@ -136,7 +136,7 @@ test('a rollout has no project, so an alias is refused', async (t) => {
   const body = { verdict: 'confirmed', alias: true }
   const answer = await request('PATCH', `/api/correlations/${strong.id}`, { token, body })
   assert.deepEqual([answer.status, answer.body.errors[0].path], [400, 'alias'])
-  assert.match(answer.body.detail, /not valid for a rollout, which has no project; omit it/)
+  assert.match(answer.body.detail, /not valid for a rollout, which has no project; omit this field/)
 })
 
 test('if the project of a pipeline is unknown, the error says where to set the alias', async (t) => {

@@ -180,7 +180,7 @@ function noneFound({ searched, incident }: GroupedFacts): Sentence {
 
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
   const named = joinNames(changes.map(changeText))
-  const text = `Other changes in this period are not linked to this incident: ${named}.`
+  const text = `Changes in this period that are not linked to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
 

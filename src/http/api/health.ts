@@ -13,7 +13,13 @@ const okShape = v.object({ status: v.literal('ok') })
 export const checkShape = v.object({
   name: described(v.string(), 'What is checked', 'disk'),
   state: described(v.picklist(['ok', 'failing']), 'The result of the check', 'ok'),
-  detail: v.optional(described(v.string(), 'What is wrong, and what to do', '7 MiB are free; free some disk space')),
+  detail: v.optional(
+    described(
+      v.string(),
+      'What is wrong, and what to do',
+      '7 MiB of disk space is free, which is less than min-free-disk = 8; free some space',
+    ),
+  ),
 })
 const readyShape = v.object({
   status: described(v.literal('ok'), 'Always ok', 'ok'),

@@ -38,7 +38,7 @@ export const TITLES: Readonly<Record<Status, string>> = {
 /** The meaning of each status. The documentation shows these texts. */
 export const MEANINGS: Readonly<Record<Status, string>> = {
   400: 'The request is not JSON or does not match the schema, or a parameter is out of range; errors lists each invalid field',
-  401: 'The token is missing, unknown, expired or revoked. A webhook also returns this if the token does not have the ingest scope',
+  401: 'The token is missing, unknown, expired or revoked. A webhook also returns 401 if the token does not have the ingest scope',
   403: 'The token does not have the scope that this operation requires',
   404: 'The path does not exist, or the record does not exist in the organization of the token',
   405: 'The path does not support this method; the Allow header lists the supported methods',

@@ -111,7 +111,7 @@ export const NEWS: Readonly<Record<NotificationKind, string>> = {
 
 /** Returns a short description of each rule. */
 export function rulesText(rules: readonly Rule[]): readonly string[] {
-  return rules.length === 0 ? ['all changes of all incidents, at any time'] : rules.map(ruleText)
+  return rules.length === 0 ? ['all changes to all incidents, at any time'] : rules.map(ruleText)
 }
 
 function ruleText({ events, minSeverity, services, namespaces, quietHours }: Rule): string {
