@@ -32,7 +32,7 @@ type Source = AlertDraft['source']
 const MAX_ITEM_VALUES = 5_000
 /**
  * The maximum number of alerts in a request, because all their drafts are in memory at once. A 10 MiB body of real
- * alerts contains fewer alerts.
+ * alerts contains fewer than 20,000 alerts.
  */
 const MAX_ALERTS = 20_000
 

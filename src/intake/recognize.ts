@@ -1,6 +1,6 @@
 /**
- * Guesses which sender produced a payload: one that a user wants to try out, or one that a webhook cannot use. A webhook
- * never guesses otherwise, because its path identifies the sender.
+ * Guesses which sender produced a payload when a user tries out a payload or a webhook cannot use one. For all other
+ * payloads, the path of the webhook identifies the sender.
  */
 import type { Source } from '../domain/event/event.ts'
 import { fieldsOf } from './fields.ts'
@@ -35,12 +35,12 @@ const SENDERS: Readonly<Record<Source, string>> = {
   dashboard: 'Grafana',
   ci: 'GitLab',
 }
-/** Alertmanager and Grafana use the same format, so either webhook can parse both. */
+/** Alertmanager and Grafana use the same format, so the webhook for either sender can parse both. */
 const ALERT_LISTS: readonly Source[] = ['metrics', 'dashboard']
 
 /**
- * Replaces the advice in the error about an unusable payload if it was sent to the webhook of another sender.
- * `source`: the webhook.
+ * If an unusable payload was sent to the wrong webhook, replaces the advice in the error with the right webhook.
+ * `source`: the webhook that received the payload.
  */
 export function adviseWebhook(error: string, body: unknown, source: Source): string {
   const meant = recognizeSource(body)

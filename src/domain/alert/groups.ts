@@ -1,4 +1,4 @@
-/** Groups similar alerts, so that a storm becomes one row that shows the labels that differ. */
+/** Groups similar alerts, so that a storm becomes one row. The row shows which labels differ. */
 import type { Labels, Source } from '../event/event.ts'
 import { formatCount, ordered } from '../postmortem/words.ts'
 import { rank, type Severity } from '../severity.ts'

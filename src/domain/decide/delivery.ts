@@ -53,7 +53,7 @@ export type Receipt = {
   /** One event UUID per accepted item, in order. */
   readonly eventIds: string[]
   readonly rejected: { readonly index: number; readonly error: string }[]
-  /** Warnings about problems that were ignored in accepted items. Absent if there are no warnings. */
+  /** Warnings about ignored problems in accepted items. Absent if there are no warnings. */
   readonly warnings?: readonly Warning[]
   /** Whether every item merely repeats the last event of its alert. */
   readonly isRepeat: boolean

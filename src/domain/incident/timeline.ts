@@ -107,7 +107,10 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   return { ...common, text: words, ref: ref ?? incident, source: isReported ? alert.source : null }
 }
 
-/** Returns the first status that a user set, unless it is `resolved`. Setting it acknowledged the incident. */
+/**
+ * Returns the first status that a user set, unless that status is `resolved`. Setting this status acknowledged the
+ * incident.
+ */
 function acknowledgementIn(entries: readonly EntryFact[]): EntryFact | undefined {
   const moves = entries.filter(({ kind, actor }) => kind === 'status' && actor !== null)
   const [first] = ordered(moves, ({ at }) => [at])

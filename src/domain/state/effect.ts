@@ -58,7 +58,7 @@ export type Effect =
   | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
   | { readonly kind: 'event-stored'; readonly event: StoredEvent }
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
-  /** `before`: null if new. */
+  /** `before`: the previous state; null if the record is new. */
   | { readonly kind: 'sender-changed'; readonly before: LiveSender | null; readonly after: LiveSender }
   | { readonly kind: 'group-changed'; readonly before: LiveGroup | null; readonly after: LiveGroup }
   /**
