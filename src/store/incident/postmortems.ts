@@ -33,7 +33,9 @@ export function findLastRevision(db: Db, incidentId: number): { readonly revisio
   return db.first(all.orderBy('revision', 'desc').limit(1)) ?? { revision: 0, edits: '{}' }
 }
 
-export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits'> & {
+/** `document` is JSON, because a thread returns a large text much faster than many objects. */
+export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits' | 'document'> & {
+  readonly document: string
   readonly id: string
   readonly incidentId: number
 }
@@ -49,7 +51,7 @@ export function insertPostmortem(db: Db, made: NewPostmortem): void {
       incident_id: made.incidentId,
       revision: made.revision,
       state: 'draft',
-      document: JSON.stringify(made.document),
+      document: made.document,
       edits: findLastRevision(db, made.incidentId).edits,
       generated_at: made.generatedAt,
     }),

@@ -21,6 +21,7 @@ export function generatePostmortem(
   const plan = findOrganization(db, incident.organizationId)?.plan ?? 'Free'
   if (!hasPostmortems(plan)) return null
   const revision = findLastRevision(db, incident.rowId).revision + 1
-  const document = generate({ ...findIncidentFacts(db, incident, at, entries), revision, generatedAt: at })
+  const facts = findIncidentFacts(db, incident, at, entries)
+  const document = JSON.stringify(generate({ ...facts, revision, generatedAt: at }))
   return { id, incidentId: incident.rowId, revision, document, generatedAt: at }
 }
