@@ -1,11 +1,13 @@
 /** Silences and the alerts they apply to. */
 
+import type { Selectable } from 'kysely'
 import type { Labels } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { LiveSilence } from '../domain/state/live.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
+import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** `matching`: the number of firing alerts that the silence applies to. */
@@ -170,22 +172,7 @@ function columnsOf({ matchers, startsAt, endsAt, schedule, comment, changesAt, r
   }
 }
 
-type SilenceRow = {
-  id: number
-  uuid: Buffer
-  matchers: string
-  starts_at: number
-  ends_at: number
-  schedule: string | null
-  comment: string
-  created_by: string
-  created_at: number
-  revision: number
-  organization_id: number
-  changes_at: number | null
-}
-
-function toRecord(row: SilenceRow): LiveSilence {
+function toRecord(row: Selectable<Schema['silences']>): LiveSilence {
   return {
     rowId: row.id,
     id: uuidFromBytes(row.uuid),

@@ -9,7 +9,7 @@ import { listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'
 import { findLastGoodDeploy, listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
 import { listEventsOfAlert } from './events.ts'
-import { listAlertsOfIncident } from './history/alert-search.ts'
+import { listNewestOfIncident } from './history/alert-search.ts'
 import {
   findIncident,
   findOpenIncidentCounts,
@@ -75,9 +75,9 @@ export function findServices(
 }
 
 /** Lists the `limit` newest alerts and the `limit` strongest links of an incident. */
-export function findIncidentRecords(db: Db, organizationId: number, { id, rowId }: IncidentRecord, limit: number) {
+export function findIncidentRecords(db: Db, organizationId: number, { rowId }: IncidentRecord, limit: number) {
   return {
-    alerts: listAlertsOfIncident(db, organizationId, { incidentId: id }, { page: 1, limit }).items,
+    alerts: listNewestOfIncident(db, rowId, limit),
     links: listCorrelationsOfIncident(db, organizationId, rowId, limit),
   }
 }

@@ -2,6 +2,7 @@
 import type { Outcome } from '../correlation/change.ts'
 import type { Band, Reason } from '../correlation/correlation.ts'
 import type { Source } from '../event/event.ts'
+import type { TimelineRow } from '../incident/timeline-rows.ts'
 import type { Severity } from '../severity.ts'
 
 /** A generated sentence and its evidence: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
@@ -63,17 +64,7 @@ export type Postmortem = {
 
 export type PostmortemState = 'draft' | 'final'
 
-export type TimelineRowText = {
-  readonly at: string
-  readonly until: string
-  readonly kind: string
-  readonly text: string
-  readonly actor: string | null
-  readonly source: Source | null
-  readonly ref: string
-  readonly count: number
-  readonly seen: number
-}
+export type TimelineRowText = Omit<TimelineRow, 'at' | 'until'> & { readonly at: string; readonly until: string }
 
 /**
  * A change with its linked conditions. `score` and `band` are those of the suspect, and `reasons` are those of the best

@@ -78,15 +78,19 @@ export function listAlertsOfIncident(
   if (!incident || service === undefined) return { items: [], total: 0 }
   const all = db.sql.selectFrom('alerts').where('incident_id', '=', incident.id)
   const matching = narrowed(service === null ? all : all.where(sql<number>`+service_id`, '=', service), filter)
-  // An alert storm has thousands of alerts. Only the alerts on the page are read in full.
-  const ids = db.all(newest(matching).select('id').limit(page.limit).offset(offsetOf(page)))
-  return {
-    items: listAlertsByRowId(
-      db,
-      ids.map(({ id }) => id),
-    ),
-    total: countOf(db, matching),
-  }
+  return { items: pageOf(db, matching, page), total: countOf(db, matching) }
+}
+
+/** Lists the newest `limit` alerts of an incident. */
+export function listNewestOfIncident(db: Db, incidentRowId: number, limit: number): AlertRecord[] {
+  return pageOf(db, db.sql.selectFrom('alerts').where('incident_id', '=', incidentRowId), { page: 1, limit })
+}
+
+/** An alert storm has thousands of alerts. Only the alerts on the page are read in full. */
+function pageOf(db: Db, alerts: Alerts, page: Page): AlertRecord[] {
+  const ids = db.all(newest(alerts).select('id').limit(page.limit).offset(offsetOf(page)))
+  const rowIds = ids.map(({ id }) => id)
+  return listAlertsByRowId(db, rowIds)
 }
 
 type Counter = (from: number, before: number) => number

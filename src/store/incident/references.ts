@@ -79,12 +79,12 @@ function reachOf(
 ): IncidentReferences {
   const { scalingsFrom: changesFrom, from, to } = searchedSpan(incident, now)
   const [span, wide] = [
-    { organizationId, from, to, nth: MAX_EVENTS - 1 },
-    { organizationId, from: changesFrom, to, nth: MAX_EVENTS - 1 },
+    { owner: organizationId, from, to, nth: MAX_EVENTS - 1 },
+    { owner: organizationId, from: changesFrom, to, nth: MAX_EVENTS - 1 },
   ]
   const services = incident.services.map((serviceId) => {
-    const eventsTo = db.first(nthTold, { serviceId, from, to, nth: MAX_EVENTS_PER_SERVICE - 1 })?.at ?? to
-    const newest = db.first(nthScaling, { serviceId, from: changesFrom, to, nth: MAX_SCALINGS - 1 })
+    const eventsTo = db.first(nthTold, { owner: serviceId, from, to, nth: MAX_EVENTS_PER_SERVICE - 1 })?.at ?? to
+    const newest = db.first(nthScaling, { owner: serviceId, from: changesFrom, to, nth: MAX_SCALINGS - 1 })
     return [serviceId, { eventsTo, scalingsFrom: newest?.at ?? changesFrom }] as const
   })
   return {
@@ -96,18 +96,23 @@ function reachOf(
   }
 }
 
-type Nth = { organizationId: number; from: number; to: number; nth: number }
+/** `owner`: the row id of an organization or a service. */
+type Nth = { owner: number; from: number; to: number; nth: number }
 
 // Uses literals instead of parameters, so that SQLite can use the partial indexes.
 const isTrouble = sql<boolean>`source = 'cluster' AND kind = 'firing'`
 const isChange = sql<boolean>`kind = 'change'`
-const nthTrouble = query<Nth>()((builder, hole) => nthEvent(builder, hole).where(isTrouble))
-const nthChange = query<Nth>()((builder, hole) => nthEvent(builder, hole).where(isChange))
+const nthTrouble = query<Nth>()((builder, hole) =>
+  nthEvent(builder, hole, 'organization_id').where(isTrouble).orderBy('at', 'desc'),
+)
+const nthChange = query<Nth>()((builder, hole) =>
+  nthEvent(builder, hole, 'organization_id').where(isChange).orderBy('at', 'desc'),
+)
 const nthAlert = query<Nth>()((builder, hole) =>
   builder
     .selectFrom('alerts')
     .select('starts_at as at')
-    .where('organization_id', '=', hole('organizationId'))
+    .where('organization_id', '=', hole('owner'))
     .where('starts_at', '>=', hole('from'))
     .where('starts_at', '<=', hole('to'))
     .where('last_seen_at', '>=', hole('from'))
@@ -116,34 +121,24 @@ const nthAlert = query<Nth>()((builder, hole) =>
     .offset(hole('nth')),
 )
 
-type NthOfService = { serviceId: number; from: number; to: number; nth: number }
-
-const nthTold = query<NthOfService>()((builder, hole) =>
-  nthOfService(builder, hole).where('kind', 'in', TIMELINE_KINDS).orderBy('at'),
+const nthTold = query<Nth>()((builder, hole) =>
+  nthEvent(builder, hole, 'service_id').where('kind', 'in', TIMELINE_KINDS).orderBy('at'),
 )
-const nthScaling = query<NthOfService>()((builder, hole) =>
-  nthOfService(builder, hole).where(isChange).orderBy('at', 'desc'),
+const nthScaling = query<Nth>()((builder, hole) =>
+  nthEvent(builder, hole, 'service_id').where(isChange).orderBy('at', 'desc'),
 )
 
-function nthOfService(builder: Db['sql'], hole: <Name extends keyof NthOfService>(name: Name) => NthOfService[Name]) {
+function nthEvent(
+  builder: Db['sql'],
+  hole: <Name extends keyof Nth>(name: Name) => Nth[Name],
+  owner: 'organization_id' | 'service_id',
+) {
   return builder
     .selectFrom('events')
     .select('at')
-    .where('service_id', '=', hole('serviceId'))
+    .where(owner, '=', hole('owner'))
     .where('at', '>=', hole('from'))
     .where('at', '<=', hole('to'))
-    .limit(1)
-    .offset(hole('nth'))
-}
-
-function nthEvent(builder: Db['sql'], hole: <Name extends keyof Nth>(name: Name) => Nth[Name]) {
-  return builder
-    .selectFrom('events')
-    .select('at')
-    .where('organization_id', '=', hole('organizationId'))
-    .where('at', '>=', hole('from'))
-    .where('at', '<=', hole('to'))
-    .orderBy('at', 'desc')
     .limit(1)
     .offset(hole('nth'))
 }

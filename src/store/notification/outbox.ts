@@ -137,26 +137,22 @@ const items = query<{ leaderId: number }>()((sql, hole) =>
 
 /** Finds the receiver's id for the first message about an incident, or null if unknown. */
 export function findRemoteId(db: Db, channelId: number, incidentId: string): string | null {
-  const first = db.sql
-    .selectFrom('outbox')
-    .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
-    .select('remote_id')
-    .where('incidents.uuid', '=', uuidBytes(incidentId))
-    .where('channel_id', '=', channelId)
-    .where('remote_id', 'is not', null)
-  return db.first(first.orderBy('outbox.id').limit(1))?.remote_id ?? null
+  const known = messagesAbout(db, channelId, incidentId).select('remote_id').where('remote_id', 'is not', null)
+  return db.first(known.orderBy('outbox.id').limit(1))?.remote_id ?? null
 }
 
 /** Returns whether any message about the incident was delivered to the channel. */
 export function hasDelivered(db: Db, channelId: number, incidentId: string): boolean {
-  const delivered = db.sql
+  const delivered = messagesAbout(db, channelId, incidentId).where('outbox.status', '=', 'delivered')
+  return db.first(delivered.select('outbox.id').limit(1)) !== undefined
+}
+
+function messagesAbout(db: Db, channelId: number, incidentId: string) {
+  return db.sql
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
-    .select('outbox.id')
     .where('incidents.uuid', '=', uuidBytes(incidentId))
     .where('channel_id', '=', channelId)
-    .where('outbox.status', '=', 'delivered')
-  return db.first(delivered.limit(1)) !== undefined
 }
 
 type Attempt = { readonly status: number | null; readonly detail: string | null; readonly remoteId: string | null }

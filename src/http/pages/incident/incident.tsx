@@ -5,6 +5,7 @@ import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, formatMoment } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { isolated } from '../kit/bidi.ts'
+import { Ranges } from '../kit/choice.tsx'
 import { Action } from '../kit/form.tsx'
 import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
@@ -212,16 +213,6 @@ export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, 
       <LanesTable picture={picture} />
     </div>
   </section>
-)
-
-const Ranges: FC<{ ranges: IncidentView['ranges'] }> = ({ ranges }) => (
-  <nav class="segments" aria-label="Span">
-    {ranges.map(({ text, href, current }) => (
-      <a href={href} aria-current={current ? 'true' : undefined}>
-        {text}
-      </a>
-    ))}
-  </nav>
 )
 
 const Legend: FC = () => (

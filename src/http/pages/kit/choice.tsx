@@ -1,4 +1,4 @@
-/** Form controls for choices: radio buttons, menus, checkboxes and time zones. */
+/** Choices: radio buttons, menus, checkboxes, time zones, and links to other periods. */
 import type { FC } from 'hono/jsx'
 import { TIME_ZONES, WEEKDAYS } from '../../../domain/time-zone.ts'
 import { control, type Fault, Field } from './form.tsx'
@@ -79,4 +79,17 @@ export const ZoneNames: FC = () => (
       <option>{zone}</option>
     ))}
   </datalist>
+)
+
+/** Links that choose the period that a page shows. */
+export const Ranges: FC<{
+  ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]
+}> = ({ ranges }) => (
+  <nav class="segments" aria-label="Span">
+    {ranges.map(({ text, href, current }) => (
+      <a href={href} aria-current={current ? 'true' : undefined}>
+        {text}
+      </a>
+    ))}
+  </nav>
 )

@@ -1,5 +1,6 @@
 /** The page shown if there is no postmortem. The page explains why, and what to do. */
 import type { FC } from 'hono/jsx'
+import { Crumbs } from '../kit/section.tsx'
 
 type Props = {
   readonly incident: { readonly number: string; readonly href: string; readonly resolved: boolean }
@@ -11,15 +12,7 @@ export const NO_POSTMORTEM = 'There is no postmortem'
 
 export const NoPostmortemPage: FC<Props> = ({ incident, hasPlan }) => (
   <>
-    <ul class="crumbs">
-      <li>
-        <a href="/incidents">Incidents</a>
-      </li>
-      <li>
-        <a href={incident.href}>{incident.number}</a>
-      </li>
-      <li>Postmortem</li>
-    </ul>
+    <Crumbs path={[['Incidents', '/incidents'], [incident.number, incident.href], ['Postmortem']]} />
     <div class="title">
       <h1>{NO_POSTMORTEM}.</h1>
     </div>

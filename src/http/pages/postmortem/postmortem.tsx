@@ -12,6 +12,7 @@ import {
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/form.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
+import { Crumbs } from '../kit/section.tsx'
 import { EditableText, type Numbers, Sentences } from './parts.tsx'
 import { Actions, Change, Evidence, Figure, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'
 import type { PartName, PostmortemView } from './view.ts'
@@ -21,25 +22,17 @@ const WIDTHS = { wide: 520, narrow: 280 }
 export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   const { incident, document } = view
   const numbers: Numbers = new Map(document.evidence.records.map(({ ref }, index) => [ref, index + 1]))
-  const left = new Set(unwritten(document).map(({ section }) => section))
+  const left = unwritten(document)
   return (
     <>
-      <ul class="crumbs no-print">
-        <li>
-          <a href="/incidents">Incidents</a>
-        </li>
-        <li>
-          <a href={incident.href}>{incident.number}</a>
-        </li>
-        <li>Postmortem</li>
-      </ul>
-      <Bar view={view} />
+      <Crumbs path={[['Incidents', '/incidents'], [incident.number, incident.href], ['Postmortem']]} />
+      <Bar view={view} left={left} />
       <div class="document">
         <nav class="contents no-print" aria-label="Sections">
           {SECTIONS.map((name) => (
             <a href={`#${slug(name)}`}>
               {name}
-              {left.has(name) ? <span class="quiet"> to write</span> : null}
+              {left.some(({ section }) => section === name) ? <span class="quiet"> to write</span> : null}
             </a>
           ))}
         </nav>
@@ -58,10 +51,10 @@ function written(at: number, reader: Reader): string {
   return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`
 }
 
-const Bar: FC<{ view: PostmortemView }> = ({ view: { incident, document, reader, csrf, canWrite } }) => {
+const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }) => {
+  const { incident, document, reader, csrf, canWrite } = view
   const { state, revision, generatedAt } = document.header
   const address = `${incident.href}/postmortem`
-  const left = unwritten(document)
   return (
     <div class="card postmortem-bar no-print">
       {state === 'draft' ? <Badge level="warning" text="Draft" /> : <Badge level="healthy" text="Final" />}

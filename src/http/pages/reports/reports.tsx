@@ -5,6 +5,7 @@ import type { Reliability, Spread } from '../../../domain/report/report.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatDate, formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
+import { Ranges } from '../kit/choice.tsx'
 import { Mark, ServiceName } from '../kit/mark.tsx'
 import { Card, Section } from '../kit/section.tsx'
 
@@ -45,13 +46,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
           {reportTitle(view)}. <span class="rest">{restOf(view)}</span>
         </h1>
         <span class="row no-print">
-          <nav class="segments" aria-label="Span">
-            {ranges.map(({ text, href, current }) => (
-              <a href={href} aria-current={current ? 'true' : undefined}>
-                {text}
-              </a>
-            ))}
-          </nav>
+          <Ranges ranges={ranges} />
           <a class="button small" href={csvHref}>
             CSV
           </a>

@@ -24,26 +24,23 @@ const FIELDS = [
 export const tokenPages: readonly PageRoute[] = [
   page({ method: 'GET', path: '/settings/tokens', scope: 'admin', handle: (visit) => showTokens(visit) }),
   page({ method: 'POST', path: '/settings/tokens', scope: 'admin', handle: makeToken }),
-  page({
-    method: 'POST',
-    path: '/settings/tokens/:id/revoke',
-    scope: 'admin',
-    handle: async (visit) => {
-      await visit.store.run(revokeToken, visit.visitor.organizationId, visit.id)
-      return redirect(visit, '/settings/tokens', 'token-revoked')
-    },
-  }),
+  endPage('/settings/tokens', 'revoke', revokeToken, 'token-revoked'),
   page({ method: 'GET', path: '/settings/sessions', scope: 'admin', handle: showSessions }),
-  page({
-    method: 'POST',
-    path: '/settings/sessions/:id/end',
-    scope: 'admin',
-    handle: async (visit) => {
-      await visit.store.run(endSession, visit.visitor.organizationId, visit.id)
-      return redirect(visit, '/settings/sessions', 'session-ended')
-    },
-  }),
+  endPage('/settings/sessions', 'end', endSession, 'session-ended'),
 ]
+
+function endPage(
+  list: string,
+  action: string,
+  operation: typeof revokeToken,
+  done: 'token-revoked' | 'session-ended',
+): PageRoute {
+  const handle = async (visit: Visit) => {
+    await visit.store.run(operation, visit.visitor.organizationId, visit.id)
+    return redirect(visit, list, done)
+  }
+  return page({ method: 'POST', path: `${list}/:id/${action}`, scope: 'admin', handle })
+}
 
 async function showTokens(
   visit: Visit,
