@@ -39,12 +39,12 @@ export function countAlerts(db: Db, begun: readonly Begun[]): void {
     countOneMore(organizations, organizationId, part)
     countOneMore(services, serviceId, part)
   }
-  for (const [organizationId, counted] of countsOf(organizations))
-    db.run(addToOrganization, { organizationId, ...counted })
-  for (const [serviceId, counted] of countsOf(services)) db.run(addToService, { serviceId, ...counted })
+  forEachCount(organizations, (organizationId, level, part, alerts) =>
+    db.run(addToOrganization, { organizationId, level, part, alerts }),
+  )
+  forEachCount(services, (serviceId, level, part, alerts) => db.run(addToService, { serviceId, level, part, alerts }))
 }
 type Begun = { readonly organizationId: number; readonly serviceId: number; readonly startsAt: number }
-type Counted = Part & { readonly level: 0 | 1 }
 type Counts = Map<number, Map<number, number>>
 
 function countOneMore(counts: Counts, key: number, part: number): void {
@@ -53,14 +53,14 @@ function countOneMore(counts: Counts, key: number, part: number): void {
   counts.set(key, parts)
 }
 
-/** Returns each count for its five-minute slot (level 0) and again for its day (level 1). */
-function countsOf(counts: Counts): [number, Counted][] {
-  return [...counts].flatMap(([key, parts]) =>
-    [...parts].flatMap(([part, alerts]): [number, Counted][] => [
-      [key, { level: 0, part, alerts }],
-      [key, { level: 1, part: Math.trunc(part / PARTS_OF_DAY), alerts }],
-    ]),
-  )
+/** Calls `add` for each count: for its five-minute slot (level 0) and again for its day (level 1). */
+function forEachCount(counts: Counts, add: (key: number, level: 0 | 1, part: number, alerts: number) => void): void {
+  counts.forEach((parts, key) => {
+    parts.forEach((alerts, part) => {
+      add(key, 0, part, alerts)
+      add(key, 1, Math.trunc(part / PARTS_OF_DAY), alerts)
+    })
+  })
 }
 
 const addToOrganization = query<{ organizationId: number; level: number; part: number; alerts: number }>()(

@@ -19,7 +19,7 @@ export type SavedAlert = {
 /** Inserts and counts new alerts, and saves changed alerts. */
 export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
   const made = alerts.filter(({ before }) => before === null)
-  insertRows(db, 'alerts', made, insertable)
+  insertRows(db, 'alerts', made, rowOf)
   countAlerts(
     db,
     made.map(({ after }) => ({
@@ -28,25 +28,25 @@ export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
       startsAt: after.alert.startsAt,
     })),
   )
-  for (const saved of alerts) if (saved.before) updateAlert(db, saved, saved.before)
-}
-
-function insertable({ after, texts, settledAt }: SavedAlert) {
-  return {
-    // Spread first, because V8 copies the object repeatedly when a spread appends fields to it.
-    ...rowOf(after, settledAt),
-    id: after.rowId,
-    uuid: uuidBytes(after.id),
-    labels: JSON.stringify(texts?.labels ?? {}),
-    annotations: JSON.stringify(texts?.annotations ?? {}),
-    links: JSON.stringify(texts?.links ?? {}),
+  for (const saved of alerts) {
+    if (saved.before === null) continue
+    const before = { before: saved.before, after: saved.before, texts: null, settledAt: null }
+    updateRow(db, 'alerts', saved.after.rowId, rowOf(saved), rowOf(before))
   }
 }
 
-/** Returns the columns that can change, except the texts. */
-function rowOf(live: LiveAlert, settledAt: number | null) {
+const UNCHANGED = Buffer.alloc(0)
+
+/** Returns the row of an alert. For an update, the UUID and unchanged texts are empty. */
+function rowOf({ before, after: live, texts, settledAt }: SavedAlert) {
   const { alert, lastEvent } = live
+  // The fields are listed one by one, because V8 copies the object repeatedly when fields are added to a spread.
   return {
+    id: live.rowId,
+    uuid: before ? UNCHANGED : uuidBytes(live.id),
+    labels: before ? '' : textOf(texts?.labels),
+    annotations: textOf(texts?.annotations),
+    links: textOf(texts?.links),
     organization_id: live.organizationId,
     service_id: live.serviceId,
     incident_id: live.incidentId,
@@ -78,6 +78,10 @@ function rowOf(live: LiveAlert, settledAt: number | null) {
   }
 }
 
+function textOf(fields: object | undefined): string {
+  return fields === undefined ? '' : JSON.stringify(fields)
+}
+
 /** Most alerts have no evidence and share this text. */
 const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
 const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
@@ -92,9 +96,4 @@ function fingerprintsText({ fingerprints, alert }: LiveAlert): string | null {
     only.ended === (alert.status === 'resolved')
   if (isPlain) return null
   return JSON.stringify(fingerprints.map(({ fingerprint, startedAt, ended }) => [fingerprint, startedAt, ended]))
-}
-
-function updateAlert(db: Db, { after, texts, settledAt }: SavedAlert, before: LiveAlert): void {
-  const changed = texts && { annotations: JSON.stringify(texts.annotations), links: JSON.stringify(texts.links) }
-  updateRow(db, 'alerts', after.rowId, { ...rowOf(after, settledAt), ...changed }, rowOf(before, null))
 }

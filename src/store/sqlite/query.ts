@@ -81,8 +81,8 @@ class Hole {
 type TableName = keyof Schema & string
 type NewRow<Table extends TableName> = Insertable<Schema[Table]>
 
-/** The statements of `insertRows` and `updateRow` by table and columns. */
-const queries = new Map<string, Query<object, never>>()
+/** The statements of `insertRows` and `updateRow` by kind, table and columns. */
+const texts = new Map<string, string>()
 
 /**
  * Inserts one row per item, in order. All rows must have the same columns. Multi-row statements are not faster, because
@@ -114,8 +114,13 @@ export function updateRow<Table extends TableName>(
   before: object,
 ): void {
   const [old, row] = [before, values] as [Record<string, unknown>, Record<string, unknown>]
-  const columns = Object.keys(row).filter((column) => row[column] !== old[column])
-  if (columns.length > 0) db.run(update(table, columns), { ...row, id })
+  const [columns, changed]: [string[], unknown[]] = [[], []]
+  for (const column in row) {
+    if (row[column] === old[column]) continue
+    columns.push(column)
+    changed.push(row[column])
+  }
+  if (columns.length > 0) db.run(update(table, columns), changed.concat(id))
 }
 
 /** A record before the batch (null if new) and after the batch. */
@@ -140,30 +145,36 @@ export function saveChanges<Table extends TableName, Live extends { readonly row
 }
 
 function insertion(table: TableName, columns: readonly string[]): Query<object, never> {
-  return cached(`insert ${table} ${columns}`, columns, (sample) => builder.insertInto(table).values(sample as never))
-}
-
-function update(table: TableName, columns: readonly string[]): Query<object, never> {
-  return cached(`update ${table} ${columns}`, [...columns, 'id'], ({ id, ...sample }) =>
-    builder
-      .updateTable(table)
-      .set(sample as never)
-      .where('id' as never, '=', id as never),
-  )
-}
-
-function cached(
-  key: string,
-  columns: readonly string[],
-  build: (sample: Record<string, unknown>) => Compilable,
-): Query<object, never> {
-  const known = queries.get(key)
-  if (known) return known
-  const made: Query<object, never> = {
-    text: build(Object.fromEntries(columns.map((column) => [column, 0]))).compile().sql,
-    // Different rows may list their columns in different orders.
-    parameters: (row) => columns.map((column) => (row as Record<string, unknown>)[column]),
+  // Each row overwrites the values of the previous row, because a new array per row would be garbage immediately.
+  const values: unknown[] = []
+  return {
+    text: textOf('insert', table, columns),
+    parameters: (row) => {
+      // Different rows may list their columns in different orders.
+      for (let index = 0; index < columns.length; index += 1)
+        values[index] = (row as Record<string, unknown>)[columns[index] ?? '']
+      return values
+    },
   }
-  queries.set(key, made)
-  return made
+}
+
+function update(table: TableName, columns: readonly string[]): Query<unknown[], never> {
+  return { text: textOf('update', table, columns), parameters: (values) => values }
+}
+
+function textOf(kind: 'insert' | 'update', table: TableName, columns: readonly string[]): string {
+  const key = `${kind} ${table} ${columns}`
+  const known = texts.get(key)
+  if (known !== undefined) return known
+  const sample = Object.fromEntries(columns.map((column) => [column, 0])) as never
+  const made =
+    kind === 'insert'
+      ? builder.insertInto(table).values(sample)
+      : builder
+          .updateTable(table)
+          .set(sample)
+          .where('id' as never, '=', 0 as never)
+  const text = made.compile().sql
+  texts.set(key, text)
+  return text
 }
