@@ -74,7 +74,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
         deciding.contexts.clear()
         break
       }
-      if (!input.prepared && effects.some(({ kind }) => kind === 'postmortem-due')) {
+      if (isAlone && !input.prepared && effects.some(({ kind }) => kind === 'postmortem-due')) {
         throw new PostmortemsDue([...effects], now)
       }
       if (isAlone && prepared) save = prepared.save

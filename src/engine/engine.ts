@@ -13,7 +13,7 @@ import type { Effect } from '../domain/state/effect.ts'
 import { createState, type OrganizationState } from '../domain/state/state.ts'
 import { type Batch, decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
 import { createEnvironment } from './environment.ts'
-import { createLargeQueue, isLarge, unavailable } from './large.ts'
+import { countItems, createLargeQueue, isLarge, unavailable } from './large.ts'
 import { createQueue, type Queued } from './queue.ts'
 import type { EngineStore } from './store.ts'
 import { sweep } from './sweep.ts'
@@ -158,7 +158,7 @@ export function createEngine(
       admit(delivery.source)
       if (delivery.dryRun) return tryDelivery(delivery)
       if (isLarge(delivery, largest)) return large.store(delivery)
-      const items = delivery.intake.accepted.length + delivery.intake.rejected.length
+      const items = countItems(delivery)
       pendingItems += items
       try {
         return (await take(delivery)).receipt
@@ -223,17 +223,18 @@ async function withLinks(
 }
 
 /** Counts stored deliveries and items. A chunked delivery is counted once, with its last chunk. */
-function count(inputs: readonly Queued[], { outcomes }: Batch): Omit<Committed, 'milliseconds'> {
+function count(inputs: readonly Queued[], { outcomes }: Pick<Batch, 'outcomes'>): Omit<Committed, 'milliseconds'> {
   const sum = { deliveries: 0, items: 0, rejected: 0, repeated: 0 }
   outcomes.forEach((result, index) => {
     const delivery = inputs[index]?.delivery
     if (!delivery || 'error' in result) return
-    const { kind } = result.outcome as Received
+    const { kind, receipt } = result.outcome as Received
+    const before = delivery.part?.before?.receipt
     if (kind !== 'part') sum.deliveries += 1
     if (kind === 'repeated') sum.repeated += 1
     else {
-      sum.items += delivery.intake.accepted.length
-      sum.rejected += delivery.intake.rejected.length
+      sum.items += receipt.eventIds.length - (before?.eventIds.length ?? 0)
+      sum.rejected += receipt.rejected.length - (before?.rejected.length ?? 0)
     }
   })
   return sum

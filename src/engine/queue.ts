@@ -29,6 +29,9 @@ export type Queue = {
   readonly drained: () => Promise<void>
 }
 
+/** What remains of a batch once it is saved. */
+export type Answers = Omit<Batch, 'effects'>
+
 export type QueueDeps = {
   readonly store: Pick<EngineStore, 'sync' | 'faultOf' | 'prepare'>
   readonly now: () => number
@@ -40,7 +43,7 @@ export type QueueDeps = {
    * Called once a batch is on disk and its requests have been answered. `milliseconds`: the time since the batch
    * started.
    */
-  readonly committed: (inputs: readonly Queued[], batch: Batch, milliseconds: number) => void
+  readonly committed: (inputs: readonly Queued[], batch: Answers, milliseconds: number) => void
 }
 
 /**
@@ -48,7 +51,7 @@ export type QueueDeps = {
  * batch rewrites the same index pages, so a longer batch writes fewer pages per alert. A read waits for at most one
  * batch.
  */
-const BATCH_MS = 40
+const BATCH_MS = 45
 const BATCH_INPUTS = 512
 /** How long to retry, in milliseconds, while another process holds the database lock. Some senders never retry. */
 const RETRY_MS = 5_000
@@ -136,23 +139,24 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
       return decidedMs * wholeByDecided > BATCH_MS
     }
     try {
-      const batch = await decide(taken, isEnough)
-      postmortems.watch(batch.effects)
+      const { effects, ...batch } = await decide(taken, isEnough)
+      postmortems.watch(effects)
       lastMs = elapsed() - began
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
       // While a batch is being synced, only one more batch can be decided and saved.
       await answered
-      answered = answer(taken, batch, began)
+      // The effects take too much memory to be kept during the sync.
+      answered = answer(taken, batch, began, effects.length > 0)
       return { count: batch.outcomes.length, retry: [] }
     } catch (error) {
       return failed(taken, error)
     }
   }
 
-  const answer = async (taken: readonly Queued[], batch: Batch, began: number) => {
+  const answer = async (taken: readonly Queued[], batch: Answers, began: number, isSaved: boolean) => {
     try {
       if (diskError !== null) throw diskError
-      if (batch.effects.length > 0) await store.sync()
+      if (isSaved) await store.sync()
     } catch (error) {
       return stopAfter(error, taken.slice(0, batch.outcomes.length))
     }

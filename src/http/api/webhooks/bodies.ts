@@ -3,6 +3,7 @@
  * here.
  */
 import * as v from 'valibot'
+import type { Delivery } from '../../../domain/decide/delivery.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
 import { READERS, readInSteps } from '../../../intake/index.ts'
@@ -101,14 +102,40 @@ export const WEBHOOK_BODIES: Readonly<Record<Source, Schema>> = {
 const LONG = 131_072
 const MAX_KEPT_BODY = 65_536
 
-/** `fault` is set if the whole body is unusable. The body is then stored as one rejected item for inspection. */
-export type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
+/** Parsing this many bytes takes less than a millisecond. */
+const SHORT = 16_384
+
+/**
+ * A body and its items. `fault` is set if the whole body is unusable. The body is then stored as one rejected item for
+ * inspection.
+ */
+export type ReadBody = Pick<Delivery, 'intake'> & { readonly fault: IncmonError | null }
+type Parsed = ReadBody & { readonly intake: Intake }
 
 export function isLong(bytes: Uint8Array): boolean {
   return bytes.length > LONG
 }
 
+/**
+ * Reads a body that is not long. A short body is parsed only when its items are requested, because V8 would copy the
+ * items of all queued requests again and again. `fault` is set by then.
+ */
 export function read(source: Source, bytes: Uint8Array, receivedAt: number): ReadBody {
+  if (bytes.length > SHORT) return parse(source, bytes, receivedAt)
+  let fault: IncmonError | null = null
+  return {
+    intake: () => {
+      const parsed = parse(source, bytes, receivedAt)
+      fault = parsed.fault
+      return parsed.intake
+    },
+    get fault() {
+      return fault
+    },
+  }
+}
+
+function parse(source: Source, bytes: Uint8Array, receivedAt: number): Parsed {
   const seen: ParseState = { bytes }
   try {
     seen.body = parseBody(bytes)
@@ -145,7 +172,7 @@ async function inTurns<Result>(steps: Generator<void, Result>, turn: () => Promi
 /** `body` is set if the bytes are valid JSON that is small enough to be searched for secrets. */
 type ParseState = { readonly bytes: Uint8Array; body?: unknown }
 
-function unusable(source: Source, error: unknown, seen: ParseState): ReadBody {
+function unusable(source: Source, error: unknown, seen: ParseState): Parsed {
   if (!(error instanceof IncmonError)) throw error
   const message = adviseWebhook(error.message, seen.body, source)
   const rejected = [{ index: 0, error: message, payload: keptOf(seen) }]
