@@ -13,7 +13,7 @@ const PAUSE = 500
  */
 const SHARE = 0.01
 /** The maximum additional pause per open stream, in milliseconds. */
-const MAX_PAUSE_PER_STREAM = 50
+const MAX_PAUSE_PER_STREAM = 10
 const HEARTBEAT = 15_000
 /** The number of past deliveries kept for streams that reconnect. */
 const KEPT = 256

@@ -131,12 +131,12 @@ test('a page waits longer until its next refresh if many pages are open', async 
 test('pages wait longer until their next refresh if a refresh takes long', async (t) => {
   const { enter, spent, follow } = start(t)
   const ada = await enter()
-  for (let count = 0; count < 100; count += 1) follow(() => {})
+  for (let count = 0; count < 1_000; count += 1) follow(() => {})
   const fast = Number((await ada.refresh()).headers.get('x-refresh-after'))
   spent.perLook = 5
-  for (let count = 0; count < 20; count += 1) await ada.refresh()
+  for (let count = 0; count < 50; count += 1) await ada.refresh()
   const slow = Number((await ada.refresh()).headers.get('x-refresh-after'))
-  assert.deepEqual([fast, slow > 5 * SECOND], [2_000, true])
+  assert.ok(fast < 7 * SECOND && slow > 10 * SECOND && slow < 60 * SECOND, `${fast}, ${slow}`)
 })
 
 test('many pages do not refresh at the same time', async (t) => {

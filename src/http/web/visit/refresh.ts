@@ -10,8 +10,12 @@ const MAX_AGE = 10_000
 const MAX_PAGES = 100
 /** The maximum share of the main thread's time used for refreshes. */
 const SHARE = 0.03
-/** The minimum time that a request takes in addition to rendering, in milliseconds. */
+/**
+ * The minimum and the maximum time that a request takes in addition to rendering, in milliseconds. Longer measurements
+ * include time in which other programs used the CPU.
+ */
 const LEAST_COST = 0.15
+const MOST_COST = 1
 /** The total time of a request, including Node's parsing and writing, divided by the time in its handler. */
 const WHOLE_REQUEST = 2
 /** The approximate number of refreshes in each moving average. */
@@ -78,7 +82,8 @@ function createRefreshes(): Refreshes {
 function waitAfter(state: Refreshes, pages: number, handled: number): number {
   const { cost } = state
   state.answered += 1
-  if (handled > 0) cost.request += (Math.max(LEAST_COST, WHOLE_REQUEST * handled) - cost.request) / AVERAGED
+  const request = Math.min(MOST_COST, Math.max(LEAST_COST, WHOLE_REQUEST * handled))
+  if (handled > 0) cost.request += (request - cost.request) / AVERAGED
   cost.rendering -= cost.rendering / AVERAGED
   const wait = (pages * (cost.request + cost.rendering)) / SHARE
   const factor = 0.75 + ((state.answered * GOLDEN_RATIO) % 1) / 2
