@@ -63,7 +63,7 @@ describe('A user with a browser', () => {
     await page.fill('#name-0', 'service')
     await page.fill('#value-0', 'quiet')
     await page.click('text=Preview')
-    await page.waitForSelector('text=Matches 1 alert that fires now')
+    await page.waitForSelector('text=Matches 1 alert that is firing now')
     await page.fill('#comment', 'Upgrade')
     await page.click('text=Create silence')
     await page.waitForSelector('text=The silence is created')

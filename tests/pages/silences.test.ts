@@ -59,7 +59,7 @@ test('a preview counts the matching alerts and creates nothing', async (t) => {
   makeAlert(db, acme, service, { ...ended, starts_at: NOON - 2 * HOUR })
   const { status, html } = await create({ do: 'preview' })
   assert.deepEqual([status, await silences()], [200, []])
-  assert.match(html, /Matches <b>1 alert<\/b> that fires now, and <b>2<\/b> in the last 30 days in total/)
+  assert.match(html, /Matches <b>1 alert<\/b> that is firing now, and <b>2<\/b> in the last 30 days in total/)
 })
 
 test('a preview warns if nothing matches', async (t) => {
