@@ -30,7 +30,10 @@ export const eventShape = v.object({
   text: described(v.string(), 'One line of text', 'Back-off restarting failed container checkout'),
   serviceId: described(v.nullable(uuidShape), 'Null if the event has no service'),
   alertId: described(v.nullable(uuidShape), 'Null if the event belongs to no alert'),
-  at: described(instantShape, 'The time from the sender'),
+  at: described(
+    instantShape,
+    'The time from the sender. If a repeat moves the start of its alert back, this is the previous start',
+  ),
   receivedAt: described(instantShape, 'When the event arrived'),
 })
 
