@@ -101,11 +101,11 @@ export function createEngineStore(db: Db, read: Read) {
 }
 
 function listDue(effects: readonly Effect[]): Due[] {
-  return effects.flatMap((due) => {
-    if (due.kind !== 'postmortem-due') return []
+  const all = effects.filter((effect) => effect.kind === 'postmortem-due')
+  return all.map((due) => {
     const ofIncident = (one: Effect) =>
       one.kind === 'timeline-added' && one.incidentId === due.incident.rowId ? one.entry : []
-    return [[due, effects.flatMap(ofIncident)]]
+    return [due, effects.flatMap(ofIncident)]
   })
 }
 

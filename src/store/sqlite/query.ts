@@ -114,13 +114,15 @@ export function updateRow<Table extends TableName>(
   before: object,
 ): void {
   const [old, row] = [before, values] as [Record<string, unknown>, Record<string, unknown>]
-  const [columns, changed]: [string[], unknown[]] = [[], []]
+  const columns: string[] = []
+  const changed: unknown[] = []
   for (const column in row) {
     if (row[column] === old[column]) continue
     columns.push(column)
     changed.push(row[column])
   }
-  if (columns.length > 0) db.run(update(table, columns), changed.concat(id))
+  changed.push(id)
+  if (columns.length > 0) db.run(update(table, columns), changed)
 }
 
 /** A record before the batch (null if new) and after the batch. */
