@@ -112,6 +112,43 @@ test('the cause, the service and the postmortem link to the pipeline in GitLab',
   assert.match((await browser.get(`${path}/postmortem`)).html, new RegExp(`${link.source}GitLab`))
 })
 
+test('what the cause already shows is not repeated, and the timeline has no row for each link', async (t) => {
+  const { browser, path, request, token } = await brokenCart(t)
+  const crash = crashLoop('cart-5d9c7b6f4-x2kqp', { at: NOON - MINUTE })
+  await request('POST', '/api/webhooks/cluster', { token, body: crash })
+  const { html } = await browser.get(path)
+  for (const once of ['Open #31 in GitLab', 'Read the log of the previous run', 'value="confirmed"'])
+    assert.equal(html.split(once).length, 2, once)
+  assert.doesNotMatch(html, /linked to/)
+})
+
+test('the command names the pod of the newest event, like the summary', async (t) => {
+  const { browser, path, request, token } = await brokenCart(t)
+  for (const [pod, minutes] of [
+    ['cart-5d9c7b6f4-x2kqp', 2],
+    ['cart-5d9c7b6f4-g5q7t', 1],
+  ] as const)
+    await request('POST', '/api/webhooks/cluster', { token, body: crashLoop(pod, { at: NOON - minutes * MINUTE }) })
+  const { html } = await browser.get(path)
+  assert.match(html.replaceAll(/<[^>]+>/g, ''), /kubectl logs -n shop cart-5d9c7b6f4-g5q7t --previous/)
+})
+
+test('a warning that counts as critical has the mark of its penalty, and says how it was sent', async (t) => {
+  const { browser, path, request, token } = await brokenCart(t, { deploys: false })
+  const pod = 'cart-5d9c7b6f4-x2kqp'
+  const labels = { service: 'cart', pod, severity: 'warning' }
+  const looping = alertmanager([alert('KubePodCrashLooping', labels, { startsAt: NOON - MINUTE })])
+  await request('POST', '/api/webhooks/cluster', { token, body: crashLoop(pod, { at: NOON - MINUTE }) })
+  await request('POST', '/api/webhooks/metrics', { token, body: looping })
+  const { html } = await browser.get(path)
+  const service = await browser.get(/href="(\/services\/[^"]+)"/.exec(html)?.[1] ?? '')
+  assert.match(service.html, /−40<[\s\S]*critical: event and alert agree/)
+  for (const page of [html, service.html]) {
+    assert.match(page, /Sent as warning, counts as critical\./)
+    assert.doesNotMatch(page, /<svg class="mark mark-warning"[^>]*aria-label/)
+  }
+})
+
 test('a pipeline whose sender provides no web address has no link', async (t) => {
   const { browser, path, request, token } = await brokenCart(t, { deploys: false })
   const body = pipeline('failed', 'shop/cart', { at: NOON - MINUTE, jobs: [build('deploy', 'failed')] })

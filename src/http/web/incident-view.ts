@@ -7,6 +7,7 @@ import { commandFor } from '../../domain/event/reason-command.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
+import type { Severity } from '../../domain/severity.ts'
 import { formatClock, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
@@ -37,7 +38,7 @@ export type IncidentFacts = {
   readonly number: string
   readonly href: string
   readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
-  readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null })[]
+  readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null; readonly sentAs?: Severity })[]
   readonly links: readonly GroupLink[]
   readonly lastGoodDeploy: PipelineChange | null
   readonly suspects: readonly Suspect[]
@@ -77,7 +78,11 @@ export function incidentViewOf(
       { text: 'Incident', href, current: length === undefined },
       ...RANGES.map(([word, text]) => ({ text, href: `${href}?range=${word}`, current: word === range })),
     ],
-    timeline: timeline.slice(-MAX_ENTRIES).map(timelineViewOf),
+    // The picture and the suspects show the links.
+    timeline: timeline
+      .filter(({ kind }) => kind !== 'correlation')
+      .slice(-MAX_ENTRIES)
+      .map(timelineViewOf),
     turnHref: `${href}?order=${newestFirst ? 'oldest' : 'newest'}#timeline`,
     alertsHref: `/alerts?incident=${facts.number}`,
   }
@@ -181,13 +186,19 @@ function reasonOf(text: string): ReasonView {
 const REASON = /^([A-Z]\w+(?: \(\w+\))?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (the problem [^:]+))?$/s
 
 /** Returns a group with its small bars, its hint, and the URL of its alerts. */
-export function groupViewOf(group: AlertGroup, span: Span, silenced: Silenced | null): GroupView {
+export function groupViewOf(
+  group: AlertGroup & { readonly sentAs?: Severity },
+  span: Span,
+  silenced: Silenced | null,
+): GroupView {
   const [newest] = group.members
   const labels = newest?.labels ?? {}
   const isNode = labels.kind === 'Node'
+  // The summary names the pod of the newest event. The labels are those of the first event.
+  const [, newestPod] = /\bpod ([a-z0-9][a-z0-9.-]*)_/.exec(newest?.summary ?? '') ?? []
   const spot = {
     namespace: labels.namespace ?? null,
-    pod: labels.pod ?? (labels.kind === 'Pod' ? (labels.name ?? null) : null),
+    pod: newestPod ?? labels.pod ?? (labels.kind === 'Pod' ? (labels.name ?? null) : null),
     node: labels.node ?? (isNode ? (labels.name ?? null) : null),
   }
   return {

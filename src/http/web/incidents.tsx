@@ -16,6 +16,7 @@ import type { Reply } from '../middleware/reply.ts'
 import { IncidentPage, incidentTitle } from '../pages/incident/incident.tsx'
 import { IncidentListPage, incidentListTitle } from '../pages/incident/list.tsx'
 import { causesOf } from './causes.ts'
+import { countedGroups } from './counted-severity.ts'
 import { headOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
 import { type SilencedAlert, silencedOf, silenceEndsOf } from './silenced.ts'
 import { choiceOf } from './visit/choice.ts'
@@ -95,7 +96,10 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
     causesOf(visit, incident),
   ])
   const ends = await silenceEndsOf(visit, view.groups.flatMap(silencedMembers))
-  const groups = view.groups.map((group) => ({ ...group, silenced: silencedOf(silencedMembers(group), ends) }))
+  const groups = countedGroups(view.groups, view.service).map((group) => ({
+    ...group,
+    silenced: silencedOf(silencedMembers(group), ends),
+  }))
   return { incident, ...view, ...causes, groups, number: incidentName(incident), href: incidentPath(incident) }
 }
 

@@ -4,7 +4,7 @@ import { groupAlerts } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { countOf, formatScore } from '../../domain/postmortem/words.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
@@ -20,6 +20,7 @@ import type { Span } from '../pages/drawing/scale.ts'
 import { isolated } from '../pages/kit/bidi.ts'
 import { ServicePage, serviceTitle } from '../pages/service/service.tsx'
 import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/service/view.ts'
+import { countedGroups, penaltySeverity } from './counted-severity.ts'
 import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from './incident-view.ts'
 import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
 import { OUTCOME_TEXTS, pictureOf } from './picture.ts'
@@ -63,7 +64,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   if (!found) throw notFound('service', 'the page Services')
   const { service, states, changes, lastGoodDeploy, aliases } = found
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
-  const firing = groupAlerts(facts.firing)
+  const firing = countedGroups(groupAlerts(facts.firing), service)
   const ends = await silenceEndsOf(visit, facts.firing)
   const open = await openIncident(visit, found.incident, reader)
   // A storm has more links than fit on one page of results, so use the incident's complete list.
@@ -73,7 +74,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
     score: service.score,
     incident: open,
-    picture: pictureOfService({ ...facts, links }, { span, reader, id, open, states }),
+    picture: pictureOfService({ ...facts, links }, { span, reader, service, open, states }),
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
     penalties: service.health.map((penalty) => penaltyOf(penalty, facts.firing)),
     groups: firing.map((group) => groupViewOf(group, span, silencedOf(group.members, ends))),
@@ -116,17 +117,26 @@ async function alertsAndLinks(
 type PictureParts = {
   readonly span: Span
   readonly reader: Reader
-  readonly id: string
+  readonly service: ServiceWithHealth
   readonly open: Open | null
   readonly states: readonly StatusChange[] | null
 }
 
 function pictureOfService(
   { alerts, changes, links }: Facts,
-  { span, reader, id, open, states }: PictureParts,
+  { span, reader, service, open, states }: PictureParts,
 ): ServiceView['picture'] {
+  const { id } = service
   return pictureOf({
-    ...{ ...reader, serviceId: id, span, groups: groupAlerts(alerts), changes, links, people: [] },
+    ...{
+      ...reader,
+      serviceId: id,
+      span,
+      groups: countedGroups(groupAlerts(alerts), service),
+      changes,
+      links,
+      people: [],
+    },
     ...{
       score: open && states ? sinceStart(states, open.head) : states,
       firstAlertAt: open?.firstAlertAt ?? null,
@@ -163,18 +173,21 @@ export function penaltyOf(
   { alertId, reason, penalty }: ServiceWithHealth['health'][number],
   alerts: readonly AlertRecord[],
 ): PenaltyView {
-  const [name = reason, ...rule] = reason.split(': ')
-  const severity = penalty >= 40 ? 'critical' : penalty >= 25 ? 'error' : 'warning'
+  const [name = reason, ...words] = reason.split(': ')
+  const severity = penaltySeverity(penalty)
+  const why = words.join(': ')
+  // A severity that the sender did not choose is named before its reason: `critical: event and alert agree`.
+  const rule = why.startsWith(severity) ? why : `${severity}: ${why}`
   const since = alerts.find(({ id }) => id === alertId)?.startsAt ?? null
-  return { name, rule: rule.join(': '), penalty, severity, href: `/alerts/${alertId}`, since }
+  return { name, rule, penalty, severity, href: `/alerts/${alertId}`, since }
 }
 
 function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): readonly ServiceChangeView[] {
   return changes.slice(0, MAX_CHANGES).map((change) => {
     const own = links.filter(({ change: { ref }, verdict }) => ref === change.ref && verdict !== 'rejected')
     const count = own.reduce((sum, { count = 1 }) => sum + count, 0)
-    const best = own.reduce((most, { score }) => Math.max(most, score), 0)
-    const word = own.length === 0 ? '' : `linked to ${countOf(count, 'alert')}, score of the link ${formatScore(best)}`
+    const [best] = own.toSorted((a, b) => b.score - a.score)
+    const word = best ? `${best.band} link to ${countOf(count, 'alert')}` : ''
     const at = change.startsAt
     const rollout = { word: 'rolled out', detail: 'new pod template', linked: word, changed: true, at }
     if (change.kind === 'rollout') return { kind: 'rollout', name: change.hash, href: null, ...rollout }

@@ -12,7 +12,7 @@ type Props = Pick<IncidentView, 'cause' | 'groups' | 'lastGoodDeploy' | 'reader'
 
 export const Cause: FC<Props> = ({ cause, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
   const { heading, suspect, before, after } = cause
-  const hint = groups.find(({ firing, hint }) => firing > 0 && hint !== null)?.hint
+  const hint = hintedGroup(groups)?.hint
   const known = suspect !== null && heading !== 'No related change found'
   return (
     <section class={known ? 'card cause' : 'card cause cause-unknown'} aria-label={heading}>
@@ -52,6 +52,11 @@ export const Cause: FC<Props> = ({ cause, groups, lastGoodDeploy, reader, csrf, 
       ) : null}
     </section>
   )
+}
+
+/** Returns the group whose hint is shown with the cause. */
+export function hintedGroup(groups: IncidentView['groups']): IncidentView['groups'][number] | undefined {
+  return groups.find(({ firing, hint }) => firing > 0 && hint !== null)
 }
 
 /** Renders the last good deploy, linked to its pipeline if the sender provided a URL. */

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
-import { AlertName, Command, Mark, RepeatCount } from '../kit/mark.tsx'
+import { AlertName, Command, Icon, Mark, RepeatCount } from '../kit/mark.tsx'
 import { matchersOf, SilencedMark, silenceHref } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { GroupView, ServiceLink } from './view.ts'
@@ -39,6 +39,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <p class="second break">
             {/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`}
             {seenText(group)}
+            {group.sentAs ? ` Sent as ${group.sentAs}, counts as ${group.severity}.` : ''}
           </p>
           {group.hint ? (
             <p class="second group-hint">
@@ -61,7 +62,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
 
 const Silence: FC<{ name: string; service: string; namespace: string }> = ({ name, service, namespace }) => (
   <a class="silence" href={silenceHref(matchersOf({ alertname: name, service, namespace }))}>
-    Silence<span class="hidden-text"> {name}</span>
+    <Icon name="bell-off" /> Silence<span class="hidden-text"> {name}</span>
   </a>
 )
 

@@ -10,7 +10,7 @@ import { Action } from '../kit/form.tsx'
 import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilenceLink } from '../kit/silenced.tsx'
-import { Cause } from './cause.tsx'
+import { Cause, hintedGroup } from './cause.tsx'
 import { Groups } from './groups.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
@@ -41,7 +41,11 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
           end={[view.alertsHref, 'All alerts in the history']}
         >
           <Card empty={view.groups.length === 0 ? 'This incident has no alerts.' : null}>
-            <Groups groups={view.groups} reader={view.reader} service={view.canWrite ? view.incident.service : null} />
+            <Groups
+              groups={groupsBelow(view)}
+              reader={view.reader}
+              service={view.canWrite ? view.incident.service : null}
+            />
           </Card>
         </Section>
       </div>
@@ -49,6 +53,12 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     </div>
   </>
 )
+
+/** Returns the groups without the hint that is already shown with the cause. */
+function groupsBelow({ groups }: IncidentView): IncidentView['groups'] {
+  const hinted = hintedGroup(groups)
+  return groups.map((group) => (group === hinted ? { ...group, hint: null } : group))
+}
 
 /** Returns `4 alerts in 2 groups, 3 still firing, and 1 failed pipeline`. */
 function alertsText({ groups, incident: { firingAlerts } }: IncidentView): string {

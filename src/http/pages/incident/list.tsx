@@ -97,7 +97,7 @@ const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident,
           <a class="ink" href={href}>
             <b class="break">{title}</b>
           </a>
-          <span class="quiet">{number}</span>
+          <span class="quiet">incident {number}</span>
         </span>
       </td>
       <td class="nowrap" data-label="Status">

@@ -12,12 +12,17 @@ import type { IncidentView, ReasonView, SuspectView } from './view.ts'
 const MAX_SUSPECTS = 5
 const MAX_REASONS = 3
 
-type Props = Pick<IncidentView, 'suspects' | 'csrf' | 'canWrite' | 'incident'>
+type Props = Pick<IncidentView, 'suspects' | 'cause' | 'csrf' | 'canWrite' | 'incident'>
 
-export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
+export const Suspects: FC<Props> = ({ suspects, cause, csrf, canWrite, incident }) => {
   const [shown, more] = [suspects.slice(0, MAX_SUSPECTS), suspects.slice(MAX_SUSPECTS)]
   const row = (suspect: SuspectView, index: number) => (
-    <SuspectRow suspect={suspect} rank={index + 1} csrf={csrf} action={canWrite ? `${incident.href}/verdict` : null} />
+    <SuspectRow
+      {...{ suspect, csrf }}
+      rank={index + 1}
+      isCause={suspect.ref === cause.suspect?.ref}
+      action={canWrite ? `${incident.href}/verdict` : null}
+    />
   )
   return (
     <Section id="suspects" title="Suspects" second="across all services, most probable first">
@@ -38,8 +43,16 @@ export const Suspects: FC<Props> = ({ suspects, csrf, canWrite, incident }) => {
   )
 }
 
-const SuspectRow: FC<{ suspect: SuspectView; rank: number; csrf: string; action: string | null }> = (props) => {
-  const { suspect, rank, csrf, action } = props
+type RowProps = {
+  readonly suspect: SuspectView
+  readonly rank: number
+  readonly csrf: string
+  /** Whether its link and verdict are already shown with the cause. */
+  readonly isCause: boolean
+  readonly action: string | null
+}
+
+const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
   const { kind, score, reasons, verdict } = suspect
   const change = kind === 'pipeline' || kind === 'rollout'
   const [first, rest] = [reasons.slice(0, MAX_REASONS), reasons.slice(MAX_REASONS)]
@@ -67,12 +80,12 @@ const SuspectRow: FC<{ suspect: SuspectView; rank: number; csrf: string; action:
             <Reasons reasons={rest} />
           </details>
         )}
-        {suspect.external ? (
+        {suspect.external && !isCause ? (
           <p class="second">
             <External {...suspect.external} />
           </p>
         ) : null}
-        {change && action !== null ? <Verdict suspect={suspect} csrf={csrf} action={action} /> : null}
+        {change && action !== null && !isCause ? <Verdict suspect={suspect} csrf={csrf} action={action} /> : null}
       </div>
     </li>
   )

@@ -11,7 +11,7 @@ import type { IncidentView, TimelineView } from './view.ts'
 type Props = Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
 
 const ICONS: Readonly<Record<string, IconName>> = {
-  ...{ pipeline: 'branch', rollout: 'layers', change: 'layers', correlation: 'link', alert: 'pulse', ended: 'check' },
+  ...{ pipeline: 'branch', rollout: 'layers', change: 'layers', alert: 'pulse', ended: 'check' },
   ...{ event: 'box', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
 }
 
@@ -58,7 +58,7 @@ export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, c
 
 const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) => {
   const { at, kind, text, actor, href } = entry
-  const change = kind === 'pipeline' || kind === 'rollout' || kind === 'correlation' || kind === 'change'
+  const change = kind === 'pipeline' || kind === 'rollout' || kind === 'change'
   return (
     <li class={`entry entry-${kind === 'note' ? 'note' : change ? 'change' : 'plain'}`}>
       <Time at={at} reader={reader} style="moment" />

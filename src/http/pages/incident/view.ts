@@ -61,6 +61,8 @@ export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
   /** The number of events in each of several equal parts of the picture's span. */
   readonly counts: readonly number[]
   readonly hint: Command | null
+  /** The severity of the alerts if the score counts them as more severe. */
+  readonly sentAs?: Severity
   readonly href: string
   readonly silenced?: Silenced | null
 }

@@ -1,0 +1,31 @@
+/**
+ * Shows conditions at the severity at which they lower the score. It is higher than the severity of the alert if, for
+ * example, an event and an alert agree.
+ */
+import type { AlertGroup } from '../../domain/alert/groups.ts'
+import type { Penalty } from '../../domain/health/health.ts'
+import { rank, type Severity } from '../../domain/severity.ts'
+
+/** Returns the severity that costs this number of points. */
+export function penaltySeverity(penalty: number): Severity {
+  return penalty >= 40 ? 'critical' : penalty >= 25 ? 'error' : 'warning'
+}
+
+type Group = Pick<AlertGroup, 'serviceId' | 'name' | 'severity' | 'firing'>
+
+/** Returns the groups with their counted severities, the highest first. `sentAs` is the severity of the alerts. */
+export function countedGroups<One extends Group>(
+  groups: readonly One[],
+  service: { readonly id: string; readonly health: readonly Penalty[] } | undefined,
+): readonly (One & { readonly sentAs?: Severity })[] {
+  const counted = groups.map((group) => {
+    if (!service || group.serviceId !== service.id || group.firing === 0) return group
+    const points = service.health.flatMap(({ reason, penalty }) =>
+      reason.startsWith(`${group.name}: `) ? [penalty] : [],
+    )
+    if (points.length === 0) return group
+    const severity = penaltySeverity(Math.max(...points))
+    return rank(severity) > rank(group.severity) ? { ...group, severity, sentAs: group.severity } : group
+  })
+  return counted.toSorted((a, b) => rank(b.severity) - rank(a.severity))
+}
