@@ -122,7 +122,7 @@ test("a sender is connected with a fresh token and this server's URL", async (t)
 
 for (const [connect, name] of [
   ['metrics', 'Alertmanager'],
-  ['cluster', 'Kubernetes events'],
+  ['cluster', 'kubernetes-event-exporter'],
   ['ci', 'GitLab CI'],
   ['dashboard', 'Grafana'],
 ] as const) {

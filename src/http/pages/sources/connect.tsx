@@ -31,10 +31,10 @@ export const ConnectSteps: FC<Props> = (props) => {
   const connection = CONNECTIONS[current]
   return (
     <ol class="connect-steps">
-      <li>
-        <h3>Create a token for {senderName(connection)}</h3>
+      <li class={secret === null ? undefined : 'step-done'}>
         {secret === null ? (
           <>
+            <h3>Create a token for {senderName(connection)}</h3>
             <p class="second">The token can only send events. It is shown once and stored as a hash.</p>
             {canAdminister ? (
               <form method="post" action={`${path}?connect=${current}`}>
@@ -49,6 +49,7 @@ export const ConnectSteps: FC<Props> = (props) => {
           </>
         ) : (
           <>
+            <h3>Copy the token for {senderName(connection)}</h3>
             <p class="second">{connection.tokenHint} It is shown only once.</p>
             <Secret id="secret" text={secret} />
           </>

@@ -107,7 +107,7 @@ export const CONNECTION_NAMES = Object.keys(CONNECTIONS) as ConnectionName[]
 
 /** Returns the sender's name for use within a sentence. */
 export function senderName({ id, name }: Connection): string {
-  return id === 'other' ? 'your sender' : name
+  return id === 'other' ? 'your sender' : id === 'cluster' ? 'kubernetes-event-exporter' : name
 }
 
 /** Returns the source of the events that this connection sends. */
