@@ -135,7 +135,7 @@ test('the overview says that alerts are still firing after the last incident was
 test('similar alerts are one row with their count, and a query parameter shows them one by one', async (t) => {
   const { browser } = await stormyCart(t)
   const { html } = await browser.get('/alerts')
-  assert.match(html, /3 conditions from 32 alerts\. 32 alerts are still firing\./)
+  assert.match(html, /3 conditions from 32 alerts\. <a href="\/alerts\?status=firing">32 alerts are still firing\.</)
   assert.equal(html.match(/<tr>/g)?.length, 4)
   assert.equal((await browser.get('/alerts?group=0')).html.match(/<tr>/g)?.length, 33)
 })

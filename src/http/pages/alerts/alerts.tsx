@@ -23,7 +23,10 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
     <>
       <div class="title">
         <h1>
-          Alerts <span class="rest alerts-rest">{sentence(view)}</span>
+          Alerts{' '}
+          <span class="rest alerts-rest">
+            {foundText(view)} <FiringText view={view} />
+          </span>
         </h1>
       </div>
       <div class="card">
@@ -39,8 +42,8 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
               </span>
             ))}
             <span class="legend-end">
-              Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in it
-              <span class="desk">. Choose a bar to see them</span>
+              Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in it.
+              <span class="desk"> Choose a bar to see them.</span>
             </span>
           </p>
         </div>
@@ -52,16 +55,21 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
   )
 }
 
-/** Returns the summary above the list, such as `43 conditions from 519 alerts. 7 alerts are still firing.` */
-function sentence({ parts, total, shown, firing, filters }: AlertsView): string {
+/** Returns the first sentence of the summary above the list, such as `43 conditions from 519 alerts.` */
+function foundText({ parts, total, shown, filters }: AlertsView): string {
   if (total === 0) return ''
-  const counted = shown < total ? `${formatCount(firing)} of these` : countOf(firing, 'alert')
-  const still = firing === 0 ? 'Nothing is firing.' : `${counted} ${firing === 1 ? 'is' : 'are'} still firing.`
   const part =
     shown < total ? `The newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
-  return filters.group
-    ? `${countOf(parts.total, 'condition')} from ${part.replace('The', 'the')}. ${still}`
-    : `${part}. ${still}`
+  return filters.group ? `${countOf(parts.total, 'condition')} from ${part.replace('The', 'the')}.` : `${part}.`
+}
+
+/** Renders `7 alerts are still firing.` as a link to these alerts. */
+const FiringText: FC<{ view: AlertsView }> = ({ view: { total, shown, firing, filters } }) => {
+  if (total === 0) return null
+  if (firing === 0) return <span>Nothing is firing.</span>
+  const counted = shown < total ? `${formatCount(firing)} of these` : countOf(firing, 'alert')
+  const text = `${counted} ${firing === 1 ? 'is' : 'are'} still firing.`
+  return filters.status === 'firing' ? <span>{text}</span> : <a href="/alerts?status=firing">{text}</a>
 }
 
 const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } }) => {
@@ -125,7 +133,7 @@ const Nothing: FC<{ view: AlertsView }> = ({ view: { chips } }) => (
     {chips[0] ? (
       <a href={chips[0].without}>Remove the filter on {chips[0].text}</a>
     ) : (
-      <a href="/alerts">Show the last 24 hours</a>
+      <a href="/alerts?range=30d">Show the last 30 days</a>
     )}
   </p>
 )

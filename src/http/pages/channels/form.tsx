@@ -109,7 +109,7 @@ const RuleFields: FC<{ rule: RuleForm; index: number; count: number; faults: rea
     <fieldset class="card rule">
       <legend>{count === 1 ? 'What it gets' : `Rule ${index + 1}`}</legend>
       <div class="body fields">
-        <Checks id={id('events')} label="Send when an incident is" options={NEWS_OPTIONS} values={rule.events} />
+        <Checks id={id('events')} label="Messages" options={NEWS_OPTIONS} values={rule.events} />
         <Select id={id('severity')} label="Severity" options={SEVERITY_OPTIONS} value={rule.severity} faults={faults} />
         <Names id={id('services')} label="Services" value={rule.services} faults={faults} example="checkout, cart" />
         <Names id={id('namespaces')} label="Namespaces" value={rule.namespaces} faults={faults} example="shop" />

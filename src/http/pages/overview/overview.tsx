@@ -158,12 +158,14 @@ const Nothing: FC<{ view: OverviewView }> = ({ view: { q, status, addressOf } })
 
 const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => (
   <p class="legend wall-legend">
-    {(['critical', 'degraded', 'healthy', 'unknown'] as const).map((level) => (
-      <span class="with-icon">
-        <Mark level={level} size={12} />
-        {level === 'unknown' ? 'unknown: its sender is silent' : level}
-      </span>
-    ))}
+    {FILTERS.filter((level) => level !== 'all')
+      .filter((level) => services.some(({ status }) => status === level))
+      .map((level) => (
+        <span class="with-icon">
+          <Mark level={level} size={12} />
+          {level === 'unknown' ? 'unknown: its sender is silent' : level}
+        </span>
+      ))}
     {services.some(({ silenced }) => silenced) ? (
       <span class="with-icon">
         <span class="cell cell-silenced" />

@@ -91,14 +91,14 @@ const ResolvedEarly: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']> | nul
 const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
   const [shown, more] = [service.penalties.slice(0, MAX_PENALTIES), service.penalties.length - MAX_PENALTIES]
   return (
-    <span class="costs">
+    <a class="costs ink" href={`${service.href}#score`}>
       {shown.map(({ name, penalty, severity }) => (
-        <a class="cost ink" href={`${service.href}#score`}>
-          <b class={`ink-${severity}`}>−{penalty}</b> <span class="break">{name}</span>
-        </a>
+        <span>
+          <b class={`ink-${severity}`}>−{penalty}</b> {name}
+        </span>
       ))}
-      {more > 0 ? <a href={`${service.href}#score`}>{more} more</a> : null}
-    </span>
+      {more > 0 ? <span>{more} more</span> : null}
+    </a>
   )
 }
 
@@ -126,7 +126,7 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
     {services.map((service) => (
       <li>
         <Mark level={service.status === 'unknown' ? 'unknown' : 'healthy'} label={service.status} />
-        <a class="ink plain" href={service.href} title={`${service.namespace}/${service.name}`}>
+        <a class="ink plain" href={service.href}>
           <ServiceName namespace={service.namespace} name={service.name} />
         </a>
         <SilencedMark silenced={service.silenced ?? null} reader={reader} />

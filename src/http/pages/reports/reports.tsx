@@ -127,7 +127,9 @@ const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view, report }
   const earlier = before?.organization
   const compared = comparison(incidents, before, span)
   const recorded =
-    since === null ? `not comparable with the ${precedingOf(span)}` : `recorded since ${formatDate(since, reader)}`
+    since === null
+      ? `not comparable with the ${precedingOf(span)}`
+      : `recorded since ${formatDate(since, reader)}, so not comparable yet`
   return (
     <div class="report-figures">
       <div class="card body">
@@ -169,7 +171,7 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
       <table class="cards">
         <thead>
           <tr>
-            {['Service', 'Incidents', 'Came again', 'Time to acknowledge', 'Time to resolve'].map((name, index) => (
+            {['Service', 'Incidents', 'Recurred', 'Time to acknowledge', 'Time to resolve'].map((name, index) => (
               <th scope="col" class={index > 0 ? 'number' : ''}>
                 {name}
               </th>
@@ -187,7 +189,7 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
               <td class="number" data-label="Incidents">
                 <a href={`/incidents?service=${service.uuid}`}>{formatCount(incidents)}</a>
               </td>
-              <td class="number" data-label="Came again">
+              <td class="number" data-label="Recurred">
                 {recurrences === 0 ? 'no' : `${formatCount(recurrences)} of ${formatCount(incidents)}`}
               </td>
               <td class="number nowrap" data-label="Time to acknowledge">

@@ -132,7 +132,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
             <Field id="auto-incidents" label="Open incidents automatically">
               <select {...control('auto-incidents', [], false)}>
                 <option value="critical" selected={form.autoIncidents === 'critical'}>
-                  when a service becomes critical
+                  if a service is critical
                 </option>
                 <option value="off" selected={form.autoIncidents === 'off'}>
                   never

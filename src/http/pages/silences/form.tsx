@@ -39,7 +39,7 @@ export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, 
             value={form.comment}
             maxlength={1_000}
             required
-            placeholder="Upgrade of the payment database"
+            placeholder="Database upgrade"
           />
         </Field>
       </div>
