@@ -85,3 +85,12 @@ test('says nothing about refused senders if there are none', async (t) => {
   const { browser } = await start(t)
   assert.doesNotMatch((await browser.get('/sources')).html, /Refused with 401/)
 })
+
+test('the headline says what was rejected, and that no sender has a heartbeat', async (t) => {
+  const { browser, outsider, request, acme } = await start(t)
+  const body = { reason: 'BackOff' }
+  assert.equal((await request('POST', '/api/webhooks/cluster', { token: acme.token, body })).status, 400)
+  const { html } = await browser.get('/sources')
+  assert.match(html, /<h1>\s*1 sender is connected\.[\s\S]*It has no heartbeat\. 1 item was rejected\./)
+  assert.match((await outsider.get('/sources')).html, /<h1>\s*No sender is connected yet\./)
+})

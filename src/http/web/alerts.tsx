@@ -208,7 +208,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
     links: Object.entries(alert.links).map(([name, address]) => ({ name, address })),
     changes: own.map(({ change, score, band, reasons }) => ({
       ref: change.ref,
-      text: `${formatScore(score)}, ${band}: ${reasons.map(({ text }) => text).join('; ')}`,
+      text: `Score ${formatScore(score)}, ${band} link: ${reasons.map(({ text }) => text).join('; ')}`,
     })),
     events: withoutRepeats(events),
   }

@@ -1,5 +1,6 @@
 /** /sources and /welcome: the senders, the rejected items, and the steps to connect a sender. */
 import { hoursUntil } from '../../domain/event/heartbeat.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
 import { READERS } from '../../intake/index.ts'
 import { testEvent } from '../../intake/test-event.ts'
 import { loadExample, removeExample } from '../../operations/example.ts'
@@ -61,7 +62,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const { items: channels } = await store.read(listChannels, organizationId, CHANNELS)
   const failing = channels.filter((channel) => channel.failing !== null)
   const current = connectionOf(visit)
-  const { lead, rest } = headlineOf(senders)
+  const { lead, rest } = headlineOf(senders, rejected.total)
   const pages = Math.ceil(senders.length / MAX_ROWS)
   const page = Math.max(1, Math.min(pages, Math.floor(Number(visit.query('page'))) || 1))
   const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
@@ -156,13 +157,21 @@ function connectionOf({ form, query }: Visit): ConnectionName {
   return choiceOf(form.text('connect') || query('connect'), CONNECTION_NAMES, 'metrics')
 }
 
-function headlineOf(senders: readonly SenderRecord[]): { readonly lead: string; readonly rest: string } {
+function headlineOf(
+  senders: readonly SenderRecord[],
+  rejected: number,
+): { readonly lead: string; readonly rest: string } {
   if (senders.length === 0) return { lead: 'No sender is connected yet.', rest: '' }
   const silent = senders.filter(({ heartbeat }) => heartbeat?.silent)
   const names = silent.map(({ source, cluster }) => CONNECTIONS[source].name + (cluster === '' ? '' : ` of ${cluster}`))
   const known = senders.length - silent.length
   const rest = `${known === 1 ? '1 sender is' : `${known} senders are`} connected.`
-  if (silent.length === 0) return { lead: rest, rest: 'No heartbeat is missing.' }
+  const items = rejected === 0 ? '' : ` ${countOf(rejected, 'item')} ${rejected === 1 ? 'was' : 'were'} rejected.`
+  if (silent.length === 0) {
+    const hasHeartbeat = senders.some(({ heartbeat }) => heartbeat !== null)
+    const none = senders.length === 1 ? 'It has no heartbeat.' : 'None of them has a heartbeat.'
+    return { lead: rest, rest: `${hasHeartbeat ? 'No heartbeat is missing.' : none}${items}` }
+  }
   const lead = `${silent.length === 1 ? '1 heartbeat has' : `${silent.length} heartbeats have`} stopped: ${names.join(', ')}.`
-  return { lead, rest: known === 0 ? '' : rest }
+  return { lead, rest: `${known === 0 ? '' : rest}${items}`.trim() }
 }

@@ -89,6 +89,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
 const OURS =
   /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|the silence)(?:[ :]|$)/
 
-function capitalized(text: string): string {
+/** Returns a generated text with a capital first letter. A name at the start is left unchanged. */
+export function capitalized(text: string): string {
   return OURS.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }

@@ -58,7 +58,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
         <input type="hidden" name="seen" value={text ?? ''} />
         {refused ? <Refused why={refused.why} text={text} /> : null}
         <div class="field">
-          <label for={`text-${name}`}>{label}</label>
+          <label for={`text-${name}`}>{refused ? `${label}: your text` : label}</label>
           <textarea id={`text-${name}`} name={name} rows={6} maxlength={MAX_LENGTH} autofocus>
             {refused?.text ?? text ?? ''}
           </textarea>
@@ -102,6 +102,10 @@ const Refused: FC<{ why: string; text: string | null }> = ({ why, text }) => (
     <p>
       <b>Not saved.</b> {why}
     </p>
-    {text === null ? <p class="quiet">This part is now empty.</p> : <p class="written-text break">{text}</p>}
+    {text === null ? (
+      <p class="quiet">This part is now empty.</p>
+    ) : (
+      <blockquote class="written-text break">{text}</blockquote>
+    )}
   </div>
 )

@@ -204,7 +204,7 @@ const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heart
     <span class="with-icon">
       <Mark level={heartbeat.silent ? 'warning' : 'done'} />
       <span>
-        {heartbeat.silent ? 'Watchdog stopped ' : 'Watchdog '}
+        {heartbeat.silent ? 'Watchdog stopped ' : 'Watchdog received '}
         <Time at={heartbeat.lastAt} reader={reader} />
       </span>
     </span>

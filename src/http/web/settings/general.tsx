@@ -21,7 +21,7 @@ const YEAR_SECONDS = 31_536_000
 const FIELDS = [
   fieldName('name', 'name', 'Name'),
   fieldName('settings.time-zone', 'time-zone', 'Time zone'),
-  fieldName('settings.deploy-silence-minutes', 'deploy-silence-minutes', 'Silence a service while its deploy runs'),
+  fieldName('settings.deploy-silence-minutes', 'deploy-silence-minutes', 'Silence during a deploy'),
   fieldName('settings.retention-events-days', 'events', 'Keep events for'),
   fieldName('settings.retention-alerts-days', 'alerts', 'Keep alerts and incidents for'),
 ]
