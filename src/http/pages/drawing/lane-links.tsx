@@ -15,6 +15,8 @@ const RADIUS = 9
 const EDGE = 1.5
 /** The minimum length of a branch that shows its score, in px. */
 const SCORED = 44
+/** The width of the check mark of a confirmed link, in px. */
+const CHECK_WIDTH = 14
 /** The width of the score and its distance from the end of the branch, in px. */
 const SCORE_WIDTH = 40
 
@@ -81,10 +83,12 @@ const BranchLine: FC<{ from: number; shift: number; branch: Branch } & Place> = 
   const back = x < from
   const radius = back ? 0 : Math.min(RADIUS, Math.max(0, Math.floor(px) - 1))
   const corner = `M${shift} ${y - RADIUS}V${y - radius}a${radius} ${radius} 0 0 0 ${radius} ${radius}`
+  const confirmed = link.verdict === 'confirmed'
+  const least = SCORED + (confirmed ? CHECK_WIDTH : 0)
   // A score would be unreadable on top of the first alert's line.
   const hasPlace = (width: number) => {
     const behind = mark === null ? 0 : ((x - mark) / 100) * width
-    return (length / 100) * width >= SCORED && (behind <= 4 || behind >= SCORE_WIDTH)
+    return (length / 100) * width >= least && (behind <= 4 || behind >= SCORE_WIDTH)
   }
   return (
     <>
@@ -105,7 +109,7 @@ const BranchLine: FC<{ from: number; shift: number; branch: Branch } & Place> = 
           y={y - 5}
           text-anchor="end"
         >
-          {`${formatScore(link.score)}${link.verdict === 'confirmed' ? ' ✓' : ''}`}
+          {`${formatScore(link.score)}${confirmed ? ' ✓' : ''}`}
         </text>
       ) : null}
     </>
