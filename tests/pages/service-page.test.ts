@@ -55,6 +55,18 @@ test('a group in which some alerts have ended says how many are still firing', a
   assert.match(html, /firing for 2 min/)
 })
 
+test('a degraded service says since when, what costs the most, and that no change is linked to it', async (t) => {
+  const { browser, request, token, clock } = await stormyCart(t)
+  const slow = alert('Slow', { service: 'search', severity: 'warning' }, { startsAt: NOON - MINUTE })
+  await request('POST', '/api/webhooks/metrics', { token, body: alertmanager([slow]) })
+  clock.now = NOON + 8 * MINUTE
+  const services = (await request('GET', '/api/services', { token })).body
+  const { id } = services.find(({ name }: { name: string }) => name === 'search')
+  const { html } = await browser.get(`/services/${id}`)
+  assert.match(html, /Degraded for 9 min\.<[\s\S]*Slow costs the most points\.\s*No change is linked to it\./)
+  assert.match(html, /This service has had no incident\./)
+})
+
 test('the penalties add up to what is missing from the score', async (t) => {
   const { browser, id } = await stormyCart(t)
   const { html } = await browser.get(`/services/${id}`)
@@ -77,7 +89,7 @@ test('the page of a service without any records says so', async (t) => {
   for (const words of [
     'There are no penalties.',
     'Nothing is firing.',
-    'no other incident',
+    'has had no incident.',
     'No pipelines or rollouts',
   ])
     assert.ok(html.includes(words), words)

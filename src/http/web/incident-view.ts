@@ -8,7 +8,7 @@ import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../domain/severity.ts'
-import { formatClock, type Reader } from '../../domain/shown-time.ts'
+import { formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
@@ -112,14 +112,15 @@ function incidentPicture(
 /** Returns the facts about an incident that appear in every list. */
 export function headOf(
   facts: Pick<IncidentFacts, 'incident' | 'number' | 'href' | 'service' | 'timeline'>,
-  { zone }: Reader,
+  reader: Reader,
 ): IncidentHead {
   const { incident, number, href, service, timeline } = facts
   const { acknowledgedAt } = incident
   const acknowledged = timeline.find(({ at, kind, actor }) => isMove(kind) && actor !== null && at === acknowledgedAt)
   const moved = timeline.findLast(({ kind }) => isMove(kind))
   const opener = timeline.find(({ kind }) => kind === 'opened')
-  const at = formatClock(incident.createdAt, zone)
+  const moment = formatMoment(incident.createdAt, reader)
+  const at = /^\d\d:/.test(moment) ? `at ${moment}` : `on ${moment}`
   const automatic = incident.origin === 'automatic'
   return {
     ...{ number, href, title: incident.title, severity: incident.severity, status: incident.status },
@@ -131,7 +132,7 @@ export function headOf(
     ...{ startedAt: incident.startedAt, createdAt: incident.createdAt, resolvedAt: incident.resolvedAt },
     ...{ acknowledgedAt, acknowledgedBy: acknowledged?.actor ?? null, endedAt: endOf(incident) },
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
-    opened: automatic ? `Opened automatically at ${at}.` : `Opened at ${at} by ${opener?.actor ?? 'a user'}.`,
+    opened: automatic ? `Opened automatically ${at}.` : `Opened ${at} by ${opener?.actor ?? 'a user'}.`,
     ...{ alertCount: incident.alertCount, hasPostmortem: incident.hasPostmortem },
   }
 }

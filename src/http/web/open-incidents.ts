@@ -86,13 +86,17 @@ function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: R
 }
 
 /** Returns when a service became unhealthy, or null if it is healthy or its statuses are unknown. */
-function unhealthySince({ status }: ServiceRecord, states: readonly StatusChange[]): number | null {
+export function unhealthySince(
+  { status }: Pick<ServiceRecord, 'status'>,
+  states: readonly StatusChange[],
+): number | null {
   if (status === 'healthy') return null
   const last = states.findLastIndex((one) => one.status === 'healthy' || one.status === 'unknown')
   return states[last + 1]?.at ?? null
 }
 
-function recoveryOf(endedAt: number | null, reader: Reader): string | null {
+/** Returns since when the service has been healthy again, and what happens next; null if the problem persists. */
+export function recoveryOf(endedAt: number | null, reader: Reader): string | null {
   if (endedAt === null) return null
   return `Healthy again since ${formatMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
 }

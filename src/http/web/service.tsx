@@ -23,6 +23,7 @@ import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/servi
 import { countedGroups, penaltySeverity } from './counted-severity.ts'
 import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from './incident-view.ts'
 import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
+import { recoveryOf, unhealthySince } from './open-incidents.ts'
 import { OUTCOME_TEXTS, pictureOf } from './picture.ts'
 import { silencedOf, silenceEndsOf } from './silenced.ts'
 import { rangeLinks, rangeOf } from './visit/choice.ts'
@@ -66,6 +67,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
   const firing = countedGroups(groupAlerts(facts.firing), service)
   const ends = await silenceEndsOf(visit, facts.firing)
+  const penalties = service.health.map((penalty) => penaltyOf(penalty, facts.firing))
   const open = await openIncident(visit, found.incident, reader)
   // A storm has more links than fit on one page of results, so use the incident's complete list.
   const links = open ? open.links : facts.links
@@ -74,9 +76,10 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
     score: service.score,
     incident: open,
+    since: sinceOf(service, states ?? [], penalties),
     picture: pictureOfService({ ...facts, links }, { span, reader, service, open, states }),
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
-    penalties: service.health.map((penalty) => penaltyOf(penalty, facts.firing)),
+    penalties,
     groups: firing.map((group) => groupViewOf(group, span, silencedOf(group.members, ends))),
     silenced: silencedOf(facts.firing, ends),
     alertsHref: `/alerts?service=${id}`,
@@ -153,7 +156,8 @@ async function openIncident(visit: Visit, incident: IncidentRecord | undefined, 
   if (!incident) return null
   const facts = await incidentFacts(visit, incident)
   const { incident: head, cause } = incidentViewOf(facts, reader, { range: '', order: '' })
-  return { head, cause, firstAlertAt: firstAlertOf(facts), links: facts.links }
+  const recovery = incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null
+  return { head, cause, recovery, firstAlertAt: firstAlertOf(facts), links: facts.links }
 }
 
 async function earlierIncidents(
@@ -166,6 +170,17 @@ async function earlierIncidents(
   return items.map((incident) =>
     headOf({ incident, service, timeline: [], number: incidentName(incident), href: incidentPath(incident) }, reader),
   )
+}
+
+/** Returns when the service became unhealthy. Conditions can be older than the states of the span. */
+function sinceOf(
+  service: ServiceWithHealth,
+  states: readonly StatusChange[],
+  penalties: readonly PenaltyView[],
+): number | null {
+  const at = unhealthySince(service, states)
+  if (at === null || at > (states[0]?.at ?? at)) return at
+  return penalties.reduce((first, { since }) => Math.min(first, since ?? first), at)
 }
 
 /** Returns a penalty with its condition, and the start of the condition if its alert is known. */

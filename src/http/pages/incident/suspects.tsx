@@ -70,7 +70,7 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
             title={`Score ${formatScore(score)}. Scores are comparable only within this list.`}
           >
             <Meter part={score} kind={change ? 'change' : 'none'} width={56} height={6} />
-            {likelihoodOf(suspect)}
+            {verdict === 'confirmed' ? 'confirmed' : likelihoodOf(suspect)}
           </span>
         </div>
         <Reasons reasons={first} />

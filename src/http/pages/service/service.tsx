@@ -39,9 +39,10 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
 const SERVICES = ['Services', '/'] as const
 
 const Head: FC<{ view: ServiceView }> = ({ view }) => {
-  const { namespace, name, status, incident, reader } = view
-  const lasting = status === 'critical' && incident?.head.endedAt === null
-  const since = lasting ? ` for ${formatDuration(reader.now - incident.head.startedAt)}` : ''
+  const { namespace, name, status, incident, reader, penalties, changes } = view
+  const began = status === 'critical' && incident?.head.endedAt === null ? incident.head.startedAt : view.since
+  const since = began === null ? '' : ` for ${formatDuration(reader.now - began)}`
+  const [worst] = penalties
   return (
     <>
       <Crumbs
@@ -60,7 +61,12 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
             </b>{' '}
             <SilencedMark silenced={view.silenced} reader={reader} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
             {incident ? (
-              <CauseLine one={{ cause: incident.cause, firstAlertAt: incident.firstAlertAt, recovery: null }} />
+              <CauseLine one={incident} />
+            ) : worst ? (
+              <span>
+                <AlertName name={worst.name} /> costs the most points.
+                {changes.some(({ linked }) => linked !== '') ? '' : ' No change is linked to it.'}
+              </span>
             ) : null}
           </div>
         </div>
@@ -135,9 +141,9 @@ const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader,
   )
 }
 
-const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, reader } }) => (
+const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader } }) => (
   <Section id="earlier" title="Earlier incidents">
-    <Card empty={earlier.length === 0 ? 'This service has had no other incident.' : null}>
+    <Card empty={earlier.length === 0 ? `This service has had no ${incident ? 'other ' : ''}incident.` : null}>
       <ul class="rows">
         {earlier.map(({ title, href, startedAt, endedAt, resolvedAt, hasPostmortem, status }) => (
           <li class="group">

@@ -44,7 +44,11 @@ export type ServiceView = {
     readonly head: IncidentHead
     readonly cause: LikelyCause<SuspectView>
     readonly firstAlertAt: number
+    /** `Healthy again since 01:52. …`; null while the problem persists. */
+    readonly recovery: string | null
   } | null
+  /** When the service became unhealthy; null if it is healthy. */
+  readonly since: number | null
   readonly picture: LanePicture
   readonly ranges: IncidentView['ranges']
   readonly penalties: readonly PenaltyView[]
