@@ -127,7 +127,7 @@ test('the text contains the span, the counts, the score, the first alert and the
   assert.equal(
     pictureText(PICTURE),
     'What happened from 02:52 to 03:14: 1 pipeline, 1 rollout and 1 cluster condition. ' +
-      'Score 100 at the start, 8 at the lowest, 8 at the end. First alert 03:02. Best suspect 3 min before the first alert.',
+      'Score 100 at the start, 8 at the lowest point, 8 at the end. First alert 03:02. Best suspect 3 min before the first alert.',
   )
 })
 
