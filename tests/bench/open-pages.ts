@@ -40,9 +40,10 @@ export async function benchStreams(bench: Bench): Promise<Part[]> {
       const mean = (figure: keyof Ingest) => (before[figure] + after[figure]) / 2
       const [main, all] = [mean('main') / beside.main, mean('all') / beside.all]
       ratios.push({ main, all, perSecond: beside.perSecond / mean('perSecond') })
+      const share = ((beside.main - mean('main')) * beside.perSecond) / 10
       const refused = answers.filter((status) => status === 503).length
       tell(
-        `round ${round}: ${[before, beside, after].map(({ perSecond }) => rounded(perSecond)).join(', ')} requests/s without, beside and without pages; ${answers.length} refreshes, ${refused} refused; the pages took ${(100 - 100 * main).toFixed(1)} % of the main thread`,
+        `round ${round}: ${[before, beside, after].map(({ perSecond }) => rounded(perSecond)).join(', ')} requests/s without, beside and without pages; ${answers.length} refreshes, ${refused} refused; the pages took ${(100 - 100 * main).toFixed(1)} % of the main thread's work, ${share.toFixed(1)} % of a core`,
       )
       before = after
     }
