@@ -53,7 +53,7 @@ export const correlationShape = v.object({
   ),
   band: described(
     v.picklist(['strong', 'probable', 'possible']),
-    'strong from 0.7, probable from 0.4, possible from 0.2',
+    'The range of the score: strong from 0.7, probable from 0.4, possible from 0.2',
   ),
   reasons: reasonsShape,
   lagSeconds: described(

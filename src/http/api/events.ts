@@ -23,16 +23,16 @@ import {
 export const eventShape = v.object({
   id: idShape,
   source: sourceShape,
-  kind: described(v.string(), 'firing, resolved, heartbeat, change, pipeline, job, …', 'firing'),
+  kind: described(v.string(), 'The kind of the event: firing, resolved, heartbeat, change, pipeline, job, …', 'firing'),
   name: described(v.string(), 'The Kubernetes reason, the name of the alert, or the path of the project', 'BackOff'),
   object: described(v.string(), 'The object of the event; empty if the event has none', 'Pod/checkout-6f8d7b9c5-x2kqp'),
   severity: severityShape,
-  text: described(v.string(), 'One line of text', 'Back-off restarting failed container checkout'),
-  serviceId: described(v.nullable(uuidShape), 'Null if the event has no service'),
-  alertId: described(v.nullable(uuidShape), 'Null if the event belongs to no alert'),
+  text: described(v.string(), 'A description in one line', 'Back-off restarting failed container checkout'),
+  serviceId: described(v.nullable(uuidShape), 'The service of the event, or null'),
+  alertId: described(v.nullable(uuidShape), 'The alert that the event belongs to, or null'),
   at: described(
     instantShape,
-    'The time from the sender. If a repeat moves the start of its alert back, this is the previous start',
+    'The time from the sender. For a repeat that moves the start of its alert back, the previous start of the alert',
   ),
   receivedAt: described(instantShape, 'When the event arrived'),
 })

@@ -40,7 +40,7 @@ const MAX_RECORDS = 500
 export const incidentShape = v.object({
   id: idShape,
   number: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'A number, unique in the organization', 41),
-  title: described(v.string(), 'One line of text', 'checkout: CrashLoopBackOff'),
+  title: described(v.string(), 'The title, in one line', 'checkout: CrashLoopBackOff'),
   serviceId: described(uuidShape, 'The affected service'),
   severity: severityShape,
   status: described(v.picklist(INCIDENT_STATUSES), 'The progress of the work on the incident'),
@@ -76,8 +76,12 @@ const timelineShape = described(
       ),
       count: described(countShape, 'The number of similar alerts, links or repeats in the entry', 1),
       seen: described(countShape, 'The number of events that reported the alerts or repeats', 1),
-      kind: described(v.string(), 'opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
-      text: described(v.string(), 'One line of text', 'rolled back to the previous release'),
+      kind: described(
+        v.string(),
+        'The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, …',
+        'note',
+      ),
+      text: described(v.string(), 'A description in one line', 'rolled back to the previous release'),
       actor: described(
         v.nullable(v.string()),
         'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
@@ -132,7 +136,7 @@ export const incidentRoutes: readonly Route[] = [
     scope: 'write',
     takesKey: true,
     body: v.object({
-      title: described(textField(MAX_TITLE), 'One line of text', 'Checkout answers slowly'),
+      title: described(textField(MAX_TITLE), 'The title, in one line', 'Checkout responds slowly'),
       serviceId: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The affected service', EXAMPLE_ID),
       severity: described(wordParameter(SEVERITIES), 'The severity', 'error'),
     }),
@@ -168,7 +172,7 @@ export const incidentRoutes: readonly Route[] = [
     body: described(
       v.object({
         status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'The new status', 'investigating')),
-        title: v.optional(described(textField(MAX_TITLE), 'One line of text', 'Checkout rejects cards')),
+        title: v.optional(described(textField(MAX_TITLE), 'The title, in one line', 'Checkout rejects cards')),
         severity: v.optional(described(wordParameter(SEVERITIES), 'The severity', 'critical')),
         startedAt: v.optional(described(instantField, 'When the problem began')),
       }),

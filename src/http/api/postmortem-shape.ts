@@ -26,7 +26,7 @@ const saying = described(sentence, 'Generated sentences')
 const metric = (name: string) =>
   described(
     v.object({
-      seconds: described(v.nullable(countShape), 'Null if the value cannot be calculated', 412),
+      seconds: described(v.nullable(countShape), 'The value in seconds; null if it cannot be calculated', 412),
       definition: described(v.string(), 'The definition of the figure', 'from the first evidence to the opening'),
       sentence: saying,
     }),
@@ -62,7 +62,7 @@ const row = v.object({
   at: described(instantShape, 'When it happened'),
   until: described(instantShape, 'When the alert was last seen, the pipeline ended, or the entry was last repeated'),
   kind: described(v.string(), 'The kind of entry', 'alert'),
-  text: described(v.string(), 'One line of text', 'critical CrashLoopBackOff'),
+  text: described(v.string(), 'A description in one line', 'critical CrashLoopBackOff'),
   actor: described(
     words,
     'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
@@ -80,7 +80,7 @@ const row = v.object({
 const evidence = v.object({
   ref: described(v.string(), 'The record', `alert/${EXAMPLE_ID}`),
   text: described(words, 'A description, or null', 'CrashLoopBackOff on shop/checkout'),
-  labels: described(textsShape, 'As received from the sender', { namespace: 'shop' }),
+  labels: described(textsShape, 'The labels, as received from the sender', { namespace: 'shop' }),
   links: described(textsShape, 'Links to the sender, by purpose', {}),
 })
 

@@ -23,8 +23,8 @@ const MAX_INCIDENTS = 5_000
 
 /** Statistics over the incidents for which the value is known. `of` is the number of these incidents. */
 const spreadShape = v.object({
-  meanSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 412),
-  medianSeconds: described(v.nullable(countShape), 'Null if no incident has this figure', 380),
+  meanSeconds: described(v.nullable(countShape), 'The mean in seconds; null if no incident has this figure', 412),
+  medianSeconds: described(v.nullable(countShape), 'The median in seconds; null if no incident has this figure', 380),
   of: described(countShape, 'The number of incidents with this figure', 3),
 })
 const figureShapes = {
@@ -43,9 +43,9 @@ const reliabilityShape = v.object({
     v.object({
       incidents: described(v.string(), 'Which incidents are counted', 'incidents opened in this period'),
       recurrences: described(v.string(), 'The definition of a recurrence'),
-      mttd: described(v.string(), 'Where the measured time starts and ends'),
-      mtta: described(v.string(), 'Where the measured time starts and ends'),
-      mttr: described(v.string(), 'Where the measured time starts and ends'),
+      mttd: described(v.string(), 'When the time to detect starts and ends'),
+      mtta: described(v.string(), 'When the time to acknowledge starts and ends'),
+      mttr: described(v.string(), 'When the time to resolve starts and ends'),
     }),
     'The definition of each figure',
   ),

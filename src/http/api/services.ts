@@ -32,12 +32,12 @@ const RECENT_ALERTS = 20
 export const serviceShape = v.object({
   id: idShape,
   name: described(v.string(), 'The name of the workload', 'checkout'),
-  namespace: described(v.string(), 'Empty if there is no namespace', 'shop'),
-  cluster: described(v.string(), 'From the token or the cluster label; empty if neither is set', ''),
+  namespace: described(v.string(), 'The namespace of the workload; may be empty', 'shop'),
+  cluster: described(v.string(), 'The cluster, from the token or the cluster label; empty if neither is set', ''),
   status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The health of the service', 'degraded'),
   score: described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
-    '100 minus a penalty for each condition',
+    'The health score: 100 minus a penalty for each condition',
     60,
   ),
   reason: described(
@@ -117,7 +117,7 @@ export const serviceRoutes: readonly Route[] = [
     body: described(
       v.object({
         name: described(textField(MAX_NAME), 'The name of the workload'),
-        namespace: described(optionalTextField(MAX_NAME), 'Empty if there is no namespace'),
+        namespace: described(optionalTextField(MAX_NAME), 'The namespace of the workload; may be empty'),
         aliases: v.optional(aliasesField),
       }),
       'The service',

@@ -28,7 +28,7 @@ export const reasonsShape = described(
   v.array(
     v.object({
       code: described(v.string(), 'A machine-readable code', 'during'),
-      text: described(v.string(), 'A human-readable explanation', 'seen while the pipeline ran'),
+      text: described(v.string(), 'A human-readable explanation', 'first seen while the change was in progress'),
     }),
   ),
   'The reasons for the score',

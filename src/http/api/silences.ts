@@ -35,10 +35,10 @@ const PREVIEW_SPAN = 30 * 86_400_000
 const NAMES = 'A label name, or service, namespace, cluster, source, severity, alertname'
 const matcherShape = v.object({
   name: described(v.string(), NAMES, 'service'),
-  op: described(v.picklist(OPERATORS), 'Equal, not equal, matches, does not match', '='),
+  op: described(v.picklist(OPERATORS), 'The operator: equal, not equal, matches, or does not match', '='),
   value: described(
     v.string(),
-    'A string; for =~ and !~, a regular expression that must match the whole value',
+    'The value; for =~ and !~, a regular expression that must match the whole value',
     'checkout',
   ),
 })
@@ -58,7 +58,7 @@ const WEEKLY = 'A weekly time span within the period; null to silence without in
 
 const silenceShape = v.object({
   id: idShape,
-  matchers: described(v.array(matcherShape), 'All matchers must match'),
+  matchers: described(v.array(matcherShape), 'The matchers, all of which must match'),
   startsAt: described(instantShape, 'When the silence starts'),
   endsAt: described(instantShape, 'When the silence ends'),
   schedule: described(v.nullable(scheduleShape), WEEKLY, null),
@@ -90,10 +90,10 @@ const previewShape = v.object({
 const matcherField = v.object(
   {
     name: described(textField(MAX_NAME), NAMES, 'service'),
-    op: described(wordParameter(OPERATORS), 'Equal, not equal, matches, does not match', '='),
+    op: described(wordParameter(OPERATORS), 'The operator: equal, not equal, matches, or does not match', '='),
     value: described(
       v.pipe(v.string('expected a string'), v.maxLength(MAX_VALUE, `too long; at most ${MAX_VALUE} characters`)),
-      'A string; for =~ and !~, a regular expression (RE2) that must match the whole value',
+      'The value; for =~ and !~, a regular expression (RE2) that must match the whole value',
       'checkout',
     ),
   },
@@ -109,7 +109,7 @@ const scheduleField = v.object(
   'expected an object with weekday, from, to and timeZone',
 )
 const fields = {
-  matchers: described(v.array(matcherField, 'expected a list of matchers'), 'All matchers must match'),
+  matchers: described(v.array(matcherField, 'expected a list of matchers'), 'The matchers, all of which must match'),
   startsAt: v.optional(described(instantField, 'When the silence starts; now if omitted', '2036-11-20T22:00:00Z')),
   endsAt: described(instantField, 'When the silence ends; every silence has an end', '2036-11-21T02:00:00Z'),
   schedule: v.optional(described(v.nullable(scheduleField), WEEKLY, null)),

@@ -22,7 +22,11 @@ import {
 
 const senderShape = v.object({
   source: sourceShape,
-  cluster: described(v.string(), 'From the token or the cluster label; empty if neither is set', 'production'),
+  cluster: described(
+    v.string(),
+    'The cluster, from the token or the cluster label; empty if neither is set',
+    'production',
+  ),
   receiver: described(v.string(), 'The receiver for Alertmanager and Grafana; empty for other senders', 'incmon'),
   events: described(countShape, 'The number of stored items', 1207),
   rejections: described(countShape, 'The number of rejected items', 0),

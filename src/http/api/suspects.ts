@@ -11,7 +11,7 @@ const ONLY_PAGE = { page: 1, limit: 20 }
 const suspectShape = v.object({
   kind: described(v.picklist(['pipeline', 'rollout', 'node', 'object']), 'The kind of cause'),
   ref: described(v.string(), 'A reference to the cause', 'shop/checkout#4711'),
-  serviceId: described(v.nullable(uuidShape), 'Null if the cause belongs to no service'),
+  serviceId: described(v.nullable(uuidShape), 'The service of the cause, or null'),
   score: described(
     v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
     'The probability relative to the other causes in this response',

@@ -23,9 +23,12 @@ const tokenShape = v.object({
     'production',
   ),
   createdAt: described(instantShape, 'When the token was created'),
-  expiresAt: described(v.nullable(instantShape), 'Null: never', null),
-  revokedAt: described(v.nullable(instantShape), 'Null while the token is valid', null),
-  lastUsedAt: described(v.nullable(instantShape), 'Rounded to the minute; null before the first use'),
+  expiresAt: described(v.nullable(instantShape), 'When the token expires; null: never', null),
+  revokedAt: described(v.nullable(instantShape), 'When the token was revoked; null if it was not revoked', null),
+  lastUsedAt: described(
+    v.nullable(instantShape),
+    'When the token was last used, rounded to the minute; null before the first use',
+  ),
 })
 
 const showToken = shower(tokenShape)
@@ -48,7 +51,7 @@ export const newTokenBody = v.object({
   cluster: v.optional(
     described(optionalTextField(MAX_CLUSTER), 'The cluster of everything sent with this token', 'production'),
   ),
-  expiresAt: v.optional(described(v.nullable(instantField), 'Null: never', null)),
+  expiresAt: v.optional(described(v.nullable(instantField), 'When the token expires; null: never', null)),
 })
 
 export const tokenRoutes: readonly Route[] = [
