@@ -8,7 +8,7 @@ import { makeBrowser } from '../helpers/site.ts'
 
 /** Two alerts of cart are firing, and a deploy has failed. Ada is signed in. `end` ends both alerts. */
 async function brokenCart(t: TestContext) {
-  const { request, app, acme, charlie, clock, deps } = makeWorld(t)
+  const { request, app, acme, charlie, clock } = makeWorld(t)
   const { token } = acme
   const post = (source: string, body: unknown, who = token) =>
     request('POST', `/api/webhooks/${source}`, { token: who, body })
@@ -24,7 +24,7 @@ async function brokenCart(t: TestContext) {
   const page = async (path: string, visitor = browser) =>
     (await visitor.get(path)).html.replace(/<\/?(?:bdi|time|span|p)\b[^>]*>/g, '').replace(/\s+/g, ' ')
   const end = () => post('metrics', alerts({ endsAt: clock.now }))
-  return { app, charlie, clock, deps, post, alerts, page, setStatus, end }
+  return { app, browser, charlie, clock, post, alerts, page, setStatus, end }
 }
 
 test('the overview links the critical service to its incident, and says who resolved it when', async (t) => {
@@ -37,6 +37,15 @@ test('the overview links the critical service to its incident, and says who reso
     html,
     /<a href="\/incidents\/1">Incident 1<\/a> was resolved by Ada &lt;b&gt; 3 min ago, but 2 alerts are still firing\./,
   )
+})
+
+test('the page of the service leads to the incident until the alerts have ended', async (t) => {
+  const { browser, page, setStatus, end } = await brokenCart(t)
+  const [path = ''] = /\/services\/[\w-]+/.exec((await browser.get('/')).html) ?? []
+  await setStatus('resolved')
+  assert.match(await page(path), /<a class="button" href="\/incidents\/1">\s*Incident 1/)
+  await end()
+  assert.doesNotMatch(await page(path), /<a class="button" href="\/incidents\/1">/)
 })
 
 test('the overview does not mention the incident before it is resolved, or once its alerts have ended', async (t) => {

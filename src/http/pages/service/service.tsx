@@ -43,6 +43,8 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
   const began = status === 'critical' && incident?.head.endedAt === null ? incident.head.startedAt : view.since
   const since = began === null ? '' : ` for ${formatDuration(reader.now - began)}`
   const [worst] = penalties
+  // An incident that was resolved early still has firing alerts.
+  const shown = incident?.head ?? view.earlier.find(({ firingAlerts }) => firingAlerts > 0)
   return (
     <>
       <Crumbs
@@ -71,9 +73,9 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
           </div>
         </div>
         <div class="actions">
-          {incident ? (
-            <a class="button" href={incident.head.href}>
-              Incident {incident.head.number} <Status status={incident.head.status} />
+          {shown ? (
+            <a class="button" href={shown.href}>
+              Incident {shown.number} <Status status={shown.status} />
             </a>
           ) : null}
           {view.canWrite ? <SilenceLink matched={{ service: name, namespace }} what={name} look="bare" /> : null}
