@@ -129,8 +129,8 @@ function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true
   // The links are drawn to the right of an ongoing bar, so its name is cut off at the end of the bar.
   if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
     return { ...common, place: 'inside', left, right }
-  // With a gutter, a label is to the left only if it would otherwise cross the line of the present.
-  const isEarly = left < OUTSIDE + label || (beyond > 0 ? right + OUTSIDE + label <= width : left < width * LAST_THIRD)
+  // A phone shows only the end of a picture with a gutter, so a label on the left would be cut off.
+  const isEarly = beyond > 0 || left < width * LAST_THIRD || left < OUTSIDE + label
   if (right + OUTSIDE + label <= width + beyond && isEarly)
     return { ...common, place: 'right', left, right: right + OUTSIDE + label }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
@@ -145,13 +145,13 @@ function edges({ shape }: LaneBar, x: number, width: number, px: number): readon
 }
 
 /** Places the labels for phones. The bars stay in their rows. A label that would overlap its neighbor is omitted. */
-function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow, beyond = 0 }: Widths): PlacedBar[] {
+function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow }: Widths): PlacedBar[] {
   const sorted = [...row].sort((a, b) => a.x - b.x)
   let taken = 0
   return sorted.map(({ bar, x, width, place }, position) => {
-    const [left, right] = edges(bar, x, width, narrow - beyond)
+    const [left, right] = edges(bar, x, width, narrow)
     const after = sorted[position + 1]
-    const free = after ? edges(after.bar, after.x, after.width, narrow - beyond)[0] - GAP : narrow
+    const free = after ? edges(after.bar, after.x, after.width, narrow)[0] - GAP : narrow
     const label = bar.label.length * CHARACTER
     const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, taken })
     taken = (narrowPlace === 'right' ? right + OUTSIDE + label : right) + GAP

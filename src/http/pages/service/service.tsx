@@ -57,10 +57,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
             <span>{name}</span>
           </h1>
           <div class="service-state">
-            <b>
-              {capitalized(status)}
-              {since}.
-            </b>{' '}
+            <b>{incident?.recovery ? '' : `${capitalized(status)}${since}.`}</b>{' '}
             <SilencedMark silenced={view.silenced} reader={reader} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
             {incident ? (
               <CauseLine one={incident} />
