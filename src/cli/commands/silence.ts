@@ -36,7 +36,7 @@ type Silence = {
 
 /** @param now returns the current Unix time in milliseconds */
 export function addSilence(program: Command, now: () => number): void {
-  const silence = addCommand(program, 'silence', 'manage silences, which mute alerts for a limited time')
+  const silence = addCommand(program, 'silence', 'manage silences, which mute matching alerts')
   addOrgCommand(
     silence,
     'add',
