@@ -39,31 +39,29 @@ const MAX_ALERTS = 20_000
 const HEARTBEATS = new Set(['Watchdog', 'InfoInhibitor'])
 const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
 
-/**
- * Parses an Alertmanager webhook notification, version 4 or similar. `receivedAt` is in ms UTC. Each item must have a
- * `labels` object. All other fields have defaults. Invalid items are rejected individually.
- * @throws IncmonError `invalid` if there is no list of alerts, or more than 20,000 alerts
- */
-export function readNotification(body: unknown, receivedAt: number, source: Source): Intake {
-  const { alerts, read, finish } = openNotification(body, receivedAt, source)
-  return finish(readItems(alerts, read, 0, MAX_ITEM_VALUES))
-}
-
 /** Parsing this many items takes a few dozen milliseconds. */
 const ITEMS_PER_STEP = 500
 
-/** Parses a notification in at least `steps` steps. The caller can do other work at each `yield`. */
-export function* readNotificationInSteps(
+/**
+ * Parses an Alertmanager webhook notification, version 4 or similar, in at least `steps` steps. The caller can do other
+ * work at each `yield`. `receivedAt` is in ms UTC. Each item must have a `labels` object. All other fields have
+ * defaults. Invalid items are rejected individually.
+ * @param toAlert converts an item of another sender's format to Alertmanager's; rejects the item if it throws
+ * @throws IncmonError `invalid` if there is no list of alerts, or more than 20,000 alerts
+ */
+export function* readNotification(
   body: unknown,
   receivedAt: number,
   source: Source,
   steps: number,
+  toAlert = (item: Fields) => item,
 ): Generator<void, Intake> {
   const { alerts, read, finish } = openNotification(body, receivedAt, source)
   const items: Items = { accepted: [], rejected: [] }
   const step = Math.min(ITEMS_PER_STEP, Math.ceil(alerts.length / steps))
   for (let from = 0; from < alerts.length; from += step) {
-    const { accepted, rejected } = readItems(alerts.slice(from, from + step), read, from, MAX_ITEM_VALUES)
+    const part = alerts.slice(from, from + step)
+    const { accepted, rejected } = readItems(part, (item, warn) => read(toAlert(item), warn), from, MAX_ITEM_VALUES)
     items.accepted.push(...accepted)
     items.rejected.push(...rejected)
     yield

@@ -1,21 +1,19 @@
-/** Maps each webhook to its parser. */
+/** Maps each webhook to its reader. */
 
 import type { Intake, Source } from '../domain/event/event.ts'
-import { readNotificationInSteps } from './alertmanager.ts'
 import { readCi } from './ci.ts'
 import { readCluster } from './cluster.ts'
 import { readDashboard } from './dashboard.ts'
-import { fieldsOf } from './fields.ts'
 import { readMetrics } from './metrics.ts'
 
 /** Converts a parsed request body into drafts and rejected items. `receivedAt` is in ms UTC. */
 export type Reader = (body: unknown, receivedAt: number) => Intake
 
-/** The reader for each webhook. To support another sender, write a reader in a new file and add the reader here. */
+/** The reader for each webhook. The file of each reader detects the formats of its senders. */
 export const READERS: Readonly<Record<Source, Reader>> = {
   cluster: readCluster,
-  metrics: readMetrics,
-  dashboard: readDashboard,
+  metrics: (body, receivedAt) => allSteps(readMetrics(body, receivedAt, 1)),
+  dashboard: (body, receivedAt) => allSteps(readDashboard(body, receivedAt, 1)),
   ci: readCi,
 }
 
@@ -28,7 +26,13 @@ export function* readInSteps(
   receivedAt: number,
   steps: number,
 ): Generator<void, Intake> {
-  const isList = Array.isArray(fieldsOf(body)?.alerts)
-  if (source === 'cluster' || source === 'ci' || !isList) return READERS[source](body, receivedAt)
-  return yield* readNotificationInSteps(body, receivedAt, source, steps)
+  if (source === 'cluster' || source === 'ci') return READERS[source](body, receivedAt)
+  const read = source === 'metrics' ? readMetrics : readDashboard
+  return yield* read(body, receivedAt, steps)
+}
+
+function allSteps(steps: Generator<void, Intake>): Intake {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemDeps } from '../../src/deps.ts'
-import { readMetrics } from '../../src/intake/metrics.ts'
+import { READERS } from '../../src/intake/index.ts'
 import { signIn, signInWithSetupLink } from '../../src/operations/sessions.ts'
 import { authenticate } from '../../src/operations/tokens.ts'
 import { firstLines } from '../../src/server/welcome.ts'
@@ -27,7 +27,7 @@ test('a terminal gets a token with all scopes and a command to paste', (t) => {
   const [, sent, body = ''] =
     /curl -H 'Authorization: Bearer (\S+)' -d '([^']+)' \S+\/api\/webhooks\/metrics$/m.exec(text) ?? []
   assert.equal(sent, token)
-  assert.equal(readMetrics(JSON.parse(body), 0).accepted.length, 1)
+  assert.equal(READERS.metrics(JSON.parse(body), 0).accepted.length, 1)
 })
 
 test('a journal gets the command that creates a token instead of a token, quoted for a shell', (t) => {

@@ -6,12 +6,12 @@ import fc from 'fast-check'
 import { IncmonError } from '../../src/domain/error.ts'
 import type { AlertDraft, Intake } from '../../src/domain/event/event.ts'
 import { digest, labelFingerprint } from '../../src/domain/event/fingerprint.ts'
-import { readDashboard } from '../../src/intake/dashboard.ts'
 import { draftLabels, linksOf, rawLabels } from '../../src/intake/fields.ts'
+import { READERS } from '../../src/intake/index.ts'
 import { parseBody } from '../../src/intake/json.ts'
-import { readMetrics } from '../../src/intake/metrics.ts'
 import { payload } from '../helpers/payloads.ts'
 
+const { metrics: readMetrics, dashboard: readDashboard } = READERS
 const RECEIVED = Date.UTC(2026, 4, 4, 10)
 const START = '2026-05-04T09:30:00Z'
 const STARTED = Date.UTC(2026, 4, 4, 9, 30)
