@@ -26,7 +26,7 @@ CREATE TABLE tokens (
   name            TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
   hash            BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
   scopes          TEXT    NOT NULL CHECK (json_valid(scopes)),           -- JSON array of ingest, read, write, admin
-  cluster         TEXT    NOT NULL DEFAULT '',                           -- the cluster of all items sent with it; '' if none
+  cluster         TEXT    NOT NULL DEFAULT '',                           -- the cluster of all items sent with this token; '' if none
   created_at      INTEGER NOT NULL,
   expires_at      INTEGER,
   revoked_at      INTEGER,
@@ -75,7 +75,7 @@ CREATE TABLE services (
   status          TEXT    NOT NULL DEFAULT 'healthy' CHECK (status IN ('healthy', 'degraded', 'critical')),
   score           INTEGER NOT NULL DEFAULT 100 CHECK (score BETWEEN 0 AND 100),
   health          TEXT    NOT NULL DEFAULT '[]' CHECK (json_valid(health)),  -- JSON [{alertId, reason, penalty}]
-  healthy_since   INTEGER,                                               -- when its last alert ended; null while an alert is firing
+  healthy_since   INTEGER,                                               -- when the service's last alert ended; null while an alert is firing
   suppressed      INTEGER NOT NULL DEFAULT 0 CHECK (suppressed IN (0, 1)), -- 1 after a user resolved an incident while alerts were firing: no incident opens until the service is healthy
   last_alert_at   INTEGER,
   last_event_at   INTEGER,
@@ -125,7 +125,8 @@ CREATE TABLE images (
   PRIMARY KEY (service_id, path, tag)
 ) STRICT, WITHOUT ROWID;
 
--- An incident of a service. Users refer to it by number; numbers increase within an organization and are never reused.
+-- An incident of a service. Users refer to an incident by its number. Numbers increase within an organization and are
+-- never reused.
 CREATE TABLE incidents (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -163,9 +164,8 @@ CREATE TRIGGER incidents_numbered AFTER INSERT ON incidents WHEN new.number = 0 
     WHERE id = new.id;
 END;
 
--- A condition of a service, reported by one or more events.
--- Enumerated columns of alerts and events have no CHECK, because the checks would take a third of the insert time.
--- Instead, tests/store/checks.test.ts checks the values.
+-- A condition of a service, reported by one or more events. Enumerated columns of alerts and events have no CHECK,
+-- because the constraints would take a third of the insert time. Instead, tests/store/checks.test.ts checks the values.
 CREATE TABLE alerts (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -186,7 +186,7 @@ CREATE TABLE alerts (
   failure         TEXT,                                                  -- the kind of failure
   node            TEXT,                                                  -- the node of the alert or of its pod
   rules           TEXT    NOT NULL,                                      -- JSON {service, severity, identity}: the rule behind each decision
-  evidence        TEXT    NOT NULL,                                      -- JSON {seen, recovered, rollouts, helped}: used to detect repeats and when it ends
+  evidence        TEXT    NOT NULL,                                      -- JSON {seen, recovered, rollouts, helped}: used to detect repeats and the alert's end
   starts_at       INTEGER NOT NULL,
   ends_at         INTEGER,
   last_seen_at    INTEGER NOT NULL,
@@ -211,7 +211,7 @@ CREATE INDEX alerts_by_service ON alerts (service_id, starts_at);
 CREATE INDEX alerts_by_incident ON alerts (incident_id, ends_at, source, starts_at, name) WHERE incident_id IS NOT NULL;
 -- GET /api/alerts filtered by severity or source: total and pagination
 CREATE INDEX alerts_by_kind ON alerts (organization_id, severity, source, starts_at);
--- loaded at startup: alerts that are firing or can be reopened (null); the alerts to prune, oldest first
+-- alerts to load at startup, which are firing or can be reopened (null); alerts to prune, oldest first
 CREATE INDEX alerts_by_age ON alerts (organization_id, settled_at);
 
 -- One accepted webhook item. Events are immutable, except that service_id is set once the service exists.
@@ -229,7 +229,7 @@ CREATE TABLE events (
   text            TEXT    NOT NULL,                                      -- a one-line description
   count           INTEGER NOT NULL DEFAULT 1 CHECK (count > 0),          -- the count reported by the sender
   awaited         TEXT,                                                  -- 'cluster/namespace/name' of a service that does not exist yet
-  first_seen_at   INTEGER CHECK (first_seen_at < at),                    -- the first counted occurrence; null if there is only one
+  first_seen_at   INTEGER CHECK (first_seen_at < at),                    -- the time of the first counted occurrence; null if there is only one occurrence
   at              INTEGER NOT NULL,
   received_at     INTEGER NOT NULL
 ) STRICT;
@@ -279,10 +279,10 @@ CREATE TABLE pipelines (
   organization_id INTEGER NOT NULL REFERENCES organizations (id),
   service_id      INTEGER NOT NULL REFERENCES services (id),
   ref             TEXT    NOT NULL,                                      -- 'group/project#31'
-  event_id        INTEGER NOT NULL REFERENCES events (id),               -- its newest event
+  event_id        INTEGER NOT NULL REFERENCES events (id),               -- the pipeline's newest event
   facts           TEXT    NOT NULL CHECK (json_valid(facts)),            -- JSON: project, branch, sha, status, jobs, …
   starts_at       INTEGER NOT NULL,                                      -- when its deployment started
-  ends_at         INTEGER NOT NULL,                                      -- when it ended; the newest notification if it is running
+  ends_at         INTEGER NOT NULL,                                      -- when the pipeline ended; if it is running, the time of the newest notification
   UNIQUE (organization_id, ref)
 ) STRICT;
 -- a service's pipelines around the time of an alert
@@ -331,7 +331,7 @@ CREATE TABLE postmortems (
   revision     INTEGER NOT NULL CHECK (revision > 0),
   state        TEXT    NOT NULL CHECK (state IN ('draft', 'final')),
   document     TEXT    NOT NULL CHECK (json_valid(document)),            -- JSON: the generated sections
-  edits        TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(edits)),  -- JSON: the texts written by users
+  edits        TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(edits)),  -- JSON: the parts written by users
   generated_at INTEGER NOT NULL,
   UNIQUE (incident_id, revision)
 ) STRICT;
@@ -342,9 +342,9 @@ CREATE TABLE rejections (
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
   organization_id INTEGER NOT NULL REFERENCES organizations (id),
   source          TEXT    NOT NULL CHECK (source IN ('cluster', 'metrics', 'dashboard', 'ci')),
-  item            INTEGER NOT NULL,                                      -- its index in the request
+  item            INTEGER NOT NULL,                                      -- the item's index in the request
   error           TEXT    NOT NULL,
-  payload         TEXT    NOT NULL,                                      -- as received, secrets replaced, at most 64 kB
+  payload         TEXT    NOT NULL,                                      -- as received, with secrets replaced, at most 64 kB
   received_at     INTEGER NOT NULL
 ) STRICT;
 -- GET /api/rejections, newest first
@@ -373,13 +373,13 @@ CREATE TABLE senders (
   rejections      INTEGER NOT NULL DEFAULT 0,
   last_event_at   INTEGER,
   last_rejection_at INTEGER,
-  reports_ends    INTEGER NOT NULL DEFAULT 0 CHECK (reports_ends IN (0, 1)), -- whether it has ever sent a resolved item
-  reports_repeats INTEGER NOT NULL DEFAULT 0 CHECK (reports_repeats IN (0, 1)), -- whether it has ever sent an event with a count above 1
+  reports_ends    INTEGER NOT NULL DEFAULT 0 CHECK (reports_ends IN (0, 1)), -- whether the sender has ever sent a resolved item
+  reports_repeats INTEGER NOT NULL DEFAULT 0 CHECK (reports_repeats IN (0, 1)), -- whether the sender has ever sent an event with a count above 1
   lag             INTEGER CHECK (lag >= 0),                              -- the shortest delay between an event and its receipt, in ms
   lag_at          INTEGER,                                               -- when this lag was last observed
   clock           TEXT CHECK (json_valid(clock)),                        -- JSON {offset, candidate, count, since}: how the sender's clock differs from the server's
-  names_cluster   INTEGER CHECK (names_cluster IN (0, 1)),               -- whether its items or its token name a cluster; null before the first item
-  longest_gap     INTEGER NOT NULL DEFAULT 0,                            -- the longest delivery interval of its groups, in ms
+  names_cluster   INTEGER CHECK (names_cluster IN (0, 1)),               -- whether the sender's items or token name a cluster; null before the first item
+  longest_gap     INTEGER NOT NULL DEFAULT 0,                            -- the longest delivery interval of the sender's groups, in ms
   gaps            INTEGER NOT NULL DEFAULT 0,                            -- the number of measured intervals
   hours           TEXT    NOT NULL DEFAULT '{"last":0,"counts":[]}' CHECK (json_valid(hours)), -- JSON: the number of events in each of the last 24 hours, and the last hour
   heartbeat_at    INTEGER,                                               -- the last heartbeat; null before the first one
@@ -400,8 +400,8 @@ CREATE TABLE groups (
   UNIQUE (sender_id, key)
 ) STRICT;
 
--- Alert counts by start time, used for pagination. The total of a long history is the sum of a few hundred numbers.
--- The program counts new alerts once per batch. Triggers update the counts when alerts are moved or deleted.
+-- Alert counts by start time, used for pagination. The total of a long history is the sum of a few hundred numbers. The
+-- program adds new alerts to the counts once per batch. Triggers update the counts when alerts are moved or deleted.
 
 -- An organization's alert counts. The part column is a five-minute slot (level 0) or a day (level 1) since 1970, UTC.
 CREATE TABLE alert_counts (
@@ -499,7 +499,8 @@ CREATE TABLE pruning (
   waiting         TEXT    CHECK (waiting IS NULL OR json_valid(waiting))  -- JSON: deletions that await confirmation by a user
 ) STRICT;
 
--- Periods around deleted incidents. Pruning rechecks events in these periods, which might be unreferenced now.
+-- Periods around deleted incidents. Pruning rechecks the events in these periods, because some of the events might no
+-- longer be referenced.
 CREATE TABLE pruning_spans (
   id              INTEGER PRIMARY KEY,
   organization_id INTEGER NOT NULL REFERENCES organizations (id),
@@ -510,7 +511,7 @@ CREATE TABLE pruning_spans (
 -- the periods of an organization
 CREATE INDEX pruning_spans_by_organization ON pruning_spans (organization_id);
 
--- A silence. Matching alerts are stored and counted, but open no incidents and send no notifications.
+-- A silence. Matching alerts are stored and counted, but they open no incidents and cause no notifications.
 CREATE TABLE silences (
   id              INTEGER PRIMARY KEY,
   uuid            BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -518,12 +519,12 @@ CREATE TABLE silences (
   matchers        TEXT    NOT NULL CHECK (json_valid(matchers)),                  -- JSON [{name, op, value}]
   starts_at       INTEGER NOT NULL,
   ends_at         INTEGER NOT NULL,
-  schedule        TEXT    CHECK (schedule IS NULL OR json_valid(schedule)),       -- JSON {weekday, from, to, timeZone}; null: always
+  schedule        TEXT    CHECK (schedule IS NULL OR json_valid(schedule)),       -- JSON {weekday, from, to, timeZone}; null if the silence applies all the time
   comment         TEXT    NOT NULL CHECK (length(comment) > 0),
-  created_by      TEXT    NOT NULL CHECK (length(created_by) > 0),                -- the name of the token that created it
+  created_by      TEXT    NOT NULL CHECK (length(created_by) > 0),                -- the name of the token that created the silence
   created_at      INTEGER NOT NULL,
   revision        INTEGER NOT NULL DEFAULT 1 CHECK (revision > 0),                -- incremented by each change, to detect conflicting edits
-  changes_at      INTEGER                                                         -- when it next starts or ends; null: never
+  changes_at      INTEGER                                                         -- when the silence next starts or ends; null if never
 ) STRICT;
 -- GET /api/silences, and the silences loaded at startup
 CREATE INDEX silences_by_organization ON silences (organization_id, ends_at);
@@ -578,12 +579,12 @@ CREATE TABLE outbox (
   actor           TEXT,                                                  -- who made the change; null if automatic
   severity_before TEXT,                                                  -- the severity before it was raised
   status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
-  leader_id       INTEGER REFERENCES outbox (id) ON DELETE CASCADE,      -- the message's first notification; null until first sent
+  leader_id       INTEGER REFERENCES outbox (id) ON DELETE CASCADE,      -- the message's first notification; null until the message is first sent
   attempts        INTEGER NOT NULL DEFAULT 0,
   created_at      INTEGER NOT NULL,
-  due_at          INTEGER NOT NULL,                                      -- when to send or retry it
+  due_at          INTEGER NOT NULL,                                      -- when to send or retry the message
   expires_at      INTEGER NOT NULL,                                      -- when to give up
-  ended_at        INTEGER,                                               -- when it was delivered or abandoned
+  ended_at        INTEGER,                                               -- when the notification was delivered or abandoned
   answer_status   INTEGER,                                               -- the HTTP status of the last response
   detail          TEXT,                                                  -- why the last attempt failed
   remote_id       TEXT                                                   -- the receiver's id for the message, needed to reply to it

@@ -29,7 +29,7 @@ export function parseInstant(value: unknown): number | null {
   if (typeof value === 'number') return fromEpoch(value)
   if (typeof value !== 'string' || value.length > 100) return null
   const text = unquote(value.trim())
-  // Most texts are dates. A dash after the year distinguishes a date from a number.
+  // Most strings are dates. A dash after the year distinguishes a date from a number.
   if (text[4] === '-') return fromDateTime(text)
   return EPOCH.test(text) ? fromEpoch(Number(text)) : null
 }
@@ -37,7 +37,7 @@ export function parseInstant(value: unknown): number | null {
 /**
  * Parses a query parameter: ISO 8601 with any offset, or just a date. A date means 00:00 UTC that day for `from`, and
  * 00:00 UTC the next day for `to` (exclusive). An unencoded plus sign arrives as a space and is accepted.
- * @returns Unix time in milliseconds, or null if the text is not a time
+ * @returns Unix time in milliseconds, or null if the string is not a time
  */
 export function parseBound(text: string, side: 'from' | 'to'): number | null {
   const trimmed = text.trim()

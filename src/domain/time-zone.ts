@@ -42,7 +42,7 @@ export function timeZoneOf(text: string): string {
   return zone === undefined || others.length > 0 ? text : zone
 }
 
-/** Returns whether a text is a time of day between 00:00 and 23:59. */
+/** Returns whether a string is a time of day between 00:00 and 23:59. */
 export function isClockTime(text: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
 }

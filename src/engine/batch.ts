@@ -70,7 +70,8 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       const isAlone = needsOwnBatch(effects, before)
       if (isAlone && outcomes.length > 0) {
         undoInput()
-        // Each context counts work. Clearing the contexts discards the work for the undone input.
+        // Each context counts the work done for its organization. Clearing the contexts also discards the work counted
+        // for the undone input.
         deciding.contexts.clear()
         break
       }

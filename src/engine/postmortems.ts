@@ -21,10 +21,12 @@ export class PostmortemsDue extends Error {
 
 /** Saves the effects together with the generated postmortems. */
 export type Prepared = {
-  /** When the input was first decided, as Unix time in milliseconds. The postmortems end at this time. */
+  /**
+   * When the input was first decided, as Unix time in milliseconds. The postmortems cover the time up to this point.
+   */
   readonly now: number
   readonly save: EngineStore['save']
-  /** Returns whether the postmortems are outdated, because their records have changed since. */
+  /** Returns whether the postmortems are outdated because their records have changed since then. */
   readonly isStale: () => boolean
 }
 
@@ -96,7 +98,7 @@ export function createPostmortemQueue(
   }
 }
 
-/** Returns a predicate for later effects that make the postmortems in `effects` outdated. */
+/** Returns a predicate that tells whether a later effect makes one of the postmortems in `effects` outdated. */
 function changesPostmortemOf(effects: readonly Effect[]): (effect: Effect) => boolean {
   const resolved = effects.flatMap((effect) => (effect.kind === 'postmortem-due' ? [effect.incident] : []))
   const incidents = new Set<number | null>(resolved.map(({ rowId }) => rowId))

@@ -29,7 +29,7 @@ export type Queue = {
   readonly drained: () => Promise<void>
 }
 
-/** What remains of a batch once it is saved. */
+/** A saved batch, without its effects. */
 export type Answers = Omit<Batch, 'effects'>
 
 export type QueueDeps = {
@@ -76,7 +76,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
   let inputs: Queued[] = []
   const works: (() => Promise<void>)[] = []
   let running: Promise<void> | null = null
-  /** Resolves once every saved batch has been answered. */
+  /** Resolves once the inputs of every saved batch have been answered. */
   let answered = Promise.resolve()
   let diskError: unknown = null
   let lastMs = 0

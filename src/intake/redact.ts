@@ -5,7 +5,7 @@ import { GITLEAKS_RULES } from './gitleaks/rules.ts'
 
 export const REDACTED = '[redacted]'
 
-/** Texts longer than this are truncated, because searching them would block all other requests. */
+/** Strings longer than this are truncated, because searching them would block all other requests. */
 const MAX_LENGTH = 1024 * 1024
 const CUT = '… [cut at 1 MiB]'
 /**
@@ -61,7 +61,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])(--?(?:password|passwd|token|api-key|secret)[ \t]{1,4})[^\s-][^\s]*/gi, `$1${REDACTED}`],
 ]
 
-/** A cheap first check. Must match every text that any of the patterns matches. */
+/** A cheap first check. Must match every string that any of the patterns matches. */
 const SUSPICIOUS =
   /hooks\.slack|[sr]k_(?:live|test)_|AIza|do[opr]_v1_|npm_|hf_|\d:[\w-]{30}|sk-ant-|hv[sbr]\.|sig=|cookie|-----BEGIN|:\/\/[^\s/?#"'<>]+@|eyJ|incmon_|gl[a-z]{2,5}-|GR1348941|gh[oprsu]_|github_pat_|xox[abeprs]-|A[KS]IA|bearer|authorization|passw|passphrase|pwd|token|key|secret/i
 
@@ -142,8 +142,8 @@ function replaceSecrets(text: string): string {
 }
 
 /**
- * Returns whether a text has a word of at least 16 characters, like every token in the gitleaks rules. Checks every
- * 16th character, and checks the neighbors of that character only if it is part of a word.
+ * Returns whether a string contains a word of at least 16 characters, as every token in the gitleaks rules does. Checks
+ * every 16th character, and checks the neighbors of that character only if it is part of a word.
  */
 function hasLongWord(text: string): boolean {
   for (let i = WORD - 1; i < text.length; i += WORD) {

@@ -10,7 +10,7 @@ import { type Deps, withEngine } from './deps.ts'
 /** `isRecorded`: whether the time of receipt was recorded. Otherwise, the time of the import is used. */
 export type Imported = Delivery & { readonly idempotencyKey: string; readonly isRecorded: boolean }
 
-/** Returns the Idempotency-Key of an entry, which is the same for entries with the same source, time and text. */
+/** Returns the Idempotency-Key of an entry, which is the same for entries with the same source, time and payload. */
 export function importKey(entry: {
   readonly source: Source
   readonly receivedAt: number | null

@@ -17,13 +17,13 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   return 'no postmortem: none was created when this incident was resolved; reopen the incident and resolve it again to create one'
 }
 
-/** The error message if another user changed the text in the meantime. */
+/** The error message if another user changed the same part in the meantime. */
 export const CHANGED_MEANWHILE = 'somebody else has changed this part of the postmortem; reload it and save again'
 
 /**
- * Changes the texts or the state of the latest revision.
- * @param seen the texts that the user saw before editing; undefined to skip this check
- * @throws IncmonError `not-found`; `conflict` if the postmortem is final and a text would change, or if a text has
+ * Changes the users' edits or the state of the latest revision.
+ * @param seen the values that the user saw before editing; undefined to skip this check
+ * @throws IncmonError `not-found`; `conflict` if the postmortem is final and an edit would change it, or if a value has
  * changed since the user saw it
  */
 export function editPostmortem(
@@ -47,7 +47,7 @@ export function editPostmortem(
   deps.announce({ kind: 'incident', id: incidentId, organizationId })
 }
 
-/** Returns whether the texts have not changed since the user saw them, or already match what the user wants. */
+/** Returns whether the stored values are still those that the user saw, or already those that the user wants. */
 function isAsSeen(now: Edits, seen: Edits, wanted: Edits): boolean {
   const isStored = (texts: Edits) => JSON.stringify(applyEdits(now, texts)) === JSON.stringify(applyEdits(now, {}))
   return isStored(seen) || isStored(wanted)

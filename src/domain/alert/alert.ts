@@ -65,7 +65,10 @@ const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 
-/** Creates an alert from its first signal. If the first signal is an end, the new alert is already resolved. */
+/**
+ * Creates an alert from its first signal. If the signal reports the end of its condition, the new alert is already
+ * resolved.
+ */
 export function open(
   signal: Signal,
   receivedAt: number,
@@ -100,10 +103,10 @@ export function open(
 
 /**
  * Returns whether a signal belongs to an existing alert. A signal that does not belong to the alert may open another
- * alert. A signal that ends the condition always belongs to the alert. A firing signal belongs to a resolved alert if
- * it came within 10 minutes of the end, judging by the sender's times or by the times of receipt. If the end was
- * inferred, any signal except a Kubernetes event reopens the alert. After a manual resolution, a signal about a problem
- * that began earlier still belongs to the alert.
+ * alert. A signal that reports the end of the alert's condition always belongs to the alert. A firing signal belongs to
+ * a resolved alert if the signal came within 10 minutes of the alert's end, according to either the sender's times or
+ * the times of receipt. If the end was inferred, any signal except a Kubernetes event reopens the alert. After a manual
+ * resolution, a signal still belongs to the alert if its problem began before the resolution.
  */
 export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
@@ -114,7 +117,10 @@ export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boo
   )
 }
 
-/** `isNewest`: whether the signal's texts replace the alert's texts. A late signal never changes the alert's texts. */
+/**
+ * `isNewest`: whether the signal's summary, annotations and links replace those of the alert. A late signal replaces
+ * nothing.
+ */
 export type Absorbed = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
@@ -144,7 +150,7 @@ export function absorb(
     endedAt: null,
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
-    // A sender that counts occurrences may combine several of them in one event, or resend an event.
+    // A sender that counts occurrences may combine several occurrences in one event, or resend an event.
     occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     receivedAt: Math.max(alert.receivedAt, receivedAt),
@@ -164,14 +170,14 @@ const COMPARED_FIELDS = [
 ]
 
 /**
- * Applies the end of one fingerprint, unless that fingerprint has started again since. The alert ends when its last
+ * Marks one fingerprint as ended, unless that fingerprint has started again since. The alert ends when its last
  * fingerprint ends. A late end does not move the alert's start, because the end may belong to an earlier alert.
  */
 function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): Absorbed {
   const endsAt = signal.endsAt ?? signal.at
   const known = fingerprints.find((one) => one.fingerprint === signal.fingerprint)
   const kept = { alert, fingerprints, change: 'kept' as Change, isNewest: false }
-  // A signal with the latest start time is always a valid end, even if a wrong clock puts the end before the start.
+  // A resolved signal with the latest start time always counts, even if a wrong clock puts its end before its start.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
   const after = withFingerprint(fingerprints, ended)

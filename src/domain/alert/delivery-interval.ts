@@ -1,6 +1,6 @@
 /**
- * Learns how often a sender repeats the alerts of a group. If a repeat is missing after that, the alert has probably
- * ended.
+ * Learns how often a sender repeats the alerts of a group. If an expected repeat does not arrive, the alert has
+ * probably ended.
  */
 
 const MINUTE = 60_000

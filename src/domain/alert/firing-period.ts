@@ -58,8 +58,8 @@ type Building = {
   readonly count: number
   readonly attempts: number
   /**
-   * The number of repeats in each series that belong to earlier periods. The key is the time of the first repeat in the
-   * series.
+   * For each series of repeats, the number of repeats that belong to earlier periods. The key is the time of the first
+   * repeat in the series.
    */
   readonly earlier: ReadonlyMap<number, number>
 }
@@ -117,9 +117,9 @@ function extended(period: Building, [at, , since, count]: Observation): Building
 }
 
 /**
- * Starts a period with this observation. As long as Kubernetes keeps an event, it increases the event's count on each
- * repeat, even after a gap of days. If the repeats are too far apart or were counted in an earlier period, the new
- * period starts with the last repeat.
+ * Starts a period with this observation. As long as Kubernetes keeps an event, each repeat increases the event's count,
+ * even after a gap of days. If the repeats are too far apart or were counted in an earlier period, the new period
+ * starts with the last repeat.
  */
 function begun([at, , since, count]: Observation, counted: ReadonlyMap<number, number>, rules: PeriodRules): Building {
   const gap = (at - since) / Math.max(1, count - 1)

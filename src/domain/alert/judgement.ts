@@ -50,7 +50,7 @@ const MAX_READ = 4 * LINE_LENGTH
 
 /** Shortens a sender's text to one line of at most 300 characters. */
 export function oneLine(text: string): string {
-  // The pattern does not match single spaces, so most texts are not copied.
+  // The pattern does not match single spaces, so most strings are not copied.
   const line = text
     .slice(0, MAX_READ)
     .replace(/\s{2,}|[^\S ]/g, ' ')

@@ -8,7 +8,7 @@ const MINUTE = 60_000
 const NORMAL = 15 * MINUTE
 /** If all events during this period arrived later than before, the lag has grown. */
 const RAISED_AFTER = 10 * MINUTE
-/** Changes of the lag that are smaller than this do not affect any rule. */
+/** Changes in the lag that are smaller than this do not affect any rule. */
 const NEGLIGIBLE = MINUTE
 
 /**

@@ -37,7 +37,10 @@ function history(event: DraftJudgement['event']): DraftJudgement {
   return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
 }
 
-/** The alert is identified by project and ref. Only the default branch, tags and deploys can open an alert. */
+/**
+ * The alert is identified by project and ref. Only a pipeline that deploys, or that runs for the default branch or a
+ * tag, can open an alert.
+ */
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
   const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
   const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))

@@ -25,7 +25,9 @@ const PROBES_LAST = 45_000
  */
 const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
 const TWO_MINUTES = 2 * MINUTE
-/** How long the autoscaler waits for a new node (`--max-node-provision-time`). Draining a node can take as long. */
+/**
+ * How long the autoscaler waits for a new node (`--max-node-provision-time`). Draining a node can take just as long.
+ */
 const PLANNED = 15 * MINUTE
 
 /**

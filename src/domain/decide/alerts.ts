@@ -6,7 +6,7 @@ import type { Context } from '../state/context.ts'
 import type { AlertTexts, LiveAlert } from '../state/live.ts'
 import { evaluate } from './evaluate.ts'
 
-/** Replaces an alert. `actor`: the user who made the change. `texts`: null if the texts are unchanged. */
+/** Replaces an alert. `actor`: the user who made the change. `texts`: null if unchanged. */
 export function changeAlert(
   ctx: Context,
   before: LiveAlert,

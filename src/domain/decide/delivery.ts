@@ -15,14 +15,17 @@ export type Delivery = {
   /** The cluster assigned to the token, or ''. */
   readonly cluster: string
   readonly source: Source
-  /** A function parses the body when the delivery is processed. Until then, only the bytes take memory. */
+  /**
+   * The parsed items, or a function that parses the body when the delivery is processed. Until the function is called,
+   * only the bytes of the body take memory.
+   */
   readonly intake: Intake | (() => Intake)
   readonly receivedAt: number
   readonly idempotencyKey: string | null
   /** A hash of the body. Absent if the Idempotency-Key itself is computed from the body. */
   readonly bodyHash?: string
   readonly dryRun: boolean
-  /** Whether the same bytes were received before, so that the intake came from the cache. */
+  /** Whether the same bytes were received before, so that the parsed items came from the cache. */
   readonly isFromCache: boolean
   /** The size of the body, if known. A large body is stored in chunks. */
   readonly bytes?: number
@@ -31,7 +34,7 @@ export type Delivery = {
 }
 
 export type Chunk = {
-  /** The intake of the whole request. */
+  /** The parsed items of the whole request. */
   readonly whole: Intake
   /** The result of the earlier chunks; null for the first chunk. */
   readonly before: Pick<Received, 'receipt' | 'sent'> | null
@@ -69,7 +72,7 @@ export type Warning = { readonly index: number; readonly warning: string }
 /** The decisions for one item in a dry run. */
 export type ItemDecision = {
   readonly index: number
-  /** Lets the engine add the links of the alert. */
+  /** Tells the engine which alert to compute links for. */
   readonly alertRowId?: number
   readonly event: DraftJudgement['event']
   /** The correction for the sender's clock, in milliseconds. Positive if the sender's clock is ahead. */

@@ -29,7 +29,10 @@ export const MAX_EVALUATION_WORK = 1_000
 /** Evaluating this many alerts takes as long as saving one effect. */
 const ALERTS_PER_EFFECT = 50
 
-/** The limits for loading labels in one step. The alerts of the last service can exceed the limit for alerts. */
+/**
+ * The maximum numbers of services and alerts per step, because each step loads the labels of its alerts. The last
+ * service can exceed the maximum for alerts.
+ */
 const AT_ONCE = { services: 100, alerts: 3_000 }
 
 /** Splits services into those to evaluate in this step and those to evaluate later. */

@@ -159,7 +159,7 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   ctx.emit({ kind: 'group-changed', before, after })
   const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
-  // This delivery confirmed its members, so only missing members may now be due earlier.
+  // This delivery confirmed the alerts that it contains, so only the group's other alerts may now be due earlier.
   const timeout = repeatTimeoutOf(group, interval)
   if (!sender.reportsEnds && timeout < repeatTimeoutOf(before, sender.deliveryInterval))
     hastenGroup(ctx, groupId, timeout)

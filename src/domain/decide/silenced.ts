@@ -29,15 +29,18 @@ function keyOf({ labels, active }: Silencing): string {
 }
 
 /**
- * Returns a predicate for alerts that have to be matched against the silences. For all other alerts, `silencedBy` is
- * still correct from an earlier evaluation with the same silences.
+ * Returns a predicate that tells whether an alert has to be matched against the silences. If not, the alert's
+ * `silencedBy` is still correct from an earlier evaluation with the same silences.
  */
 function isUncompared({ state }: Context, serviceId: number, key: string): (live: LiveAlert) => boolean {
   const compared = state.compared.get(serviceId)
   return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
 }
 
-/** Requests all labels needed to evaluate these services at once. @throws MissingFact if any are not loaded */
+/**
+ * Requests all labels that the evaluation of these services needs, so that the labels are loaded together.
+ * @throws MissingFact if any labels are not loaded
+ */
 export function requireLabels(ctx: Context, serviceIds: readonly number[], now: number): void {
   const { state } = ctx
   const needed = serviceIds.filter((serviceId) => {
@@ -128,7 +131,7 @@ export function noteSilences(
 ): void {
   const incidentOf = ({ rowId }: LiveAlert) => ctx.state.alerts.get(rowId)?.incidentId ?? null
   const firing = resilenced.filter(({ after: { alert } }) => alert.status === 'firing' && alert.severity !== 'info')
-  // With many alerts, some join the incident only in the next batch.
+  // If there are many alerts, some of them do not join the incident until the next batch.
   const freed = firing.filter(
     ({ after }) => after.silencedBy.length === 0 && [null, incident.rowId].includes(incidentOf(after)),
   )

@@ -23,7 +23,7 @@ export type FileEntry = {
 
 /**
  * The networks from which webhook requests were rejected within the last hour because of invalid tokens: the most
- * recent ones, and the number of all others. `agoMs` is the time since a network's last request.
+ * recent networks, and how many others there were. `agoMs` is the time since a network's last request.
  */
 export type RefusedSenders = {
   readonly newest: readonly { readonly network: string; readonly times: number; readonly agoMs: number }[]

@@ -29,7 +29,7 @@ type Sent = { readonly sent?: { readonly at: number; readonly startsAt: number }
 export type ClusterDraft = Common &
   Sent & {
     readonly source: 'cluster'
-    /** The first time of the event. `at` is the last time of the event. */
+    /** When the event first occurred. `at` is when the event last occurred. */
     readonly startsAt: number
     /** The reason as sent; '' if there is only a message. */
     readonly reason: string

@@ -52,7 +52,7 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
 }
 
-/** Starts a digest that `addPart` extends and `hexOf` returns, for callers without a list of parts. */
+/** Starts a digest for callers without a list of parts. `addPart` extends the digest, and `hexOf` formats it. */
 export function startDigest(): Hash {
   return { high: 0xcbf29ce4 | 0, low: 0x84222325 | 0 }
 }

@@ -168,7 +168,7 @@ function effective(
   return { severity: alert.severity, rule: alert.severity, by: null }
 }
 
-/** Returns whether the condition has been reported over at least 15 minutes. */
+/** Returns whether the first and the last report of the condition are at least 15 minutes apart. */
 export function lasts(alert: Pick<HealthCondition, 'startsAt' | 'lastSeenAt'>): boolean {
   return alert.lastSeenAt - alert.startsAt >= LASTING
 }

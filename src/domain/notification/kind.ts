@@ -2,7 +2,7 @@
 import type { IncidentStatus } from '../incident/incident.ts'
 import { rank, type Severity } from '../severity.ts'
 
-/** Most important first. If an incident changed in several ways, the first kind in this list determines the text. */
+/** Most important first. If an incident changed in several ways, the first kind in this list determines the message. */
 export const NOTIFICATION_KINDS = [
   'opened',
   'sender-silent',

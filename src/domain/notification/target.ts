@@ -37,7 +37,10 @@ export function maskTarget(kind: ChannelKind, text: string): string {
   return `${url.protocol}//${user}${url.host}${shownPath}${query}`
 }
 
-/** Removes all secret parts of the URL from a text, so that it can be stored. The host is not secret. */
+/**
+ * Removes all secret parts of a channel's URL from an error message, so that the message can be stored. The host is not
+ * secret.
+ */
 export function withoutSecrets(message: string, secrets: readonly string[]): string {
   const hosts = secrets.map((secret) => parsed(secret)?.hostname)
   const words = secrets

@@ -7,7 +7,7 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from './words.ts
 
 type Rule = {
   readonly id: string
-  /** The text is constant, so that an action kept by a user still has a text when its rule no longer applies. */
+  /** The text is constant, so that an action kept by a user does not lose its text when its rule no longer applies. */
   readonly text: string
   /** Returns the reason for suggesting this action, or null if the rule does not apply. */
   readonly because: (facts: GroupedFacts) => Sentence | null

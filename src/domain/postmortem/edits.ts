@@ -1,5 +1,5 @@
 /**
- * The texts that users write into a postmortem. User texts are stored separately, so that a new revision does not
+ * The parts of a postmortem that users write. These parts are stored separately, so that a new revision does not
  * overwrite them.
  */
 import { IncmonError } from '../error.ts'
@@ -7,7 +7,7 @@ import { parseBound } from '../instant.ts'
 import { knownAction } from './actions.ts'
 import type { Action, Postmortem, PostmortemState } from './document.ts'
 
-/** In a change, a missing field leaves the text unchanged, and null or a blank text removes it. */
+/** In a change, a missing field leaves the stored value unchanged, and null or a blank string removes it. */
 export type Edits = {
   readonly summary?: string | null | undefined
   readonly impact?: { readonly customers?: string | null | undefined } | undefined
@@ -19,11 +19,11 @@ export type Edits = {
         readonly lucky?: string | null | undefined
       }
     | undefined
-  /** Changes to suggested actions, and actions added by users, by id. An added action must have a text. */
+  /** Changes to suggested actions, and actions added by users, by id. An added action must have `text`. */
   readonly actions?: readonly ActionEdit[] | undefined
 }
 
-/** `due`: a date such as `2026-03-31`, or null. A null text restores the text of a suggested action. */
+/** `due`: a date such as `2026-03-31`, or null. If `text` is null, a suggested action gets its original text back. */
 export type ActionEdit = {
   readonly id: string
   readonly text?: string | null | undefined
@@ -33,8 +33,8 @@ export type ActionEdit = {
 }
 
 /**
- * Applies a change to the edits, and drops removed texts.
- * @throws IncmonError `invalid` for an added action without a text, or a due date that does not exist
+ * Applies a change to the edits, and drops removed fields.
+ * @throws IncmonError `invalid` for an added action without `text`, or a due date that does not exist
  */
 export function applyEdits(before: Edits, change: Partial<Edits>): Edits {
   const lessons = written({ ...before.lessons, ...defined(change.lessons) })
@@ -73,7 +73,10 @@ function requireValid(action: ActionEdit, index: number): void {
   }
 }
 
-/** Adds users' texts to the document. Generated sentences stay unchanged. `state`: the state of the revision. */
+/**
+ * Adds the parts that users wrote to the document. Generated sentences stay unchanged. `state`: the state of the
+ * revision.
+ */
 export function merge(document: Postmortem, edits: Edits, state: PostmortemState = document.header.state): Postmortem {
   return {
     ...document,

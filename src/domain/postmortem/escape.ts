@@ -35,7 +35,7 @@ export function plain(text: string): string {
   )
 }
 
-/** Escapes a text written by a user, except for paragraphs, line breaks and list items that start with `- `. */
+/** Escapes text written by a user, but keeps paragraphs, line breaks, and list items that start with `- `. */
 export function prose(text: string): string {
   const paragraphs = text.replace(/\r\n?/g, '\n').split(/\n[ \t]*\n/)
   return paragraphs.map(paragraph).filter(Boolean).join('\n\n')

@@ -108,7 +108,7 @@ export function quoted(text: string): string {
   return `“${text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}”`
 }
 
-/** Sorts items by the keys of each item. The first key that differs decides. Null sorts first. */
+/** Sorts items by one or more keys. The first key that differs decides. Null sorts first. */
 export function ordered<T>(
   items: readonly T[],
   keysOf: (item: T) => readonly (string | number | null)[],

@@ -147,7 +147,7 @@ export type Names = {
  */
 export function createNames(journal: Journal, isNewer: (one: number, other: number) => boolean): Names {
   const scopes = new Map<string, Table<string, number>>()
-  /** The records with each name that more than one record has. */
+  /** The records that share their name with another record, by name. */
   const sharing = createIndex<string, number>(journal)
   const tableOf = (scope: string) => {
     const known = scopes.get(scope)

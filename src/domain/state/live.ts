@@ -1,4 +1,7 @@
-/** The records of the live state. Live records contain only what the rules need. Texts stay in the database. */
+/**
+ * The records of the live state. Live records contain only the fields that the rules need. All other fields are stored
+ * only in the database.
+ */
 
 import type { Alert } from '../alert/alert.ts'
 import type { DeliveryInterval, Group } from '../alert/delivery-interval.ts'
@@ -69,7 +72,7 @@ export type LiveAlert = {
 }
 export type AlertPart = { readonly container: string | null; readonly kind: string }
 
-/** Alert texts, which are only in the database. */
+/** The fields of an alert that are stored only in the database. */
 export type AlertTexts = { readonly labels: Labels; readonly annotations: Labels; readonly links: Links }
 
 /** An incident that is unresolved or was resolved recently. */

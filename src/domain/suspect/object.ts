@@ -11,9 +11,9 @@ export const MAX_SYMPTOMS = 6
 /** Limits on the reasons and evidence records in a suspect. */
 export const MAX_REASONS = 4
 export const MAX_EVIDENCE = 10
-/** How much of an object's symptoms a change explains if it is certainly their cause. */
+/** The share of an object's symptoms that a change explains if the change certainly caused them. */
 const CHANGE_EXPLAINS = 0.5
-/** Changes that explain less than this are not mentioned. */
+/** Changes that explain a smaller share than this are not mentioned. */
 const MENTIONED = 0.1
 /** Returns one suspect per component with symptoms. A preceding change explains part of the score. */
 export function objectSuspects(

@@ -15,8 +15,8 @@ type FoundCause = {
 }
 
 /**
- * Finds the likely cause. Returns null if the incident does not exist. If no cause is likely, or only its timing
- * suggests it, `cause` describes the first alert instead.
+ * Finds the likely cause. Returns null if the incident does not exist. If no cause is likely, or if only the timing
+ * suggests a cause, `cause` describes the first alert instead.
  */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)

@@ -1,4 +1,4 @@
-/** Postmortems: a generated document for each resolution, and the texts written by users. */
+/** Postmortems: a generated document for each resolution, and the parts written by users. */
 import type { InferResult } from 'kysely'
 import type { Edits, Postmortem, PostmortemState } from '../../domain/postmortem/postmortem.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -27,13 +27,13 @@ export function findPostmortem(db: Db, organizationId: number, incidentId: strin
   return row ? toRecord(row) : null
 }
 
-/** Returns the latest revision number and its users' texts as JSON, or 0 and `{}` if there is no postmortem. */
+/** Returns the latest revision number and its users' edits as JSON, or 0 and `{}` if there is no postmortem. */
 export function findLastRevision(db: Db, incidentId: number): { readonly revision: number; readonly edits: string } {
   const all = db.sql.selectFrom('postmortems').select(['revision', 'edits']).where('incident_id', '=', incidentId)
   return db.first(all.orderBy('revision', 'desc').limit(1)) ?? { revision: 0, edits: '{}' }
 }
 
-/** `document` is JSON, because a thread returns a large text much faster than many objects. */
+/** `document` is JSON, because a worker thread returns one large string much faster than many objects. */
 export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits' | 'document'> & {
   readonly document: string
   readonly id: string
@@ -41,8 +41,8 @@ export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits' |
 }
 
 /**
- * Inserts a revision, and copies the users' texts from the previous revision. Users may have edited these texts while
- * the new revision was generated. Throws SQLITE_CONSTRAINT_UNIQUE if the revision already exists.
+ * Inserts a revision, and copies the users' edits from the previous revision, even edits made while the new revision
+ * was generated. Throws SQLITE_CONSTRAINT_UNIQUE if the revision already exists.
  */
 export function insertPostmortem(db: Db, made: NewPostmortem): void {
   db.run(
@@ -58,7 +58,7 @@ export function insertPostmortem(db: Db, made: NewPostmortem): void {
   )
 }
 
-/** Stores a postmortem's state and the users' texts. The generated document stays unchanged. */
+/** Stores a postmortem's state and the users' edits. The generated document stays unchanged. */
 export function updatePostmortem(
   db: Db,
   rowId: number,

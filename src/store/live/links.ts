@@ -89,8 +89,8 @@ export function computeLinks(
 
 /**
  * Links a condition to the service's changes around the same time. Reads at most 50 pipelines and 200 scaling events.
- * For each nearby change, reads another 200 scaling events. For each rollout time of that change, reads 200 scaling
- * events and 500 observations.
+ * For each nearby change, reads up to 200 more scaling events. For each rollout time of a change, reads up to 200
+ * scaling events and 500 observations.
  */
 function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: number; at: number }): void {
   const { alertId, firstSeenAt, at } = seen

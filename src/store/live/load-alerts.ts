@@ -100,10 +100,13 @@ function toAlert(row: AlertRow): Alert {
 }
 
 const known = new Map<string, unknown>()
-/** The maximum number of cached texts. The evidence of each Kubernetes condition differs and would fill the cache. */
+/**
+ * The maximum number of cached JSON strings. The evidence of each Kubernetes condition differs and would fill the
+ * cache.
+ */
 const MAX_SHARED = 1_000
 
-/** Parses JSON. Returns the same object for equal texts. Most alerts have the same rules and no evidence. */
+/** Parses JSON. Returns the same object for equal strings. Most alerts have the same rules and no evidence. */
 function shared(text: string): unknown {
   const found = known.get(text)
   if (found !== undefined) return found
@@ -112,7 +115,7 @@ function shared(text: string): unknown {
   return value
 }
 
-/** SQLite returns a new string for each row, but most alerts share the same few texts. */
+/** SQLite returns a new string for each row, but most alerts have the same few values. */
 const shareText: <Text extends string>(text: Text) => Text = shareEqual((text: string) => text) as never
 
 function fingerprintsOf({ fingerprints }: AlertRow, { fingerprint, startsAt, status }: Alert): readonly Fingerprint[] {

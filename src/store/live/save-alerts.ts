@@ -37,7 +37,7 @@ export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
 
 const UNCHANGED = Buffer.alloc(0)
 
-/** Returns the row of an alert. For an update, the UUID and unchanged texts are empty. */
+/** Returns the row of an alert. For an update, the UUID and unchanged `texts` are empty. */
 function rowOf({ before, after: live, texts, settledAt }: SavedAlert) {
   const { alert, lastEvent } = live
   // The fields are listed one by one, because V8 copies the object repeatedly when fields are added to a spread.
@@ -82,7 +82,7 @@ function textOf(fields: object | undefined): string {
   return fields === undefined ? '' : JSON.stringify(fields)
 }
 
-/** Most alerts have no evidence and share this text. */
+/** Most alerts have no evidence and share this string. */
 const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
 const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
 

@@ -179,7 +179,7 @@ function keepAlert(
   alerts.set(after.rowId, {
     before: known ? known.before : before,
     after,
-    // The labels are from the first item, and all other texts are from the newest item.
+    // The labels are from the first item, and the annotations and links are from the newest item.
     texts: known?.texts && texts ? { ...texts, labels: known.texts.labels } : (texts ?? known?.texts ?? null),
     settledAt: settledAt ?? known?.settledAt ?? null,
   })

@@ -92,7 +92,7 @@ export function findBytes(db: Db, ids: readonly number[]): number {
   return db.first(bytes, { ids: JSON.stringify(ids) })?.bytes ?? 0
 }
 
-/** The size of a row in bytes, including its entries in a dozen indexes, but without its texts. */
+/** The size of a row in bytes, including its entries in a dozen indexes, but without its text columns. */
 const ROW = 300
 const bytes = query<{ ids: string }>()((builder, hole) =>
   builder

@@ -35,7 +35,7 @@ type Value = string | number | null | Buffer
 
 /**
  * Defines a query with parameters: `query<{ id: number }>()((sql, hole) => sql.selectFrom('events').where('id', '=',
- * hole('id')))`. A parameter can occur more than once. Constants become part of the text.
+ * hole('id')))`. A parameter can occur more than once. Constants become part of the SQL text.
  */
 export function query<Args extends Record<string, Value>>() {
   return <Row>(
@@ -51,8 +51,8 @@ export function query<Args extends Record<string, Value>>() {
 }
 
 /**
- * Writes constants into the text, and adds a unary plus before each parameter. Without the plus, SQLite would replan
- * the query on every run if a parameter occurs in ORDER BY, LIMIT or a partial index.
+ * Writes constants into the SQL text, and adds a unary plus before each parameter. Without the plus, SQLite would
+ * replan the query on every run if a parameter occurs in ORDER BY, LIMIT or a partial index.
  */
 function withConstants(text: string, parameters: readonly unknown[]): string {
   const parts = text.split('?')

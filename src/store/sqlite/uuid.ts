@@ -10,7 +10,7 @@ const DIGITS = Int8Array.from({ length: 0x80 }, (_, code) =>
 )
 
 /**
- * Returns the 16 bytes of a UUID, or null if the text is not a UUID. Each new alert takes two conversions, and this
+ * Returns the 16 bytes of a UUID, or null if the string is not a UUID. Each new alert takes two conversions, and this
  * loop is four times as fast as a regular expression followed by Node's hex decoder.
  */
 export function uuidToBytes(text: string): Buffer | null {
@@ -51,7 +51,7 @@ export function uuidFromHex(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** Returns the 16 bytes of a UUID. Throws if the text is not a UUID. */
+/** Returns the 16 bytes of a UUID. Throws if the string is not a UUID. */
 export function uuidBytes(uuid: string): Buffer {
   const bytes = uuidToBytes(uuid)
   if (!bytes) throw new TypeError(`not a UUID: ${uuid}`)
