@@ -15,7 +15,7 @@ export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => 
 
 /**
  * Returns a function that maps equal values to the first such value, so that records share one object in memory. Values
- * are equal if `textOf` returns the same text.
+ * are equal if `textOf` returns the same string.
  */
 export function shareEqual<Value>(textOf: (value: Value) => string): (value: Value) => Value {
   const shared = new Map<string, Value>()

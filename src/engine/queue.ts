@@ -107,7 +107,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
   }
 
   /**
-   * Waits as long as each turn of the event loop adds inputs, because inputs in the same commit share written pages.
+   * Keeps waiting while each turn of the event loop adds inputs, because inputs in the same commit share written pages.
    * The wait grows with the load. Otherwise, new connections would wait for seconds behind existing ones.
    */
   const gather = async () => {

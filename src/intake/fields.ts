@@ -71,7 +71,7 @@ export function optionalText(fields: Fields, ...paths: string[]): string | null 
 /** Adds a warning about an accepted item to the response. */
 export type Warn = (text: string) => void
 
-/** When the request was received, in ms UTC, and a function that reports problems with times. */
+/** The time of receipt in ms UTC, and a function that reports problems with times. */
 export type Receipt = { readonly receivedAt: number; readonly warn: Warn }
 
 /** Go programs send the zero time for an unset time. */

@@ -12,8 +12,8 @@ export type Recent = {
 type Entry = { readonly bytes: Uint8Array; readonly intake: Intake }
 
 /**
- * The limits for the size of all cached bodies and for the size of one body. The drafts of a body take about five times
- * as much memory as the body, and at most twenty times as much.
+ * The maximum total size of all cached bodies, and the maximum size of a cached body. The drafts of a body take about
+ * five times as much memory as the body, and at most twenty times as much.
  */
 const CACHE_LIMIT_BYTES = 2 * 1024 * 1024
 const BODY_LIMIT_BYTES = 128 * 1024

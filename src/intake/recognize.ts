@@ -1,6 +1,6 @@
 /**
- * Guesses which sender produced a payload when a user tries out a payload or a webhook cannot use one. For all other
- * payloads, the path of the webhook identifies the sender.
+ * Guesses which sender produced a payload. Used when a user tries out a payload, or when a webhook cannot use a
+ * payload. For all other payloads, the path of the webhook identifies the sender.
  */
 import type { Source } from '../domain/event/event.ts'
 import { fieldsOf } from './fields.ts'

@@ -32,7 +32,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     REDACTED,
   ],
   [/:\/\/[^\s/:@?#"'<>]*:[^\s/?#"'<>]+@/g, `://${REDACTED}@`],
-  // A token can take the place of the user name.
+  // A URL can contain a token in place of the user name.
   [/(https?:\/\/)[^\s/:@?#"'<>]+@/gi, `$1${REDACTED}@`],
   [/(?<![\w-])eyJ[\w-]{5,}\.eyJ[\w-]{5,}\.[\w-]*/g, REDACTED],
   // Webhook URLs are secrets: anyone who has the URL can post.

@@ -83,7 +83,7 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
 }
 
 function begin(deps: Deps, { rowId, kind, deliveredAt }: ChannelRecord, now: number): Leader | undefined {
-  // A clock that was set back must not block the channel.
+  // Setting the clock back must not block the channel.
   const pause = deliveredAt === null ? MIN_MESSAGE_INTERVAL : now - deliveredAt
   if (pause >= 0 && pause < MIN_MESSAGE_INTERVAL) return undefined
   const limit = kind === 'webhook' ? MAX_LISTED : MAX_COUNTED

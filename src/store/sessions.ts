@@ -129,7 +129,7 @@ export function findSetupLink(db: Db, hash: Buffer, now: number): { readonly org
   return db.first(rows.where('hash', '=', hash).where('expires_at', '>', now)) ?? null
 }
 
-/** Deletes a setup link. Returns whether the link existed, so that it can be used only once. */
+/** Deletes a setup link. Returns false if there is no such link, for example because the link was already used. */
 export function deleteSetupLink(db: Db, hash: Buffer): boolean {
   return db.run(db.sql.deleteFrom('setup_links').where('hash', '=', hash)) === 1
 }

@@ -65,10 +65,7 @@ const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 
-/**
- * Creates an alert from its first signal. If the signal reports the end of its condition, the new alert is already
- * resolved.
- */
+/** Creates an alert from its first signal. If the signal reports an end, the new alert is already resolved. */
 export function open(
   signal: Signal,
   receivedAt: number,
@@ -117,10 +114,7 @@ export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boo
   )
 }
 
-/**
- * `isNewest`: whether the signal's summary, annotations and links replace those of the alert. A late signal replaces
- * nothing.
- */
+/** `isNewest`: whether the signal's summary, annotations and links replace the alert's. False for a late signal. */
 export type Absorbed = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]

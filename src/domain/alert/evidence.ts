@@ -1,4 +1,4 @@
-/** The observations of a Kubernetes condition. Duplicates and the order of arrival do not matter. */
+/** The observations of a Kubernetes condition. Duplicates and the order of arrival do not affect the result. */
 
 /** The observations used to detect repeats and the end of a Kubernetes condition. */
 export type Evidence = {

@@ -1,4 +1,4 @@
-/** Measures how late a sender's Kubernetes events arrive, or how far the sender's clock is behind. */
+/** Measures how late a sender's Kubernetes events arrive. A clock that is behind has the same effect. */
 
 const MINUTE = 60_000
 /**

@@ -229,7 +229,7 @@ function isOnlyFromCi(ctx: Context, { rowId, hasOnlyCi }: LiveService): boolean 
   return hasOnlyCi ?? ctx.fact('hasOnlyCi', { serviceId: rowId })
 }
 
-/** Returns the times (ms UTC) of the service's newest ending event and newest change, loaded on first use. */
+/** Returns the times (ms UTC) of the service's newest change and of its newest event that can end a condition. */
 export function newestOf(
   ctx: Context,
   { rowId }: LiveService,

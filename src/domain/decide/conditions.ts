@@ -78,7 +78,7 @@ export function nodeTroublesOf(
 ): NodeTrouble[] {
   return nodes.flatMap((node) => {
     const key = { namespace: '', name: `node/${node}` }
-    // Also tries a node without a cluster, because not every sender reports its cluster.
+    // Also looks for the node under an empty cluster, because not every sender reports its cluster.
     const service = findService(state, { cluster, ...key }) ?? findService(state, { cluster: '', ...key })
     const alerts = service ? alertsOf(state, service.rowId) : []
     return alerts
@@ -91,7 +91,7 @@ export function nodeTroublesOf(
 const EARLIER = 15 * 60_000
 
 /**
- * Returns whether the service has a firing metrics alert that started around `startsAt` or later. A warning that has
+ * Returns whether the service has a firing metrics alert that started around or after `startsAt`. A warning that has
  * been firing for days does not prove that today's condition persists.
  */
 export function hasFiringMetrics(state: OrganizationState, serviceId: number, startsAt: number): boolean {

@@ -41,7 +41,7 @@ export function silenceDeploy(
   const matchers = Object.entries({ service: name, namespace, cluster }).map(([label, value]) => {
     return { name: label, op: '=' as const, value }
   })
-  // A service has one deploy silence at a time, so that several pipelines cannot extend the silence.
+  // A service has one deploy silence at a time, so that further pipelines cannot extend the silence.
   if (activeSilences(ctx, now).some((silence) => formatMatchers(silence.matchers) === formatMatchers(matchers))) return
   createSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
 }

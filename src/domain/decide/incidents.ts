@@ -83,7 +83,7 @@ export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineE
 export type Move = {
   readonly before: LiveIncident
   readonly after: LiveIncident
-  /** Text to append to the new status in the timeline. */
+  /** The text that the timeline shows after the new status. */
   readonly why: string | null
   /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null

@@ -231,7 +231,8 @@ function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: nu
   const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)
   if (isOwn || !hasNamesake(ctx.state, live)) return true
   joinOpenIncident(ctx, live)
-  // A long-lasting warning weighs more than a new one. The sweep evaluates the service once for the whole storm.
+  // A long-lasting warning lowers the score more than a new one does. The sweep evaluates the service once for the
+  // whole storm.
   if (live.alert.severity === 'warning' && lasts(live.alert)) makeDue(ctx, live.serviceId, now)
   return false
 }

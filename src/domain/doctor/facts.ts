@@ -1,4 +1,4 @@
-/** The facts that a diagnosis is based on, and its findings. */
+/** The facts on which a diagnosis is based, and the findings of a diagnosis. */
 import { formatSeconds } from '../postmortem/words.ts'
 import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate.ts'

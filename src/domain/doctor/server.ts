@@ -1,4 +1,4 @@
-/** Checks which program is using the port. If the program is incmon, checks whether the server uses this database. */
+/** Checks which program is using the port. If the program is incmon, also checks whether it uses this database. */
 import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 
 export function diagnoseServer({ served, port, address }: DoctorFacts): Finding[] {

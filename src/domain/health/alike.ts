@@ -31,7 +31,7 @@ export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: 
 /** Firing alerts with the same name and the same effect on every rule. */
 type Class<One> = { readonly interval: number; earliest: One }
 
-/** Names of firing alerts with special rules. */
+/** Names of alerts to which special rules apply while the alerts are firing. */
 const SPECIAL = new Set(['NodeNotSchedulable', 'NodeNotReady (pod)'])
 
 /**

@@ -2,7 +2,7 @@
 import { formatDuration } from '../shown-time.ts'
 import type { Health } from './health.ts'
 
-/** The status of a service until the next entry. `unknown`: the service's sender sent nothing. */
+/** The status of a service until the next entry. `unknown`: nothing was received from the service's sender. */
 export type StatusChange = {
   readonly at: number
   readonly status: Health['status'] | 'unknown'

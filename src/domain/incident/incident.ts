@@ -151,7 +151,7 @@ function follow(
       ...watch,
       { do: 'resolve', at: healthySince, text: 'healthy for 24 hours with no changes to the incident' },
     ],
-    // The service's other incident may end now, for example if a user reopened this one.
+    // The other incident of the service may end now, for example if a user reopened this incident.
     changesAt: now,
   }
 }

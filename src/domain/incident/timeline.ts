@@ -1,6 +1,6 @@
 /**
- * Builds the timeline of an incident in chronological order. Similar alerts share one entry, as do repeats. Start here
- * for `GET /api/incidents/:id`.
+ * Builds the timeline of an incident in chronological order. Similar alerts share an entry, and so do repeats. Start
+ * here for `GET /api/incidents/:id`.
  */
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupKey } from '../alert/groups.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'

@@ -9,8 +9,8 @@ export type ChannelSettings = Reminders & {
   /** The time zone for times in messages. */
   readonly timeZone: string
   /**
-   * The channel gets only incidents that are still unacknowledged after this many minutes. If 0, the channel gets all
-   * incidents immediately.
+   * The channel gets only incidents that are still unacknowledged after this many minutes. If the value is 0, the
+   * channel gets all incidents immediately.
    */
   readonly escalateAfter: number
 }

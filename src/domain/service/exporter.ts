@@ -43,7 +43,7 @@ const WORDS: readonly { readonly kind: ExporterKind; readonly words: readonly st
   { kind: 'gateway', words: ['pushgateway'] },
 ]
 
-/** Checks cheaply whether any word occurs at all. */
+/** A fast check of whether any of the words occurs. */
 const ANY_WORD = new RegExp(WORDS.flatMap(({ words }) => words).join('|'))
 
 /** Labels with the name of the scraped program, most reliable first. */

@@ -56,7 +56,7 @@ export function calledServiceOf(components: Components, alert: SuspectAlert): st
   return null
 }
 
-/** Finds a service by name in the caller's namespace, by `name.namespace`, or by name alone if that is unique. */
+/** Finds a service by name in the caller's namespace, by `name.namespace`, or by name alone if the name is unique. */
 function findCallee({ byName }: Components, own: SuspectService, value: string): SuspectService | null {
   const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
   const same = (byName.get(name) ?? []).filter(

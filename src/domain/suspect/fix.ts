@@ -8,8 +8,8 @@ const DEPLOYED = new Set(['deployed', 'success, jobs unknown'])
 
 /**
  * Returns the changes that probably fixed the incident. For each service, returns the last deploy that started after
- * the service's first condition, provided that all of the service's conditions ended after the deploy started. Includes
- * both the pipeline and its rollout.
+ * the service's first condition began, provided that all of the service's conditions ended after the deploy started.
+ * Includes both the pipeline and its rollout.
  */
 export function fixesOf({ incident, changes, alerts }: SuspectFacts): ReadonlySet<Change> {
   const conditions = alerts.filter(({ inIncident, severity }) => inIncident && severity !== 'info')

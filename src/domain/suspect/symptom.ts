@@ -30,7 +30,7 @@ export type Factor = { readonly code: string; readonly value: number; readonly t
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** A generalized description of the problem, without names. Components with the same text have a common cause. */
   readonly gist: string
-  /** The total number of observations, and the number of observations long before the incident. */
+  /** The number of all observations, and of those long before the incident. */
   readonly seen: number
   readonly seenBefore: number
 }

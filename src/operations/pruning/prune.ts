@@ -21,8 +21,8 @@ export type PruneOutcome =
 const DAY = 86_400_000
 
 /**
- * Prunes one organization. Each `next` runs one step of a few milliseconds. A crash between steps is harmless. Unless
- * `approved`, deletes nothing if more than half of the events or alerts have expired.
+ * Prunes one organization. Each call to `next` runs one step, which takes a few milliseconds. A crash between steps is
+ * harmless. Unless `approved`, deletes nothing if more than half of the events or alerts have expired.
  * @param options.rows overrides the number of rows per step, for tests
  */
 export function* prune(

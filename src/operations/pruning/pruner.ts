@@ -14,7 +14,7 @@ export type PruneWatcher = {
 }
 
 /**
- * Prunes all organizations. Each `next` takes a few milliseconds.
+ * Prunes all organizations. Each call to `next` takes a few milliseconds.
  * @throws the error from SQLite if another process has locked the database; completed steps are kept
  */
 export function* pruneAll(deps: Deps, tell: PruneWatcher): Generator<unknown, void> {
@@ -45,7 +45,7 @@ export type PruneOutput =
 
 const NOTHING: Tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, rejections: 0 }
 
-/** Prunes or surveys organizations for the `prune` command. Each `next` takes a few milliseconds. */
+/** Prunes or surveys organizations for the `prune` command. Each call to `next` takes a few milliseconds. */
 export function* pruneByHand(
   deps: Deps,
   organizations: readonly OrganizationRecord[],

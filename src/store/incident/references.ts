@@ -26,7 +26,7 @@ export function createReferenceFinder(
       .map(({ id, serviceId, startedAt, resolvedAt }) => {
         const incident = { startedAt, resolvedAt, services: servicesOf(db, id, serviceId) }
         const key = JSON.stringify([id, ...Object.values(incident)])
-        // The cached period of an unresolved incident is at worst slightly too long.
+        // The cached period of an unresolved incident can be slightly too long, which is harmless.
         const reach = measured.get(key) ?? reachOf(db, organizationId, incident, cutoffs.now)
         measured.set(key, reach)
         return reach

@@ -34,7 +34,7 @@ const behind = (column: 'received_at' | 'at') =>
 const byReceipt = behind('received_at')
 const byTime = behind('at')
 
-/** Returns an organization's next events received at or before `until`, oldest first, after a cursor. */
+/** Returns an organization's next events after a cursor that were received at or before `until`, oldest first. */
 export function listEventsByReceipt(
   db: Db,
   organizationId: number,
@@ -45,7 +45,7 @@ export function listEventsByReceipt(
   return db.all(byReceipt, { organizationId, ...after, until, limit }).map(toEvent)
 }
 
-/** Returns an organization's next events dated at or before `until`, oldest first, after a cursor. */
+/** Returns an organization's next events after a cursor whose own time is at or before `until`, oldest first. */
 export function listEventsByTime(
   db: Db,
   organizationId: number,

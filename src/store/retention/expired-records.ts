@@ -21,7 +21,7 @@ const incidents = query<{ organizationId: number; at: number; id: number; until:
       .limit(hole('limit')),
 )
 
-/** Returns an organization's next incidents created at or before `until`, oldest first, after a cursor. */
+/** Returns an organization's next incidents after a cursor that were created at or before `until`, oldest first. */
 export function listIncidentsByAge(
   db: Db,
   organizationId: number,
@@ -98,7 +98,7 @@ const pipelines = query<{ organizationId: number; at: number; id: number; until:
       .limit(hole('limit')),
 )
 
-/** Returns an organization's next pipelines started at or before `until`, oldest first, after a cursor. */
+/** Returns an organization's next pipelines after a cursor that started at or before `until`, oldest first. */
 export function listPipelinesByAge(
   db: Db,
   organizationId: number,

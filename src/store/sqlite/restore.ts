@@ -55,8 +55,8 @@ export function refuseForeignBackup(application: ReturnType<typeof applicationOf
 }
 
 /**
- * Passes a backup through. Fails early if the input has no incmon header or is longer than the header says, because
- * standard input can be endless.
+ * Passes a backup through unchanged. Fails early if the input has no incmon header or is longer than the header says,
+ * because standard input can be endless.
  * @param name the name of the backup to use in messages
  */
 export function refuseEndless(name: string) {

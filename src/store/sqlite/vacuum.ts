@@ -16,7 +16,7 @@ const LEAST_SPARE = 1_000
 const SPARE = 0.05
 
 /**
- * Gives a few free pages back to the file system. Returns whether more can be given back. Files created by older
+ * Returns a few free pages to the file system. Returns whether more pages can be returned. Files created by older
  * versions keep their size and reuse their free pages.
  */
 export function giveBackSpace(db: Db): boolean {
