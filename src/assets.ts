@@ -47,7 +47,7 @@ export function builtSqliteVersion(): string | null {
   return build()?.sqlite ?? null
 }
 
-/** Returns the style sheet and the script of the web pages. A checkout builds these texts on demand. */
+/** Returns the style sheet and the script of the web pages. A checkout builds both files on demand. */
 export function webTexts(): { readonly style: string; readonly script: string } {
   if (isSea()) return { style: textOf('style.css'), script: textOf('script.js') }
   const built = JSON.parse(builtByCheckout('--web'))

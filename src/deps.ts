@@ -15,7 +15,7 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
   return withEngine({
     db,
     now,
-    // The newest UUID is read on first use, because the tables might not exist before that.
+    // The newest UUID is read on first use, because the tables might not exist earlier.
     newId: () => {
       newId ??= increasingIds(now, randomBits(), findNewestUuid(db))
       return newId()

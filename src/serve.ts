@@ -149,7 +149,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     throw error
   }
   // Requests that arrive earlier wait until the live state is loaded.
-  void engine.load().catch(failed('the live state was not loaded'))
+  void engine.load().catch(failed('the live state could not be loaded'))
   const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {
     state.isStopping = true

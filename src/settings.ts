@@ -113,7 +113,7 @@ export const KEYS = {
   ),
 } as const
 
-function text(fallback: string, doc: string, allowed = 'a text', accepts = (_: string) => true): Key<string> {
+function text(fallback: string, doc: string, allowed = 'a string', accepts = (_: string) => true): Key<string> {
   return { fallback, doc, allowed, accepts }
 }
 

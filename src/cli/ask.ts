@@ -8,7 +8,7 @@ import type { Certificate } from '../domain/doctor/certificate.ts'
 import { certificateOf } from '../server/connection/tls.ts'
 import { visible } from './output.ts'
 
-/** `certificate` is the server's certificate, or null for plain HTTP and if `system` is trusted. */
+/** `certificate` is the server's certificate, or null for plain HTTP or if `trust` is `system`. */
 export type HttpResponse = {
   readonly ok: boolean
   readonly status: number
@@ -83,7 +83,7 @@ export const OTHER_PROGRAM = 'this is not incmon: check which program is listeni
 /** A proxy might respond with a whole page. The start of the page usually names the problem. */
 const MAX_PAGE_TEXT = 200
 const MAX_DETAIL = 300
-/** Only this much of a page is searched for text. */
+/** The maximum number of characters of a page from which markup is removed. */
 const MAX_MARKUP = 20_000
 
 /** Parses a JSON object. Returns null for anything else. */

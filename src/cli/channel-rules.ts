@@ -60,7 +60,7 @@ function parseChoices<Word extends string>(key: Key, words: readonly Word[], giv
 function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   const [from = '', to = ''] = (parts.get('quiet') ?? '').split('-')
   const timeZone = parts.get('zone')
-  // With a default time zone, the user would notice wrong quiet hours only at night.
+  // There is no default time zone: if a default were wrong, the user would not notice until the first night.
   if (timeZone === undefined) throw fault('quiet hours require a time zone; add one, such as zone=Europe/Berlin')
   const weekdays = parseChoices('days', WEEKDAYS, parts.get('days')?.split(','))
   const hours = { from, to, timeZone, ...(weekdays ? { weekdays } : {}) }

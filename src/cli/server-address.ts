@@ -41,7 +41,7 @@ export async function findListening(database: string): Promise<Listening | null>
 /** Returns the message that no server has the database open, and what to do. */
 export function noServer(database: string, options: Common): string {
   const path = resolve(database)
-  return `no server is running on ${path}: start ${hint(options, 'serve')}, or specify the server with --url or the database with --database`
+  return `no server is using ${path}: start ${hint(options, 'serve')}, or specify the server with --url or the database with --database`
 }
 
 /** Returns the value of --url or INCMON_URL, without a trailing slash, or null if neither is set. */

@@ -76,7 +76,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     }
     gathered.clear()
     kept.splice(0, kept.length - KEPT)
-    // Measures after the permissions have been checked and the streams have been written.
+    // Measures after the permissions have been checked and the streams have been written to.
     setImmediate(() => {
       spent = elapsed() - deliveredAt
     })

@@ -55,7 +55,7 @@ suite('health', { concurrency: 4 }, () => {
     const after = await asking(cwd, ['health'], { env })
     assert.match(
       before.err,
-      /^incmon: no server is running on \S+incmon\.db: start "incmon serve", or specify the server with --url/,
+      /^incmon: no server is using \S+incmon\.db: start "incmon serve", or specify the server with --url/,
     )
     assert.deepEqual([before.code, after.out], [1, `${server.url} is ready\n`])
   })

@@ -33,7 +33,7 @@ suite('files taken away', { concurrency: 2 }, () => {
       assert.equal(await server.ended, 1)
       assert.match(
         server.said(),
-        /"level":"fatal".*-wal was (deleted|truncated) by another program while incmon ran; all stored data was saved/,
+        /"level":"fatal".*-wal was (deleted|truncated) by another program while incmon was running; all stored data was saved/,
       )
       const again = await startServer(t, file)
       assert.equal(await readiness(again.url), 200)

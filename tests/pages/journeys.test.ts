@@ -66,7 +66,7 @@ describe('A user with a browser', () => {
     await page.waitForSelector('text=Matches 1 alert that is firing now')
     await page.fill('#comment', 'Upgrade')
     await page.click('text=Create silence')
-    await page.waitForSelector('text=The silence is created')
+    await page.waitForSelector('text=The silence was created')
     assert.equal((await server.get('/api/alerts?silenced=1')).data.length, 1)
   })
 

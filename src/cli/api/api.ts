@@ -71,8 +71,8 @@ const PAUSE_MS = 50
 const PAGE_SIZE = 500
 
 /**
- * Runs a command with the API of the configured database. If a server has the database locked, requests go over its
- * socket. Otherwise, this process holds the lock while the command runs.
+ * Runs a command with the API of the configured database. If a server has the database locked, requests go over that
+ * server's socket. Otherwise, this process holds the lock while the command runs.
  * @param missing `create` creates a missing database and upgrades an old one; `refuse` rejects a missing or old
  * database
  */

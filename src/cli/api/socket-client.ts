@@ -12,7 +12,7 @@ import type { Transport } from './api.ts'
 /** The longest allowed pause within a response, in ms. The first response, which identifies the server, is short. */
 const TIMEOUT_MS = 60_000
 const FIRST_TIMEOUT_MS = 5_000
-/** The error codes if no server is listening, because it is starting, stopping, or was killed. */
+/** Node's error codes if no server is listening on the socket: the server is starting, is stopping, or was killed. */
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
 
 /**

@@ -96,7 +96,7 @@ async function copyChecked(database: string, part: Part, signal: AbortSignal): P
     })
     line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
     requireSound(part.path, database)
-    // Yields, so that signals that arrived during the check are delivered.
+    // Yields to the event loop, so that signals that arrived during the check are delivered.
     await setImmediate()
     signal.throwIfAborted()
   } finally {

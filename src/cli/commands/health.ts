@@ -28,7 +28,7 @@ type Health = { readonly url: string | null } & (
 /** @param now returns the current Unix time in milliseconds */
 export function addHealth(program: Command, now: () => number): void {
   addCommand(program, 'health', 'check whether the server is ready; exit with 1 if it is not')
-    .option('--url <url>', 'the URL of the server (default: INCMON_URL, or the server running on the database)')
+    .option('--url <url>', 'the URL of the server (default: INCMON_URL, or the server that uses the database)')
     .addOption(
       new Option('--wait [seconds]', 'wait up to this many seconds for the server to become ready')
         .preset('30')
@@ -77,7 +77,7 @@ async function askOnce(options: Options): Promise<Health> {
   const listening = await findListening(database)
   // The socket proves the server's identity, so an expired certificate is acceptable.
   if (listening !== null) return askAt(reachableUrl(listening.url), 'anyone', options)
-  return { url: null, why: 'no server is running on this database', message: noServer(database, options) }
+  return { url: null, why: 'no server is using this database', message: noServer(database, options) }
 }
 
 async function askAt(url: string, trust: Trust, options: Options): Promise<Health> {

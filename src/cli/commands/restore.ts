@@ -82,7 +82,7 @@ async function restore(source: string, file: string, signal: AbortSignal): Promi
       await copy(source, part, line, signal)
       line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
       requireRestorable(part.path, nameOf(source))
-      // Yields, so that signals that arrived during the check are delivered.
+      // Yields to the event loop, so that signals that arrived during the check are delivered.
       await setImmediate()
       signal.throwIfAborted()
     } finally {

@@ -38,7 +38,7 @@ type Options = Receiver & {
   readonly speed: number
 }
 
-const URL_HELP = 'the URL of the server (default: INCMON_URL, or the server running on the database)'
+const URL_HELP = 'the URL of the server (default: INCMON_URL, or the server that uses the database)'
 
 /** @param now returns the current Unix time in milliseconds */
 export function addSend(program: Command, now: () => number): void {
@@ -139,7 +139,7 @@ async function waitUntil(time: number): Promise<void> {
 
 type Sent = Pick<Question, 'trust' | 'timeoutMs'> & { readonly headers: Record<string, string>; readonly body: unknown }
 
-/** @param more text to add to an error message: how many requests were sent before it */
+/** @param more text to add to an error message: how many requests were sent before the error */
 async function post(base: string, source: Source, { body, ...sent }: Sent, more = ''): Promise<HttpResponse> {
   try {
     return await ask(`${base}/api/webhooks/${source}`, { ...sent, method: 'POST', body: JSON.stringify(body) })

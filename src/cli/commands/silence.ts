@@ -138,7 +138,7 @@ async function importSilences(file: string, options: OrganizationOptions): Promi
     api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { body }),
   )
   if (options.json) return print(JSON.stringify(done))
-  print(`imported: ${done.created}; skipped, already ended or imported: ${done.skipped}`)
+  print(`imported: ${done.created}; skipped because they have ended or were imported before: ${done.skipped}`)
 }
 
 /** Parses the file and verifies that it contains silences. */

@@ -39,7 +39,7 @@ import {
 
 const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50
-/** Filters that have no stored counts. */
+/** The filters for which the database does not store the number of matching alerts. */
 const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
 
 /** An alert as the API returns it. */

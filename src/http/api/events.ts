@@ -32,7 +32,7 @@ export const eventShape = v.object({
   alertId: described(v.nullable(uuidShape), 'The alert that the event belongs to, or null'),
   at: described(
     instantShape,
-    'The time from the sender. For a repeat that moves the start of its alert back, the previous start of the alert',
+    'The time from the sender. If the event is a repeat with an earlier start, the previous start of the alert',
   ),
   receivedAt: described(instantShape, 'When the event arrived'),
 })

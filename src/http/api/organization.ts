@@ -42,7 +42,7 @@ const timeZoneField = v.pipe(
 
 const shareShape = v.object({
   due: described(countShape, 'The number of expired records', 6),
-  total: described(countShape, 'The number of all records', 10),
+  total: described(countShape, 'The total number of records', 10),
 })
 
 const organizationShape = v.object({
@@ -65,8 +65,8 @@ const organizationShape = v.object({
     v.nullable(
       v.object({
         since: described(instantShape, 'When pruning was paused for confirmation'),
-        events: described(shareShape, 'The number of expired events, and of all events'),
-        alerts: described(shareShape, 'The number of expired alerts, and of all alerts'),
+        events: described(shareShape, 'The number of expired events and the total number of events'),
+        alerts: described(shareShape, 'The number of expired alerts and the total number of alerts'),
       }),
     ),
     'The expired records. Null unless pruning is paused because more than half of the records have expired. Run incmon prune --yes to confirm the deletion',

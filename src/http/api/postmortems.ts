@@ -85,7 +85,7 @@ export const postmortemRoutes: readonly Route[] = [
     method: 'PATCH',
     path: PATH,
     summary: 'Edit the sections that users write, the actions or the state',
-    description: 'Omitted fields stay unchanged, and null removes a text. Generated sections cannot be edited.',
+    description: 'Omitted fields stay unchanged, and null clears a section. Generated sections cannot be edited.',
     scope: 'write',
     body: described(editsShape, 'The sections that users write', EDITS),
     answers: { ...success(postmortemShape, 'The changed postmortem'), ...refusals(409) },

@@ -58,8 +58,8 @@ export async function requireScope(
 }
 
 /**
- * Like `requireScope` for `ingest`, but also throws `unauthorized` if the scope is missing, because senders do not
- * handle 403.
+ * Like `requireScope` for `ingest`, but throws `unauthorized` instead of `forbidden` if the token does not have the
+ * scope, because senders do not handle 403.
  */
 export async function requireSender(c: Context, door: Door, carrier: TokenHeader): Promise<Identity> {
   try {

@@ -35,7 +35,7 @@ export const TITLES: Readonly<Record<Status, string>> = {
   503: 'Service Unavailable',
 }
 
-/** The meaning of each status. The documentation shows these texts. */
+/** The meaning of each status. The API reference shows these descriptions. */
 export const MEANINGS: Readonly<Record<Status, string>> = {
   400: 'The request is not JSON or does not match the schema, or a parameter is out of range; errors lists each invalid field',
   401: 'The token is missing, unknown, expired or revoked. A webhook also returns 401 if the token does not have the ingest scope',

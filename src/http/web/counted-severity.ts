@@ -1,6 +1,6 @@
 /**
- * Shows conditions at the severity at which they lower the score. It is higher than the severity of the alert if, for
- * example, an event and an alert agree.
+ * Finds the severity that the score counts for each condition. This severity can be higher than that of the alert, for
+ * example if an event and an alert agree.
  */
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Penalty } from '../../domain/health/health.ts'

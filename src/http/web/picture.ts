@@ -139,7 +139,7 @@ function groupBar({
   ]
 }
 
-/** The maximum number of ticks per bar. More would overlap. */
+/** The maximum number of ticks per bar. Additional ticks would overlap. */
 const MAX_TICKS = 120
 
 /** Picks evenly spaced times: divides the span into equal parts and keeps at most one time in each. */

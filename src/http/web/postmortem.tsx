@@ -60,7 +60,7 @@ async function showMarkdown(visit: Visit): Promise<Reply> {
   return text(markdown((await requirePostmortem(visit)).document), 'text/markdown; charset=UTF-8')
 }
 
-/** Stores the edited section or the state. A rejected text is shown again so that it is not lost. */
+/** Stores the edited section or the state. Rejected text is shown again so that it is not lost. */
 async function savePostmortem(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const { incident } = await requirePostmortem(visit)
@@ -88,7 +88,7 @@ async function showRefused(visit: Visit, name: PartName, text: string, error: In
   if (!record) throw error
   const why =
     error.message === CHANGED_MEANWHILE
-      ? 'Somebody else changed this part while you were writing. The new text is below. Merge both texts and save again.'
+      ? 'Somebody else changed this part while you were writing. The new version is below. Merge both versions and save again.'
       : 'Somebody marked this postmortem as final while you were writing. Open it in another tab, make it a draft again, and save.'
   return showDocument(visit, incident, record, { editing: name, refused: { text, why } })
 }

@@ -91,7 +91,7 @@ export const signInRoutes: readonly PageRoute[] = [
   }),
 ]
 
-/** Shows the sign-in form. A wrong token gets 401, so it is logged and counts toward the limit of failed attempts. */
+/** Shows the sign-in form. A wrong token causes a 401, which is logged and counts toward the failed attempts. */
 function askToken(
   visit: AnyVisit,
   asked: { to: string; fault?: string; waiting?: string; person?: string },

@@ -74,5 +74,5 @@ function* named<Result>(steps: Generator<Progress, Result>, organization: string
 
 /** Describes in one line which records await confirmation. @param command the command that confirms */
 export function confirmationText(name: string, { events, alerts }: Survey, command = 'incmon prune --yes'): string {
-  return `${name}: ${events.due} of ${events.total} events and ${alerts.due} of ${alerts.total} alerts have expired; more than half of the records are never deleted automatically: check the clock and the retention settings in GET /api/organization, then run ${command}`
+  return `${name}: ${events.due} of ${events.total} events and ${alerts.due} of ${alerts.total} alerts have expired; incmon does not delete more than half of the records without confirmation: check the clock and the retention settings in GET /api/organization, then run ${command}`
 }

@@ -53,7 +53,7 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
-/** Returns whether a text is a network such as 10.0.0.0/8 or a host name such as localhost. */
+/** Returns whether a string is a network such as 10.0.0.0/8 or a host name such as localhost. */
 export function isNetworkOrHost(text: string): boolean {
   return isCidr(text) || /^(?!-)(?=.*[a-z])[a-z\d-]{1,63}(\.[a-z\d-]{1,63})*$/i.test(text)
 }
@@ -69,7 +69,7 @@ export function allowing(entries: readonly string[]): (address: string, host: st
   return (address, host) => isInNetwork(address) || names.includes(host.toLowerCase().replace(/\.$/, ''))
 }
 
-/** Returns whether a text is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
+/** Returns whether a string is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
 export function isCidr(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
   const most = isIP(address) === 4 ? 32 : 128

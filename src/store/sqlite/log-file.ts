@@ -57,7 +57,7 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
     const fate = saved
       ? `all stored data was saved to ${file}`
       : `${file} lacks the latest data: restore a backup, or continue without it`
-    const message = `${log} was ${loss} by another program while incmon ran; ${fate}. Stop that program, then start incmon again`
+    const message = `${log} was ${loss} by another program while incmon was running; ${fate}. Stop that program, then start incmon again`
     lost = Object.assign(new Error(message), { code: LOG_LOST })
     return lost
   }

@@ -21,7 +21,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
   row(
     29,
     'Bombs',
-    'each rejected or stored in ≤ 250 ms, with ≤ 50 MB of memory (≤ 64 MB for a 10 MB text)',
+    'each rejected or stored in ≤ 250 ms, with ≤ 50 MB of memory (≤ 64 MB for a 10 MB string)',
     [{ file: BAD, name: /bomb/ }],
     'mutant: any-size',
   ),

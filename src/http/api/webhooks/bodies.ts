@@ -118,7 +118,7 @@ export function isLong(bytes: Uint8Array): boolean {
 
 /**
  * Reads a body that is not long. A short body is parsed only when its items are requested, because V8 would copy the
- * items of all queued requests again and again. `fault` is set by then.
+ * items of all queued requests again and again. Therefore, `fault` of a short body is null until then.
  */
 export function read(source: Source, bytes: Uint8Array, receivedAt: number): ReadBody {
   if (bytes.length > SHORT) return parse(source, bytes, receivedAt)

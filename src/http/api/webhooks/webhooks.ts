@@ -61,7 +61,7 @@ const manyShape = {
   received,
   eventIds: described(
     v.array(uuidShape),
-    'One event for each stored item, in order. A repeated item without changes returns the ID of the existing event.',
+    'One event for each stored item, in order. For a repeated item without changes, the ID is that of the existing event.',
   ),
   rejected: v.optional(rejectedShape),
   idempotencyKey,

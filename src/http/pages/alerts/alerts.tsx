@@ -42,7 +42,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
               </span>
             ))}
             <span class="legend-end">
-              Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in it.
+              Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in its period.
               <span class="desk"> Choose a bar to see them.</span>
             </span>
           </p>

@@ -63,7 +63,7 @@ function variable(name: string): string {
 const SOME_TEXT = '…'
 
 /**
- * Returns a valid example: the schema's own, or one built from the examples of its fields. Leaves out an optional text
+ * Returns a valid example: the schema's own, or one built from the examples of its fields. Leaves out an optional string
  * without an example, such as a time whose default is now.
  */
 export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknown {

@@ -22,7 +22,7 @@ export function topOf({ y }: LaidLane, { row }: PlacedBar): number {
 export const LaneBars: FC<Props> = ({ picture, lanes, widths }) => {
   const ongoing = lanes.some(({ bars }) => bars.some(isOngoing))
   const linked = new Set(picture.links.flatMap(({ verdict, change }) => (verdict === 'rejected' ? [] : [change])))
-  // While the problem is ongoing, ended bars are pale, except changes that might have caused it.
+  // While the problem is ongoing, ended bars are pale, except changes that might have caused the problem.
   const isFaded = (bar: PlacedBar) => ongoing && !isOngoing(bar) && !linked.has(bar.id)
   return (
     <g>

@@ -69,7 +69,7 @@ export const Faults: FC<{ faults: readonly Fault[] }> = ({ faults }) =>
     </div>
   )
 
-/** A text with a copy button. The button requires JavaScript. */
+/** Text with a copy button. The button requires JavaScript. */
 export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Copy' }) => (
   <button type="button" class="button small needs-script" data-copy={of}>
     <Icon name="copy" />

@@ -62,7 +62,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
           <textarea id={`text-${name}`} name={name} rows={6} maxlength={MAX_LENGTH} autofocus>
             {refused?.text ?? text ?? ''}
           </textarea>
-          <span class="hint">{question} Save an empty text to clear this part.</span>
+          <span class="hint">{question} To clear this part, save an empty field.</span>
         </div>
         <p class="row">
           <button type="submit" class="button primary">
@@ -96,7 +96,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
   )
 }
 
-/** Explains why a text was not saved, and shows the text that is currently stored. */
+/** Explains why a section was not saved, and shows the text that is currently stored. */
 const Refused: FC<{ why: string; text: string | null }> = ({ why, text }) => (
   <div class="refused" role="alert">
     <p>

@@ -54,7 +54,7 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
             </form>
           ) : (
             <p>
-              You are signed in as <b>{person}</b> by the proxy before this server.
+              The proxy in front of this server has signed you in as <b>{person}</b>.
             </p>
           )}
           <form class="fields" method="post" action="/settings/zone">
@@ -63,7 +63,7 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
               id="own-zone"
               label="Your time zone"
               value={zones.ownZone}
-              hint={`For this browser. Empty: ${zones.commonZone}, like everybody in the organization.`}
+              hint={`Applies only to this browser. If empty, the time zone of the organization is used: ${zones.commonZone}.`}
               faults={faults}
             />
             <p class="row whole">

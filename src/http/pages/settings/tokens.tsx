@@ -47,7 +47,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         <span class="with-icon">
           <Mark level="done" />
           <span>
-            <b>Token “{created.name}” is created.</b> It is shown only once:
+            <b>Token “{created.name}” was created.</b> It is shown only once:
           </span>
         </span>
       </Secret>

@@ -167,8 +167,8 @@ const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) 
           <Hidden fields={{ csrf, do: 'end' }} />
           <p>
             {silence.matching > 0
-              ? `End it now? ${silence.matching === 1 ? '1 silenced alert is still firing and will count' : `${formatCount(silence.matching)} silenced alerts are still firing and will count`} again.`
-              : 'End it now? It stays in this list as ended.'}
+              ? `End this silence now? ${silence.matching === 1 ? '1 silenced alert is still firing and will count' : `${formatCount(silence.matching)} silenced alerts are still firing and will count`} again.`
+              : 'End this silence now? It will stay in this list, under “Ended”.'}
           </p>
           <button type="submit" class="button small">
             End silence

@@ -25,7 +25,7 @@ export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasServic
       </h1>
       <p class="second lead">
         {!hasServices ? (
-          `${hasEvents ? 'The first alert or deploy creates a service. ' : ''}Choose a sender and follow the three steps. This page shows when its first event arrives.`
+          `${hasEvents ? 'The first alert or deploy creates a service. ' : ''}Choose a sender and follow the three steps. This page tells you when the first event arrives.`
         ) : (
           <>
             Events have arrived, and your <a href="/">services</a> are listed. Connect another sender in three steps.
