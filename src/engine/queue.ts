@@ -145,7 +145,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
       // While a batch is being synced, only one more batch can be decided and saved.
       await answered
-      // The effects take too much memory to be kept during the sync.
+      // The effects take too much memory to keep them during the sync.
       answered = answer(taken, batch, began, effects.length > 0)
       return { count: batch.outcomes.length, retry: [] }
     } catch (error) {

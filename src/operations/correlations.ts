@@ -21,8 +21,9 @@ export type VerdictChange = {
 
 /**
  * Stores a user's verdict on a link; null removes the verdict. Repeating a verdict changes nothing.
- * @throws IncmonError `not-found` if the organization has no such link; `invalid` if the alias is not possible;
- * `conflict` if another service has the alias. If an error is thrown, the verdict is not stored.
+ * @throws IncmonError `not-found` if the organization has no such link; `invalid` if an alias is requested for a
+ * rollout or without the `confirmed` verdict; `conflict` if another service has the alias, or if the pipeline's project
+ * was not recorded. If an error is thrown, the verdict is not stored.
  */
 export async function setVerdict(
   deps: Deps,

@@ -68,7 +68,7 @@ const unexpired = query<{ organizationId: number; since: number }>()((sql, hole)
     .orderBy('id'),
 )
 
-/** Lists the row ids of each live alert's silences, in ascending order. */
+/** Lists, for each live alert, the row ids of its silences in ascending order. */
 export function listSilencesOfAlerts(db: Db, organizationId: number): ReadonlyMap<number, readonly number[]> {
   const rows = Map.groupBy(db.all(silencedAlerts, { organizationId }), ({ alert_id: alertId }) => alertId)
   return new Map(

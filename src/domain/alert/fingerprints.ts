@@ -6,8 +6,8 @@ export type Fingerprint = { readonly fingerprint: string; readonly startedAt: nu
 const KEPT = 64
 
 /**
- * Adds the start of a fingerprint. If the fingerprint has ended since, and another fingerprint of the alert is firing,
- * the signal is a late copy and has no effect.
+ * Records that a fingerprint started. If the fingerprint has ended since, and another fingerprint of the alert is
+ * firing, the signal is a late copy and has no effect.
  */
 export function withStart(
   fingerprints: readonly Fingerprint[],

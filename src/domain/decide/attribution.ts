@@ -141,7 +141,7 @@ function servicesOfProject(state: OrganizationState, project: string): LiveServi
   return servicesIn(state, state.projects.get(project))
 }
 
-/** Returns the cluster that an item names, or ''. */
+/** Returns the cluster that an item names; '' if none. */
 export function clusterOf(draft: Draft): string {
   if (draft.source === 'cluster') return draft.cluster ?? ''
   return draft.source === 'ci' ? '' : clusterInLabels(draft.labels)

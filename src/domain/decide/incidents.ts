@@ -233,7 +233,7 @@ export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
 
 /**
  * Adds alerts to an incident, except for alerts that already belong to the incident. Adds no timeline entries, because
- * the timeline lists alerts anyway.
+ * the timeline lists all alerts of the incident anyway.
  */
 function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)

@@ -20,7 +20,7 @@ export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Findi
   return found.length > 0 ? found : [ok('token', 'no token in use expires within 7 days')]
 }
 
-/** Returns at most a warning, because a token may expire on purpose. */
+/** Returns at most a warning, because the token may be meant to expire. */
 function diagnoseToken(token: TokenFact, now: number): Finding | null {
   const { organization, name, expiresAt, revokedAt, lastUsedAt } = token
   if (revokedAt !== null || expiresAt === null || expiresAt - now > WEEK) return null

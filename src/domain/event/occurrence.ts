@@ -15,9 +15,9 @@ export type Occurrence<Event extends RepeatedEvent> = {
 }
 
 /**
- * Returns when the most recent run of repeats in an event began. Kubernetes updates `lastTimestamp` and `count` on each
- * repeat, even after days without one. If the average interval is longer than `PAUSE`, the last repeat may be the start
- * of a new run. Two different times with a count of 1 mean that the sender omits the count.
+ * Returns the start of the most recent run of repeats that an event counts. Kubernetes updates `lastTimestamp` and
+ * `count` on each repeat, even after days without one. If the average interval is longer than `PAUSE`, the last repeat
+ * may be the start of a new run. Two different times with a count of 1 mean that the sender omits the count.
  */
 export function beginningOf({ firstSeenAt, at, count }: RepeatedEvent): number {
   return count === 1 || at - firstSeenAt < PAUSE * (count - 1) ? firstSeenAt : at

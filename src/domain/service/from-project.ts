@@ -7,7 +7,7 @@ import type { Attribution, Name } from './service.ts'
 /** When looking up names, this value matches any namespace. */
 export const ANY_NAMESPACE = '*'
 
-/** Suffixes of project names that are not part of the service name. */
+/** Suffixes that a project name can have but its service name does not. */
 const ENDINGS = ['-api', '-svc', '-service', '-app', '-backend', '-deploy']
 
 /** Names that occur in every group and do not identify a service by themselves. */

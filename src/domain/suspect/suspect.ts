@@ -138,7 +138,7 @@ function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   )
 }
 
-/** Drops facts from after the end of the problem, because later facts can neither cause nor show the problem. */
+/** Drops all facts that are later than the end of the problem, because such facts can neither cause nor show it. */
 function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   const end = endOf(facts)
   if (end === null) return facts

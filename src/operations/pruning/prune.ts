@@ -34,7 +34,8 @@ export function* prune(
   const due = { events: yield* countDue(pass, 'events'), alerts: yield* countDue(pass, 'alerts') }
   const isSuspicious =
     (yield* isMoreThanHalf(pass, 'events', due.events)) || (yield* isMoreThanHalf(pass, 'alerts', due.alerts))
-  // Some of these records are referenced and will be kept. Only a check of each row shows how many would be deleted.
+  // Some of these records are referenced and will be kept. Only a check of each row shows how many rows would be
+  // deleted.
   if (isSuspicious && !approved) {
     const found = yield* survey(deps, organization)
     if (isTooMuch(found.events) || isTooMuch(found.alerts)) return wait(deps, organization, found)

@@ -156,7 +156,7 @@ const ofService = query<CountRange & { serviceId: number }>()((sql, hole) =>
     .orderBy('all.part', 'desc'),
 )
 
-/** Counts the alerts with from ≤ startsAt < to one by one. The period is at most five minutes long. */
+/** Counts alerts one by one in the period from ≤ startsAt < to, which is at most five minutes long. */
 function countBetween(db: Db, { organizationId, serviceId }: AlertOwner, from: number, to: number): number {
   if (from === to) return 0
   const row =

@@ -144,7 +144,8 @@ function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
   const service = serviceOf(db, serviceId)
   const named = { id: service.uuid, namespace: service.namespace }
-  // The previous day's events show which ReplicaSet is new. Pruning keeps these events for as long as the incident.
+  // The previous day's events show which ReplicaSet is new. Pruning keeps these events for as long as it keeps the
+  // incident.
   const scalings = listScalings(db, serviceId, to).filter(({ at }) => at >= from - DAY)
   const rollouts = rolloutsOf(scalings, named)
   // A pipeline can run for up to a day, so a pipeline that started before the period can end within it.

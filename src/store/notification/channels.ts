@@ -67,7 +67,7 @@ export function findChannel(db: Db, organizationId: number, id: string): Channel
   return row ? toRecord(row) : undefined
 }
 
-/** Finds a channel in any organization, to verify signed links. Returns undefined if there is no such channel. */
+/** Finds a channel in any organization. Used to verify signed links. Returns undefined if there is no such channel. */
 export function findChannelById(db: Db, id: string): ChannelRecord | undefined {
   const bytes = uuidToBytes(id)
   const row = bytes && db.first(db.sql.selectFrom('channels').selectAll().where('uuid', '=', bytes))

@@ -76,7 +76,7 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-/** Returns the mount point from a line. Decodes octal escapes, for example `\040` for a space. */
+/** Returns the mount point from a line of the mount list. Decodes octal escapes, for example `\040` for a space. */
 function mountPointIn(line: string): string {
   const field = line.split(' ')[4] ?? ''
   return field.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))

@@ -66,7 +66,10 @@ export async function withPart<Result>(target: string, work: (part: Part) => Pro
   }
 }
 
-/** Deletes a file and its companions. SQLite would apply an old journal to a new file with the same name. */
+/**
+ * Deletes a database file and the files that SQLite created next to it. SQLite would apply an old journal to a new file
+ * with the same name.
+ */
 function removeAll(path: string): void {
   for (const end of ['', ...COMPANIONS]) rmSync(path + end, { force: true })
 }
