@@ -211,7 +211,7 @@ CREATE INDEX alerts_by_service ON alerts (service_id, starts_at);
 CREATE INDEX alerts_by_incident ON alerts (incident_id, ends_at, source, starts_at, name) WHERE incident_id IS NOT NULL;
 -- GET /api/alerts filtered by severity or source: total and pagination
 CREATE INDEX alerts_by_kind ON alerts (organization_id, severity, source, starts_at);
--- alerts to load at startup, which are firing or can be reopened (null); alerts to prune, oldest first
+-- used at startup to load alerts that are firing or can be reopened (null), and by pruning, oldest alert first
 CREATE INDEX alerts_by_age ON alerts (organization_id, settled_at);
 
 -- One accepted webhook item. Events are immutable, except that service_id is set once the service exists.

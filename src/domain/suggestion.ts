@@ -1,4 +1,4 @@
-/** Suggests the closest known name for an unknown one. */
+/** Suggests the closest known name for an unknown name. */
 
 /** Returns a suggestion, followed by the list of known names. */
 export function suggestion(wrong: string, known: readonly string[]): string {

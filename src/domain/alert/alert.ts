@@ -176,7 +176,7 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
   const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
   const after = withFingerprint(fingerprints, ended)
   if (after.some((one) => !one.ended)) return { ...kept, fingerprints: after }
-  // A reported end takes precedence over an inferred one.
+  // A reported end takes precedence over an inferred end.
   const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
   if (alert.status === 'resolved' && !guessed) return { ...kept, fingerprints: after }
   return {

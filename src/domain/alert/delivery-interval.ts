@@ -50,7 +50,10 @@ export function withDelivery(
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }
 
-/** Adds an interval to a group. Once enough intervals are known, shorter intervals gradually reduce the longest one. */
+/**
+ * Adds an interval to a group. Once enough intervals are known, shorter intervals gradually reduce the longest
+ * interval.
+ */
 function withFadingGap(interval: DeliveryInterval, gap: number | null): DeliveryInterval {
   const { longestGap, gaps } = interval
   if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(interval, gap)

@@ -147,8 +147,8 @@ function storeEvent(
 type Span = { readonly firstSeenAt: number; readonly at: number }
 
 /**
- * Returns when an item shows its condition. Kubernetes counts repeats within one event. A notification that moves the
- * start of its alert back shows that the condition lasted from the new start to the previous one.
+ * Returns when an item shows its condition. Kubernetes counts repeats within one event. If a notification moves the
+ * start of its alert back, the condition existed from the new start to the previous start.
  */
 function spanOf(draft: Draft, known: LiveAlert | null): Span {
   const { at } = draft

@@ -19,7 +19,7 @@ export type Facts = {
   }
   /**
    * A service's events after `from` that can end a condition, earliest first. Includes events that named the service
-   * before it was created.
+   * before the service was created.
    */
   readonly endingEvents: {
     readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }

@@ -32,7 +32,7 @@ export const LIKELY = 0.5
 /** The minimum score for a possible suspect. */
 export const POSSIBLE = 0.2
 
-/** Returns whether one of the reasons is that there is no connection other than time. */
+/** Returns whether the reasons say that time is the suspect's only connection to the incident. */
 export function isOnlyTime(reasons: Suspect['reasons']): boolean {
   return reasons.some(({ code }) => code === 'only_time')
 }

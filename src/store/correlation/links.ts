@@ -29,7 +29,7 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
 )
 
 /**
- * Returns the events that show a condition in this period, earliest first. Includes repeats of these events until a day
+ * Returns the events that show a condition in this period, earliest first. Includes repeats of these events up to a day
  * after the period.
  */
 export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {

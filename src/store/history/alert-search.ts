@@ -111,8 +111,8 @@ function historyCounter(db: Db, whose: AlertOwner): Counter {
 }
 
 /**
- * Counts alerts with the `alerts_by_kind` index. The query sets every column that precedes the time in the index, so
- * that SQLite scans only the period.
+ * Counts alerts with the `alerts_by_kind` index. The query has a value for every index column before the time, so that
+ * SQLite scans only the period.
  */
 function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source }: AlertFilter): Counter {
   const kinds = db.sql
