@@ -55,7 +55,7 @@ export function page(spec: Spec<Visitor> & { readonly scope: Scope; readonly sha
     const { visitor } = visit
     if (!visitor) return askToSignIn(visit, 'signed-out')
     if (!visitor.scopes.includes(spec.scope)) throw new IncmonError('forbidden', refusalOf(spec.scope))
-    // The CSRF token belongs to another session.
+    // The form's CSRF token belongs to another session.
     if (spec.method === 'POST' && visit.form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
     const own = { ...visit, visitor }
     const handle = async (one: Visit) => spec.handle(one)
