@@ -115,6 +115,10 @@ function unknownCommand(command: Command, [name = '', meant]: readonly string[])
 }
 
 function tooManyArguments(command: Command): string {
+  for (const word of command.args) {
+    const option = command.options.find(({ argChoices }) => argChoices?.includes(word))
+    if (option) return `unexpected argument ${word}: use ${option.long} ${word}; run "${usageOf(command)}"`
+  }
   const extra = command.args.slice(command.registeredArguments.length).join(' ')
   return `unexpected argument ${extra}: run "${usageOf(command)}"; put quotes around a value that contains spaces`
 }

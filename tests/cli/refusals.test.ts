@@ -33,6 +33,8 @@ const USAGE: readonly [args: string, line: RegExp][] = [
   ['serve --port 99999', /^--port: "99999" is not a whole number from 0 to 65535$/],
   ['serve --port', /^--port requires a value: --port <port>$/],
   ['serve now', /^unexpected argument now: run "incmon serve"; put quotes around/],
+  ['explain metrics a.json', /^unexpected argument metrics: use --source metrics; run "incmon explain /],
+  ['explain a.json b.json', /^unexpected argument b\.json: run "incmon explain .+ put quotes around/],
   ['incident ack 1 2', /^unexpected argument 2: run "incmon incident ack <id>"; put quotes around/],
   ['org create Basil --plan Gold', /^--plan: "Gold" is not valid; .*choose one of Free, Team, Pro$/],
   ['incident list --status Open', /^--status: "Open" is not valid; did you mean open\? choose one of open, /],
