@@ -40,7 +40,11 @@ const PART = 20_000
 export function parseBody(bytes: Uint8Array): unknown {
   const text = decode(bytes)
   scan(text)
-  return parsed(text)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw notJson(whereBroken(error))
+  }
 }
 
 /**
@@ -80,8 +84,17 @@ function parsed(text: string): unknown {
   }
 }
 
-function notJson(): IncmonError {
-  return new IncmonError('invalid', 'body: not JSON; send one JSON document in UTF-8, not a form or text')
+function notJson(where = ''): IncmonError {
+  return new IncmonError('invalid', `body: not JSON${where}; send one JSON document in UTF-8, not a form or text`)
+}
+
+/** The start of V8's messages that names the position or the character. The rest can quote a secret in the body. */
+const POSITION = /^(?:[^"]+ JSON at position \d+(?: \(line \d+ column \d+\))?|Unexpected token '[!-~]'|Unexpected end)/
+
+/** Returns where the first syntax error is, in parentheses, or '' if V8's message does not say where. */
+function whereBroken(error: unknown): string {
+  const [found] = POSITION.exec(error instanceof Error ? error.message : '') ?? []
+  return found === undefined ? '' : ` (${found})`
 }
 
 /**

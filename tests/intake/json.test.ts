@@ -52,6 +52,24 @@ test('A body of whitespace is refused', () => {
   refused(Buffer.from(' \n'), /^body: not JSON/)
 })
 
+for (const [text, where] of [
+  ['{"alerts":[],}', 'Expected double-quoted property name in JSON at position 13 (line 1 column 14)'],
+  ['{"a": 1\n "b": 2}', "Expected ',' or '}' after property value in JSON at position 9 (line 2 column 2)"],
+  ['{} {}', 'Unexpected non-whitespace character after JSON at position 3 (line 1 column 4)'],
+  ['token=incmon_secret', "Unexpected token 'o'"],
+  ['{"password": hunter2}', "Unexpected token 'h'"],
+  ['{', "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+] as const) {
+  test(`The error about ${text} says where it is and quotes nothing else`, () => {
+    const wanted = `body: not JSON (${where}); send one JSON document in UTF-8, not a form or text`
+    assert.throws(() => parse(text), { message: wanted })
+  })
+}
+
+test('A control character in the place of a value is not in the message', () => {
+  refused(Buffer.from('{"a": \0}'), /^body: not JSON; send/)
+})
+
 test('Invalid UTF-8 is refused', () => {
   refused(Buffer.from([0x22, 0xff, 0x22]), /^body: not valid UTF-8/)
 })
