@@ -10,6 +10,7 @@ import {
   linksOf,
   numberOf,
   optionalText,
+  quoted,
   type Receipt,
   requireText,
   unusable,
@@ -44,6 +45,11 @@ function readHook(hook: Fields, receipt: Receipt): PipelineDraft | JobDraft | Ot
   const project = projectOf(hook)
   const status = optionalText(hook, 'build_status')
   if (objectKind === 'build' && project && status) return readJobHook(hook, project, status, receipt)
+  receipt.warn(
+    objectKind === 'build'
+      ? 'build_status: the job has no status or no project, so the event has no effect'
+      : `object_kind: ${quoted(objectKind)} events have no effect; select Pipeline events and Job events in GitLab`,
+  )
   return {
     source: 'ci',
     kind: 'other',

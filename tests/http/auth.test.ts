@@ -71,7 +71,7 @@ describe('the reason of a 401', () => {
     ['no header', {}, /^no token; .+ \(create a token with incmon token create\)$/],
     ['an empty header', { Authorization: '' }, /^no token; /],
     ['another scheme', { Authorization: 'Basic eDp5' }, /^malformed token header; /],
-    ['a header of the ci webhook', { 'X-Ci-Token': 'incmon_x' }, /^no token; /],
+    ['a header of the ci webhook', { 'X-Ci-Token': 'incmon_x' }, /^found a token in the X-Ci-Token or X-Gitlab-Token/],
   ] as const) {
     test(`with ${what} names the header to send`, async (t) => {
       const { detail } = (await makeWorld(t).request('GET', '/api/services', { headers })).body
@@ -95,7 +95,7 @@ describe('the reason of a 401', () => {
       const { detail } = (await request('POST', CI, { headers, body: BODY })).body
       assert.match(
         detail,
-        /^(?:no token|malformed token header); send only the token, without Bearer, in the X-Ci-Token/,
+        /^(?:no token|malformed token header|found a token in the Authorization header, which.+); send only the token, without Bearer, in the X-Ci-Token/,
       )
     }
   })

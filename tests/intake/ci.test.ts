@@ -150,6 +150,15 @@ test('Other kinds are stored, with their project if they have one', () => {
   assert.equal(read({ object_kind: 'access_token' }, 'other').project, null)
 })
 
+test('The sender of an event that has no effect is warned, and the sender of a pipeline is not', () => {
+  const warningsOf = (body: unknown) => readCi(body, RECEIVED).accepted[0]?.warnings ?? []
+  assert.deepEqual(warningsOf(JSON.parse(payload('ci-push.json'))), [
+    'object_kind: "push" events have no effect; select Pipeline events and Job events in GitLab',
+  ])
+  assert.match(warningsOf({ object_kind: 'build' })[0] ?? '', /^build_status: the job has no status or no project/)
+  assert.deepEqual(warningsOf(JSON.parse(payload('ci-pipeline-failed.json'))), [])
+})
+
 test('A job without status or project is stored as another kind', () => {
   assert.equal(read({ object_kind: 'build', build_status: 'failed' }, 'other').objectKind, 'build')
 })

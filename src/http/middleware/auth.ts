@@ -27,6 +27,8 @@ const HEADERS: Readonly<Record<TokenHeader, string>> = {
 /** The error messages. Every secret that was never a token gets the `unknown` message. */
 const REFUSALS = {
   missing: (carrier: TokenHeader) => `no token; ${HEADERS[carrier]} (create a token with incmon token create)`,
+  misplaced: (carrier: TokenHeader) =>
+    `found a token in the ${carrier === 'ci' ? 'Authorization' : 'X-Ci-Token or X-Gitlab-Token'} header, which this endpoint does not read; ${HEADERS[carrier]}`,
   malformed: (carrier: TokenHeader) => `malformed token header; ${HEADERS[carrier]}`,
   unknown: () =>
     "unknown token; check that it is complete and from this server's database (list its tokens with incmon token list)",
@@ -71,19 +73,20 @@ export async function requireSender(c: Context, door: Door, carrier: TokenHeader
 }
 
 /** The secret from a header, or the reason why there is no secret. */
-type Sent = string | { readonly unusable: 'missing' | 'malformed' }
+type Sent = string | { readonly unusable: 'missing' | 'misplaced' | 'malformed' }
 
 /** Node joins repeated headers with a comma. Tokens never contain commas, so a request with two tokens is rejected. */
 function bearerToken(c: Context): Sent {
   const header = headerOf(c, 'authorization') ?? ''
-  return BEARER.exec(header)?.[1] ?? { unusable: header === '' ? 'missing' : 'malformed' }
+  if (header !== '') return BEARER.exec(header)?.[1] ?? { unusable: 'malformed' }
+  return { unusable: headerOf(c, 'x-ci-token') || headerOf(c, 'x-gitlab-token') ? 'misplaced' : 'missing' }
 }
 
 function bareToken(c: Context): Sent {
   const own = headerOf(c, 'x-ci-token')
   const gitlab = headerOf(c, 'x-gitlab-token')
   const token = own ?? gitlab ?? ''
-  if (token === '') return { unusable: 'missing' }
+  if (token === '') return { unusable: headerOf(c, 'authorization') ? 'misplaced' : 'missing' }
   const isUsable = BARE.test(token) && (own === undefined || gitlab === undefined || own === gitlab)
   return isUsable ? token : { unusable: 'malformed' }
 }
