@@ -18,6 +18,8 @@ import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
 import { judgeCi } from './signal-ci.ts'
 
+const BY_FINGERPRINT_OR_LABELS = 'the sender’s fingerprint; if no alert has it, the labels that survive a restart'
+
 /** The service, determined by the rules or by an alias. */
 export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
@@ -140,7 +142,7 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
           rules: {
             service: attribution.rule,
             severity: rule,
-            identity: 'the sender’s fingerprint, or the labels that do not change on a restart',
+            identity: draft.source === 'metrics' ? BY_FINGERPRINT_OR_LABELS : 'the sender’s fingerprint',
           },
           startsAt: draft.startsAt,
           endsAt: draft.endsAt,
