@@ -76,9 +76,11 @@ async function sendTest(source: Source, options: Receiver, now: number): Promise
   }
   if (options.json) return print(text)
   print(`${address} responded with ${status}: ${visible(text)}`)
-  print(
-    `incmon treats the test like a real problem: ${hint(options, 'alert list')} shows the alert for the service ${TEST_SERVICE}`,
-  )
+  // A back-off that Kubernetes has repeated is critical. The test alerts of all other senders are at most warnings.
+  const nouns = source === 'cluster' ? (['alert', 'incident'] as const) : (['alert'] as const)
+  const list = nouns.map((noun) => `an ${noun} (see ${hint(options, `${noun} list`)})`).join(' and ')
+  print(`incmon treats the test like a real problem: it opens ${list} for the service ${TEST_SERVICE}`)
+  print(`to end the test, run ${nouns.map((noun) => hint(options, `${noun} resolve ID`)).join(' and ')}`)
 }
 
 /**
