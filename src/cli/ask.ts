@@ -83,7 +83,7 @@ export const OTHER_PROGRAM = 'this is not incmon: check which program is listeni
 /** A proxy might respond with a whole page. The start of the page usually names the problem. */
 const MAX_PAGE_TEXT = 200
 const MAX_DETAIL = 300
-/** The maximum number of characters of a page from which markup is removed. */
+/** The maximum number of characters of a response that are searched for a message. */
 const MAX_MARKUP = 20_000
 
 /** Parses a JSON object. Returns null for anything else. */
