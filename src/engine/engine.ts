@@ -13,7 +13,7 @@ import type { Effect } from '../domain/state/effect.ts'
 import { createState, type OrganizationState } from '../domain/state/state.ts'
 import { type Batch, decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
 import { createEnvironment } from './environment.ts'
-import { countItems, createLargeQueue, isLarge, unavailable } from './large.ts'
+import { createLargeQueue, isLarge, unavailable } from './large.ts'
 import { createQueue, type Queued } from './queue.ts'
 import type { EngineStore } from './store.ts'
 import { sweep } from './sweep.ts'
@@ -158,7 +158,7 @@ export function createEngine(
       admit(delivery.source)
       if (delivery.dryRun) return tryDelivery(delivery)
       if (isLarge(delivery, largest)) return large.store(delivery)
-      const items = countItems(delivery)
+      const items = delivery.intake.accepted.length + delivery.intake.rejected.length
       pendingItems += items
       try {
         return (await take(delivery)).receipt
@@ -228,13 +228,12 @@ function count(inputs: readonly Queued[], { outcomes }: Pick<Batch, 'outcomes'>)
   outcomes.forEach((result, index) => {
     const delivery = inputs[index]?.delivery
     if (!delivery || 'error' in result) return
-    const { kind, receipt } = result.outcome as Received
-    const before = delivery.part?.before?.receipt
+    const { kind } = result.outcome as Received
     if (kind !== 'part') sum.deliveries += 1
     if (kind === 'repeated') sum.repeated += 1
     else {
-      sum.items += receipt.eventIds.length - (before?.eventIds.length ?? 0)
-      sum.rejected += receipt.rejected.length - (before?.rejected.length ?? 0)
+      sum.items += delivery.intake.accepted.length
+      sum.rejected += delivery.intake.rejected.length
     }
   })
   return sum

@@ -1,5 +1,5 @@
 /** Stores large deliveries in chunks so that other requests wait for at most one chunk. */
-import { type Chunk, type Delivery, intakeOf, type Receipt, type Received } from '../domain/decide/delivery.ts'
+import type { Chunk, Delivery, Receipt, Received } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
 
 /** The maximum number of items in a chunk. Storing a full chunk takes a few dozen milliseconds. */
@@ -10,17 +10,9 @@ const CHUNK_BYTES = 1_048_576
  * Returns whether a delivery must be split into chunks. A dry run is never split, because a dry run is a single
  * transaction that is rolled back.
  */
-export function isLarge(delivery: Delivery, mostItems: number): boolean {
-  const items = countItems(delivery)
-  return (items > mostItems || ((delivery.bytes ?? 0) > CHUNK_BYTES && items > 1)) && !delivery.dryRun
-}
-
-/** A typical alert or event takes at least this many bytes. */
-const ITEM_BYTES = 300
-
-/** Returns the number of items in a delivery, or an estimate if the body has not been parsed. */
-export function countItems({ intake, bytes = 0 }: Delivery): number {
-  return typeof intake === 'function' ? Math.ceil(bytes / ITEM_BYTES) : intake.accepted.length + intake.rejected.length
+export function isLarge({ intake: { accepted, rejected }, bytes = 0, dryRun }: Delivery, mostItems: number): boolean {
+  const items = accepted.length + rejected.length
+  return (items > mostItems || (bytes > CHUNK_BYTES && items > 1)) && !dryRun
 }
 
 /** Returns the error for a rejected delivery. The sender can safely retry because stored items are deduplicated. */
@@ -79,8 +71,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
 
 /** Stores the chunks in order. Returns a single receipt for the whole delivery. */
 async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Promise<Received>): Promise<Receipt> {
-  const { bytes = 0 } = delivery
-  const intake = intakeOf(delivery)
+  const { intake, bytes = 0 } = delivery
   const { accepted, rejected, group } = intake
   const items = Math.max(accepted.length, rejected.length)
   const step = Math.ceil(items / Math.max(items / CHUNK_ITEMS, bytes / CHUNK_BYTES))

@@ -51,7 +51,7 @@ export type QueueDeps = {
  * batch rewrites the same index pages, so a longer batch writes fewer pages per alert. A read waits for at most one
  * batch.
  */
-const BATCH_MS = 45
+const BATCH_MS = 40
 const BATCH_INPUTS = 512
 /** How long to retry, in milliseconds, while another process holds the database lock. Some senders never retry. */
 const RETRY_MS = 5_000

@@ -2,7 +2,7 @@
  * Imports requests recorded by another incmon server or in a log, as if they had been received at their original time.
  */
 import { hash } from 'node:crypto'
-import { type Delivery, intakeOf, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
+import { type Delivery, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
 import type { Source } from '../domain/event/event.ts'
 import { isStored } from '../store/events.ts'
 import { type Deps, withEngine } from './deps.ts'
@@ -82,10 +82,10 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
  * recognized by their events, provided that the events contain their time.
  */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
-  const { organizationId, source, receivedAt, isRecorded } = delivery
+  const { organizationId, source, intake, receivedAt, isRecorded } = delivery
   const use = await engine.run(organizationId, (ctx) => keyUseOf(ctx, delivery).kind)
   if (use === 'repeated') return true
-  return intakeOf(delivery).accepted.every(({ draft: { at, payload } }) =>
+  return intake.accepted.every(({ draft: { at, payload } }) =>
     isStored(db, { organizationId, source, at, payload, receivedAt: isRecorded ? receivedAt : null }),
   )
 }

@@ -4,7 +4,6 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { intakeOf } from '../../src/domain/decide/delivery.ts'
 import type { AlertDraft } from '../../src/domain/event/event.ts'
 import type * as Bodies from '../../src/http/api/webhooks/bodies.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
@@ -32,7 +31,7 @@ async function send(body: object) {
   const read = bodies.isLong(bytes)
     ? await bodies.readLong('metrics', bytes, RECEIVED, async () => {})
     : bodies.read('metrics', bytes, RECEIVED)
-  return { isLong: bodies.isLong(bytes), ...intakeOf(read) }
+  return { isLong: bodies.isLong(bytes), ...read.intake }
 }
 
 const namesOf = ({ accepted }: Awaited<ReturnType<typeof send>>) =>

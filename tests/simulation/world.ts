@@ -1,7 +1,7 @@
 /** Executes the steps of a simulation with a real engine on any store, and checks the invariants. */
 import assert from 'node:assert/strict'
 import { senderBehaviorOf } from '../../src/domain/decide/conditions.ts'
-import { intakeOf, type Receipt } from '../../src/domain/decide/delivery.ts'
+import type { Receipt } from '../../src/domain/decide/delivery.ts'
 import { IncmonError } from '../../src/domain/error.ts'
 import { createJournal } from '../../src/domain/state/collections.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -121,10 +121,9 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     const first = sent[which % sent.length]
     if (!first) return
     const { delivery, body } = first
-    const { source, idempotencyKey } = delivery
+    const { source, intake, idempotencyKey } = delivery
     const isNotification = source === 'metrics' || source === 'dashboard'
-    const isFromCache =
-      isCached && isNotification && intakeOf(delivery).accepted.every(({ draft }) => draft.at < clock.now)
+    const isFromCache = isCached && isNotification && intake.accepted.every(({ draft }) => draft.at < clock.now)
     const again = { ...delivery, receivedAt: clock.now }
     const request = isFromCache ? { body, delivery: { ...again, isFromCache } } : readRequest([source, body], again)
     await submit([request])

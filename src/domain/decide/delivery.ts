@@ -15,11 +15,7 @@ export type Delivery = {
   /** The cluster assigned to the token, or ''. */
   readonly cluster: string
   readonly source: Source
-  /**
-   * The parsed items, or a function that parses the body when the delivery is processed. Until the function is called,
-   * only the bytes of the body take memory.
-   */
-  readonly intake: Intake | (() => Intake)
+  readonly intake: Intake
   readonly receivedAt: number
   readonly idempotencyKey: string | null
   /** A hash of the body. Absent if the Idempotency-Key itself is computed from the body. */
@@ -112,12 +108,11 @@ const MAX_PENALTIES = 10
 
 /** Processes a delivery or a chunk. The first chunk updates the sender, and the last chunk stores the response. */
 export function receive(ctx: Context, delivery: Delivery): Received {
-  const { part } = delivery
+  const { intake, part } = delivery
   const before = part?.before ?? null
   const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(ctx, delivery)
   if (use.kind === 'repeated') return { receipt: use.answer, sent: NO_SENDER, serviceIds: [], kind: 'repeated' }
   const { organizationId, source, cluster, receivedAt, isFromCache } = delivery
-  const intake = intakeOf(delivery)
   const whole = part?.whole ?? intake
   const sending = { source, cluster, intake, whole, receivedAt }
   if (before) countLaterChunk(ctx, sending)
@@ -138,17 +133,12 @@ export function receive(ctx: Context, delivery: Delivery): Received {
     ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
     ...warningsOf(intake),
   }
-  if (delivery.dryRun) return dryRunReceipt(ctx, { intake, receivedAt }, items, own, sent)
+  if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, sent)
   const serviceIds = items.flatMap((item) => item.serviceIds)
   const receipt = before ? joined(before.receipt, own) : own
   if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
   rememberAnswer(ctx, delivery, receipt)
   return { receipt, sent, serviceIds, kind: 'stored' }
-}
-
-/** Returns the items of a delivery. Parses the body if it has not been parsed. */
-export function intakeOf({ intake }: Pick<Delivery, 'intake'>): Intake {
-  return typeof intake === 'function' ? intake() : intake
 }
 
 function warningsOf({ accepted }: Intake): Pick<Receipt, 'warnings'> {
@@ -202,7 +192,7 @@ function rememberAnswer(ctx: Context, delivery: Delivery, receipt: Receipt): voi
 /** Builds the receipt for a dry run. The engine then adds the links and rolls the effects back. */
 function dryRunReceipt(
   ctx: Context,
-  { intake, receivedAt }: { readonly intake: Intake; readonly receivedAt: number },
+  { intake, receivedAt }: Delivery,
   items: readonly ItemResult[],
   own: Receipt,
   sent: SenderFacts,

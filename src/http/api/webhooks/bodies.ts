@@ -3,7 +3,6 @@
  * here.
  */
 import * as v from 'valibot'
-import type { Delivery } from '../../../domain/decide/delivery.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
 import { READERS, readInSteps } from '../../../intake/index.ts'
@@ -102,40 +101,14 @@ export const WEBHOOK_BODIES: Readonly<Record<Source, Schema>> = {
 const LONG = 131_072
 const MAX_KEPT_BODY = 65_536
 
-/** Parsing this many bytes takes less than a millisecond. */
-const SHORT = 16_384
-
-/**
- * A body and its items. `fault` is set if the whole body is unusable. The body is then stored as one rejected item for
- * inspection.
- */
-export type ReadBody = Pick<Delivery, 'intake'> & { readonly fault: IncmonError | null }
-type Parsed = ReadBody & { readonly intake: Intake }
+/** `fault` is set if the whole body is unusable. The body is then stored as one rejected item for inspection. */
+export type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
 
 export function isLong(bytes: Uint8Array): boolean {
   return bytes.length > LONG
 }
 
-/**
- * Reads a body that is not long. A short body is parsed only when its items are requested, because V8 would copy the
- * items of all queued requests again and again. Therefore, `fault` of a short body is null until then.
- */
 export function read(source: Source, bytes: Uint8Array, receivedAt: number): ReadBody {
-  if (bytes.length > SHORT) return parse(source, bytes, receivedAt)
-  let fault: IncmonError | null = null
-  return {
-    intake: () => {
-      const parsed = parse(source, bytes, receivedAt)
-      fault = parsed.fault
-      return parsed.intake
-    },
-    get fault() {
-      return fault
-    },
-  }
-}
-
-function parse(source: Source, bytes: Uint8Array, receivedAt: number): Parsed {
   const seen: ParseState = { bytes }
   try {
     seen.body = parseBody(bytes)
@@ -172,7 +145,7 @@ async function inTurns<Result>(steps: Generator<void, Result>, turn: () => Promi
 /** `body` is set if the bytes are valid JSON that is small enough to be searched for secrets. */
 type ParseState = { readonly bytes: Uint8Array; body?: unknown }
 
-function unusable(source: Source, error: unknown, seen: ParseState): Parsed {
+function unusable(source: Source, error: unknown, seen: ParseState): ReadBody {
   if (!(error instanceof IncmonError)) throw error
   const message = adviseWebhook(error.message, seen.body, source)
   const rejected = [{ index: 0, error: message, payload: keptOf(seen) }]

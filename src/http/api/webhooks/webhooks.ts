@@ -1,7 +1,7 @@
 /** /api/webhooks: receives events. A 200 response means that the events are on disk. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
-import { intakeOf, type Receipt } from '../../../domain/decide/delivery.ts'
+import type { Receipt } from '../../../domain/decide/delivery.ts'
 import { type FieldError, IncmonError } from '../../../domain/error.ts'
 import type { Source } from '../../../domain/event/event.ts'
 import { hashBody } from '../../../operations/idempotency.ts'
@@ -12,7 +12,7 @@ import { flagParameter, readQuery } from '../../middleware/query.ts'
 import { json, type Reply } from '../../middleware/reply.ts'
 import type { HandlerParts, Route } from '../../route.ts'
 import { countShape, described, success, uuidShape } from '../shapes.ts'
-import { isLong, type ReadBody, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
+import { isLong, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
 
 /** The maximum number of items in a dry run, which blocks all other requests until its transaction is rolled back. */
 const MAX_TRIED = 1_000
@@ -163,16 +163,17 @@ async function store(request: Request): Promise<Reply> {
   const sender = `${source} ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes)
   const known = cached && { intake: cached, fault: null }
-  const body: ReadBody =
+  const { intake, fault } =
     known ??
     (isLong(bytes) ? await readLong(source, bytes, receivedAt, () => server.pause(0)) : read(source, bytes, receivedAt))
-  if (dryRun) refuseMany(intakeOf(body).accepted.length)
-  const idempotencyKey = idempotencyKeyOf(c)
+  if (dryRun) refuseMany(intake.accepted.length)
+  // The Idempotency-Key of an unparsable body is not recorded, so the sender can reuse it with a valid body.
+  const idempotencyKey = fault ? null : idempotencyKeyOf(c)
   const delivery = {
     organizationId,
     cluster,
     source,
-    intake: body.intake,
+    intake,
     receivedAt,
     idempotencyKey,
     dryRun,
@@ -182,8 +183,8 @@ async function store(request: Request): Promise<Reply> {
     ...(idempotencyKey === null ? {} : { bodyHash: hashBody(bytes) }),
   }
   const receipt = await deps.engine.submit(delivery)
-  if (body.fault) throw body.fault
-  if (receipt.isRepeat && !cached) recent.keep(sender, bytes, intakeOf(body), receivedAt)
+  if (fault) throw fault
+  if (receipt.isRepeat && !cached) recent.keep(sender, bytes, intake, receivedAt)
   return answer(source, receipt, dryRun)
 }
 
