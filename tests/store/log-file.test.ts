@@ -45,7 +45,7 @@ for (const [what, lose] of [
     assert.throws(() => makeOrganization(db, 'Basil', 'Free'), LOST)
     assert.throws(
       () => db.guardLog(),
-      /-wal was (deleted|truncated) by another program.+ was saved into .+start again$/,
+      /-wal was (deleted|truncated) by another program.+ was saved to .+start incmon again$/,
     )
     assert.deepEqual(namesIn(db), ['Acme'])
   })
