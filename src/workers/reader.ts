@@ -46,8 +46,8 @@ export function createReader(
   failed: Failed = () => {},
   maxPostmortemMs = MAX_POSTMORTEM_MS,
 ): Reader {
-  const begin = () => start('read', db.file)
-  const laneOf = (lane: Lane) => createLane(begin, failed, lane === 'postmortem' ? maxPostmortemMs : null)
+  const startReading = () => start('read', db.file)
+  const laneOf = (lane: Lane) => createLane(startReading, failed, lane === 'postmortem' ? maxPostmortemMs : null)
   const lanes = new Map(LANES.map((lane) => [lane, laneOf(lane)]))
   const read = readHere(db)
   return {
@@ -79,9 +79,10 @@ function createLane(start: () => Worker, failed: Failed, maxMs: number | null) {
     clearTimeout(timer)
     current = waiting.shift() ?? null
     if (!current) return
-    worker ??= started()
     const { name, args } = current
-    worker.postMessage({ name, args } satisfies Question)
+    const thread = begin()
+    if (!thread) return ended()
+    thread.postMessage({ name, args } satisfies Question)
     if (maxMs !== null) timer = setTimeout(giveUp, maxMs, maxMs)
   }
 
@@ -97,6 +98,16 @@ function createLane(start: () => Worker, failed: Failed, maxMs: number | null) {
     worker = null
     current?.reject(unavailable('the reader thread ended'))
     next()
+  }
+
+  /** Returns null if no thread can be created, for example because the limit for threads is reached. */
+  const begin = (): Worker | null => {
+    try {
+      worker ??= started()
+    } catch (error) {
+      failed(error)
+    }
+    return worker
   }
 
   const started = (): Worker => {
@@ -115,9 +126,7 @@ function createLane(start: () => Worker, failed: Failed, maxMs: number | null) {
   }
 
   return {
-    start: () => {
-      if (!closed) worker ??= started()
-    },
+    start: () => void (closed || begin()),
     ask: (one: PendingQuestion) => {
       if (closed) return one.reject(unavailable('incmon is stopping'))
       if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many slow reads are pending'))

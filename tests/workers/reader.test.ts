@@ -133,6 +133,18 @@ test('if a thread cannot start, pending reads are refused, and the next read tri
   assert.equal((await search()).total, 1)
 })
 
+test('if a thread cannot be created, each pending read is refused, and the next read tries again', async (t) => {
+  let broken = true
+  const { reader, search } = reading(t, (name, data) => {
+    if (broken) throw new Error('no more threads')
+    return startWorker(name, data)
+  })
+  reader.start()
+  for (const outcome of await Promise.allSettled([search(), search()])) assert.equal(outcome.status, 'rejected')
+  broken = false
+  assert.equal((await search()).total, 1)
+})
+
 test("a read's error is thrown only to its caller", async (t) => {
   const { db, acme, reader, search } = reading(t)
   db.execute('DROP TABLE rejections')
