@@ -26,6 +26,8 @@ type RequestOptions = {
 
 /** Sends requests. `failure` returns the error behind the last 5xx response, if this process knows it. */
 export type Transport = {
+  /** Whether a running server responds, instead of the application in this process. */
+  readonly isServer: boolean
   readonly send: (
     method: string,
     path: string,
@@ -49,7 +51,7 @@ export class ErrorResponse extends CommandError {
   }
 }
 
-export type Api = {
+export type Api = Pick<Transport, 'isServer'> & {
   /** Returns the API for an organization. @param organization its id */
   readonly of: (organization: string) => Api
   /** Returns the body of a successful response as text. @throws ErrorResponse */
@@ -145,6 +147,7 @@ function apiOver(transport: Transport, organization?: string): Api {
     return (found === '' ? null : JSON.parse(found)) as Body
   }
   return {
+    isServer: transport.isServer,
     of: (id) => apiOver(transport, id),
     text,
     json,

@@ -54,6 +54,7 @@ export function openApplication(
   // A command makes one request at a time, so slow queries do not need a worker thread.
   const app = createApp(deps, readHere(db), server, 'program')
   return {
+    isServer: false,
     send: async (method, path, headers, body) => {
       failure = null
       const { status, body: stream } = await app.request(`${ORIGIN}${path}`, { method, headers, body })

@@ -38,6 +38,7 @@ export async function reachServer(path: string): Promise<ServerTransport | null>
     const server = parseObject(await text(answer))
     refuseStranger(path, server)
     return {
+      isServer: true,
       listening: server?.listening as Listening,
       refusedSenders: server?.refusedSenders as RefusedSenders,
       send: async (...asked) => {

@@ -8,7 +8,6 @@ import { formatDuration } from '../../domain/shown-time.ts'
 import { parseBody } from '../../intake/json.ts'
 import { misspellings } from '../../intake/misspellings.ts'
 import { recognizeSource } from '../../intake/recognize.ts'
-import { isServed } from '../../store/sqlite/inspect.ts'
 import { ErrorResponse } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'
 import { requireConfig } from '../database.ts'
@@ -45,9 +44,11 @@ async function explainFile(file: string, options: Options): Promise<void> {
   const body = parsed(bytes, file)
   for (const { path, meant } of misspellings(body)) printError(`${visible(path)}: did you mean ${meant}?`)
   const source = options.source ?? recognized(body)
-  sayWhoAnswers(options)
   const asked = { cluster: options.cluster, payload: Buffer.from(bytes) }
-  const tried = withOrganization(options, (api) => api.json<Tried>('POST', `/api/webhooks/${source}?dryRun=1`, asked))
+  const tried = withOrganization(options, (api) => {
+    if (api.isServer) sayServerAnswers(options)
+    return api.json<Tried>('POST', `/api/webhooks/${source}?dryRun=1`, asked)
+  })
   const {
     decisions,
     rejected = [],
@@ -62,9 +63,8 @@ async function explainFile(file: string, options: Options): Promise<void> {
 }
 
 /** A contributor who changed a rule must not mistake the decisions of a running server for their own. */
-function sayWhoAnswers(options: Options): void {
+function sayServerAnswers(options: Options): void {
   const { database } = requireConfig(options)
-  if (!isServed(database)) return
   printError(
     `answered by the server running on ${visible(database)}, with that server's code; to use the code of this program, use --database with a database on which no server runs`,
   )
