@@ -2,14 +2,9 @@
  * Finds the severity that the score counts for each condition. This severity can be higher than that of the alert, for
  * example if an event and an alert agree.
  */
-import type { AlertGroup } from '../../domain/alert/groups.ts'
-import type { Penalty } from '../../domain/health/health.ts'
-import { rank, type Severity } from '../../domain/severity.ts'
-
-/** Returns the severity that costs this number of points. */
-export function penaltySeverity(penalty: number): Severity {
-  return penalty >= 40 ? 'critical' : penalty >= 25 ? 'error' : 'warning'
-}
+import type { AlertGroup } from '../alert/groups.ts'
+import { rank, type Severity } from '../severity.ts'
+import { type Penalty, penaltySeverity } from './health.ts'
 
 type Group = Pick<AlertGroup, 'serviceId' | 'name' | 'severity' | 'firing'>
 

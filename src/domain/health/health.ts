@@ -66,6 +66,11 @@ type Weighed = {
   readonly by: Health['critical'][number]['by'] | null
 }
 
+/** Returns the severity that costs this number of points, at least a warning. */
+export function penaltySeverity(penalty: number): Severity {
+  return penalty >= PENALTY.critical ? 'critical' : penalty >= PENALTY.error ? 'error' : 'warning'
+}
+
 /**
  * Returns a service's health, given its alerts in any order. Another firing alert never raises the score. Alerts with
  * the same source and name are counted once, at the highest severity. The penalty of an ended alert decays over 30
