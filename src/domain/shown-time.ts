@@ -75,6 +75,12 @@ export function formatMoment(at: number, reader: Reader): string {
   return formatDate(at, reader)
 }
 
+/** Formats a time within a sentence: `at 03:02` today, otherwise `on Wed 16:05` or `on` with the date. */
+export function formatWhen(at: number, reader: Reader): string {
+  const moment = formatMoment(at, reader)
+  return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`
+}
+
 /**
  * Formats how long ago a time was: `12 min ago`, `yesterday` after a day, the date after six days. For a future time:
  * `in 12 min`.

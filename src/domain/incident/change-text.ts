@@ -1,6 +1,6 @@
 /** Describes a change in words: the pipeline or rollout, its outcome, and its commit. */
 import type { ChangeFact } from '../postmortem/facts.ts'
-import { formatPeriod, formatTime, joinNames, quoted } from '../postmortem/words.ts'
+import { capitalized, formatPeriod, formatTime, joinNames, quoted } from '../postmortem/words.ts'
 
 /** Returns a name such as `pipeline shop/cart#31` or `rollout shop/cart@5d4f8c7b9`. */
 export function changeName({ kind, ref }: Pick<ChangeFact, 'kind' | 'ref'>): string {
@@ -49,7 +49,7 @@ export function wholeChangeText(change: ChangeFact): string {
  */
 export function changeSentences(change: ChangeFact, rollouts: readonly string[] = []): string {
   const details = changeDetails(change)
-  const rest = details === '' ? '' : ` ${details.charAt(0).toUpperCase()}${details.slice(1)}.`
+  const rest = details === '' ? '' : ` ${capitalized(details)}.`
   const { kind, startsAt, endsAt } = change
   const others = rollouts.length === 0 ? '' : `, with ${joinNames(rollouts)}`
   const story =

@@ -1,5 +1,4 @@
 /** The sections about causes: suspected changes, hints about conditions, and recurrence. */
-
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
@@ -9,6 +8,7 @@ import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
 import {
+  capitalized,
   distinct,
   formatPeriod,
   formatScore,
@@ -129,7 +129,7 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
     reasons: best.reasons,
     lagSeconds: change && first ? secondsBetween(change.startsAt, first.startsAt) : best.lagSeconds,
     sentence: {
-      text: `${what.charAt(0).toUpperCase()}${what.slice(1)} ${seen}.`,
+      text: `${capitalized(what)} ${seen}.`,
       refs: [`correlation/${best.uuid}`, ...(change ? [`event/${change.eventId}`] : []), ...alertRefs(alerts)],
     },
   }
@@ -147,7 +147,7 @@ function unlinkedContribution(
     ...{ kind, ref, outcome: change.outcome, score, band: bandOf(score) ?? 'possible', verdict: null, reasons },
     lagSeconds,
     sentence: {
-      text: `${what.charAt(0).toUpperCase()}${what.slice(1)} This change began ${lagText(lagSeconds, 'the first symptom')}.`,
+      text: `${capitalized(what)} This change began ${lagText(lagSeconds, 'the first symptom')}.`,
       refs: [`event/${change.eventId}`],
     },
   }

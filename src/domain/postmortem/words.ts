@@ -103,6 +103,11 @@ export function serviceName({ namespace, name }: Pick<ServiceFact, 'namespace' |
   return namespace === '' ? name : `${namespace}/${name}`
 }
 
+/** Returns the text with a capital first letter. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
 /** Quotes untrusted text within a sentence: on one line, without a final period. */
 export function quoted(text: string): string {
   return `“${text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}”`

@@ -1,5 +1,4 @@
 /** Builds the data for the incident page from records and suspects. */
-
 import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
@@ -8,7 +7,7 @@ import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../domain/severity.ts'
-import { formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
@@ -119,8 +118,7 @@ export function headOf(
   const acknowledged = timeline.find(({ at, kind, actor }) => isMove(kind) && actor !== null && at === acknowledgedAt)
   const moved = timeline.findLast(({ kind }) => isMove(kind))
   const opener = timeline.find(({ kind }) => kind === 'opened')
-  const moment = formatMoment(incident.createdAt, reader)
-  const at = /^\d\d:/.test(moment) ? `at ${moment}` : `on ${moment}`
+  const at = formatWhen(incident.createdAt, reader)
   const automatic = incident.origin === 'automatic'
   return {
     ...{ number, href, title: incident.title, severity: incident.severity, status: incident.status },

@@ -1,6 +1,7 @@
 /** The API reference page, generated from the OpenAPI document. */
 import { html, raw } from 'hono/html'
 import type { FC } from 'hono/jsx'
+import { capitalized } from '../../../domain/postmortem/words.ts'
 import { type Entry, exampleOf } from './curl.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { anchorOf, Code, Method, Operation } from './operation.tsx'
@@ -47,7 +48,7 @@ const Page: FC<DocsProps> = ({ document, url, meanings }) => {
           <Overview url={url} meanings={meanings} version={document.info.version} />
           {groups.map(({ name, description, entries }) => (
             <section id={name} aria-labelledby={`${name}-title`}>
-              <h2 id={`${name}-title`}>{titled(name)}</h2>
+              <h2 id={`${name}-title`}>{capitalized(name)}</h2>
               <p>{description}</p>
               {entries.map((entry) => (
                 <Operation entry={entry} document={document} url={url} />
@@ -82,7 +83,7 @@ const Contents: FC<{ groups: readonly Group[]; document: OpenApiDocument }> = ({
       ))}
       {groups.map(({ name, entries }) => (
         <li>
-          <a href={`#${name}`}>{titled(name)}</a>
+          <a href={`#${name}`}>{capitalized(name)}</a>
           <ul>
             {entries.map((entry) => (
               <li>
@@ -114,7 +115,3 @@ const Shapes: FC<{ document: OpenApiDocument }> = ({ document }) => (
     ))}
   </section>
 )
-
-function titled(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
-}

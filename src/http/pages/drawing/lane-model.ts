@@ -1,6 +1,6 @@
 /** The content of a lane picture: its markers, its description for screen readers, and its table rows. */
 import { type StatusChange, spansOf } from '../../../domain/health/strip.ts'
-import { countOf, joinNames } from '../../../domain/postmortem/words.ts'
+import { capitalized, countOf, joinNames } from '../../../domain/postmortem/words.ts'
 import { formatClock, formatDuration, formatMoment } from '../../../domain/shown-time.ts'
 import { LANES, type LaneBar, type LaneName, type PlacedLane, placeLane, type Widths } from './lanes.ts'
 import { position, type Span, type Tick, timeTicks } from './scale.ts'
@@ -198,8 +198,4 @@ export function pictureRows({ bars, lanes, now, zone }: LanePicture): readonly P
       text: title,
       href,
     }))
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,7 +1,7 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { firingText, INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
-import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
+import { capitalized, countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, formatMoment } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { isolated } from '../kit/bidi.ts'
@@ -239,7 +239,3 @@ const Legend: FC = () => (
     ))}
   </p>
 )
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}

@@ -1,6 +1,7 @@
 /** Shows an incident's timeline and the form for a note. */
 import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../../domain/incident/timeline-rows.ts'
+import { capitalized } from '../../../domain/postmortem/words.ts'
 import { formatMoment, type Reader } from '../../../domain/shown-time.ts'
 import { Icon } from '../kit/mark.tsx'
 import { Section } from '../kit/section.tsx'
@@ -67,10 +68,10 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
       </span>
       <p class="break">
         {href === null ? (
-          capitalized(text)
+          entryText(text)
         ) : (
           <a class="ink" href={href}>
-            {capitalized(text)}
+            {entryText(text)}
           </a>
         )}
         <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>
@@ -90,6 +91,6 @@ const OURS =
   /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|the silence)(?:[ :]|$)/
 
 /** Returns a generated text with a capital first letter. A name at the start is left unchanged. */
-export function capitalized(text: string): string {
-  return OURS.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+export function entryText(text: string): string {
+  return OURS.test(text) ? capitalized(text) : text
 }

@@ -1,7 +1,7 @@
 /** The marks, icons and badges on all pages. A level has the same shape and color everywhere. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
-import { formatCount } from '../../../domain/postmortem/words.ts'
+import { capitalized, formatCount } from '../../../domain/postmortem/words.ts'
 import type { IconName, MarkName } from './symbols.ts'
 
 /** The severity of an alert or incident, or the status of a service. */
@@ -96,8 +96,4 @@ function shapeOf(level: Level): MarkName {
 
 function spoken(label: string | undefined) {
   return label === undefined ? { 'aria-hidden': 'true' as const } : { role: 'img', 'aria-label': label }
-}
-
-function capitalized(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }

@@ -1,5 +1,6 @@
 /** Shows the open incidents on the overview: the first one in full with its picture, the others on one line each. */
 import type { FC } from 'hono/jsx'
+import { capitalized } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { leadText } from '../../../domain/suspect/likely-cause.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
@@ -112,8 +113,4 @@ export const CauseLine: FC<{ one: Pick<OpenIncidentView, 'cause' | 'firstAlertAt
 function ownerOf({ incident }: OpenIncidentView): string {
   if (incident.status === 'open') return 'Nobody has acknowledged it.'
   return incident.acknowledgedBy === null ? '' : `Acknowledged by ${isolated(incident.acknowledgedBy)}.`
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -2,13 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
 import { countOf } from '../../../domain/postmortem/words.ts'
-import {
-  formatDuration,
-  formatExactClock,
-  formatFullTime,
-  formatMoment,
-  type Reader,
-} from '../../../domain/shown-time.ts'
+import { formatDuration, formatExactClock, formatFullTime, formatWhen } from '../../../domain/shown-time.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/form.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
@@ -45,12 +39,6 @@ export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   )
 }
 
-/** Returns when the postmortem was written, for example `at 23:22` or `on Tue 23:22`. */
-function written(at: number, reader: Reader): string {
-  const moment = formatMoment(at, reader)
-  return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`
-}
-
 const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }) => {
   const { incident, document, reader, csrf, canWrite } = view
   const { state, revision, generatedAt } = document.header
@@ -59,7 +47,7 @@ const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }
     <div class="card postmortem-bar no-print">
       {state === 'draft' ? <Badge level="warning" text="Draft" /> : <Badge level="healthy" text="Final" />}
       <span class="second">
-        Revision {revision}, written from the record {written(Date.parse(generatedAt), reader)}.{' '}
+        Revision {revision}, written from the record {formatWhen(Date.parse(generatedAt), reader)}.{' '}
         {left.length === 0 ? (
           'All parts have been written.'
         ) : (

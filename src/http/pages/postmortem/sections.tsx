@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { Contribution, Metric } from '../../../domain/postmortem/document.ts'
 import { actorOf, detailsText } from '../../../domain/postmortem/rows.ts'
 import { formatDate, formatExactClock, formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
-import { capitalized } from '../incident/timeline.tsx'
+import { entryText } from '../incident/timeline.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { EvidenceLinks, type Numbers, Sentences } from './parts.tsx'
@@ -40,7 +40,7 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
           <tr>
             <td class="nowrap quiet">{timelineTime(row.at, all[index - 1]?.at, reader)}</td>
             <td class="break">
-              {capitalized(row.text)}
+              {entryText(row.text)}
               {detailsText(row, (at) => formatExactClock(at, reader.zone))}
             </td>
             <td class="nowrap second">

@@ -1,6 +1,6 @@
 /** The report: the number of incidents compared with the previous period, and how long it took to resolve them. */
 import type { FC } from 'hono/jsx'
-import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
+import { capitalized, countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../../domain/report/report.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatDate, formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
@@ -220,8 +220,4 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
 
 function medianText({ median }: Spread): string {
   return median === null ? '–' : formatExactDuration(median * 1000)
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

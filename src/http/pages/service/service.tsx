@@ -1,6 +1,6 @@
 /** Shows one service: its status and when the status began, the likely causes, and earlier changes. */
 import type { FC } from 'hono/jsx'
-import { countOf } from '../../../domain/postmortem/words.ts'
+import { capitalized, countOf } from '../../../domain/postmortem/words.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'
 import { Bill } from '../drawing/bill.tsx'
 import { LastGoodDeploy } from '../incident/cause.tsx'
@@ -57,7 +57,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
             <span>{name}</span>
           </h1>
           <div class="service-state">
-            <b>{incident?.recovery ? '' : `${capitalized(status)}${since}.`}</b>{' '}
+            {incident?.recovery ? null : <b>{`${capitalized(status)}${since}.`}</b>}{' '}
             <SilencedMark silenced={view.silenced} reader={reader} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
             {incident ? (
               <CauseLine one={incident} />
@@ -216,7 +216,3 @@ const Names: FC<{ view: ServiceView }> = ({ view: { aliases, cluster } }) => (
     </dl>
   </Section>
 )
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}

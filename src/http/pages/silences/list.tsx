@@ -1,6 +1,6 @@
 /** Lists the silences and maintenance windows: active, scheduled and expired. */
 import type { FC } from 'hono/jsx'
-import { formatCount } from '../../../domain/postmortem/words.ts'
+import { capitalized, formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { Matcher } from '../../../domain/silence/matcher.ts'
 import type { Schedule } from '../../../domain/silence/silence.ts'
@@ -144,7 +144,7 @@ export const When: FC<{ silence: SilenceView; reader: Reader }> = ({ silence, re
 }
 
 function scheduleText({ weekday, from, to, timeZone }: Schedule): string {
-  return `every ${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${from}–${to} ${timeZone}`
+  return `every ${capitalized(weekday)} ${from}–${to} ${timeZone}`
 }
 
 const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) => {

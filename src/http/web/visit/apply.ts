@@ -1,6 +1,7 @@
 /** Processes a form with the schema and the function of the corresponding API request. */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
+import { capitalized } from '../../../domain/postmortem/words.ts'
 import { faults } from '../../middleware/query.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 
@@ -53,6 +54,6 @@ function faultOf(fields: readonly FieldName[], path: string, message: string): F
 
 /** Formats an API message as a sentence. */
 export function sentence(text: string): string {
-  const capital = text.charAt(0).toUpperCase() + text.slice(1)
+  const capital = capitalized(text)
   return /[.?!]$/.test(capital) ? capital : `${capital}.`
 }
