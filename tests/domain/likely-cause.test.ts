@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  isWorthNaming,
   type JudgedSuspect,
   likelihoodOf,
   likelyCauseOf,
@@ -62,17 +61,6 @@ test('without a known first alert the sentence names only the suspect', () => {
   assert.equal(likelyCauseOf([deploy()], null).after, '.')
 })
 
-for (const [what, more, code, expected] of [
-  ['is possible and only the time connects it', { score: 0.22 }, 'only_time', false],
-  ['is possible and of the same service', { score: 0.22 }, 'same_service', true],
-  ['is likely, though only the time connects it', { score: 0.5 }, 'only_time', true],
-  ['is confirmed, though only the time connects it', { score: 0.1, verdict: 'confirmed' }, 'only_time', true],
-] as const) {
-  test(`a message ${expected ? 'names' : 'does not name'} a change that ${what}`, () => {
-    assert.equal(isWorthNaming(deploy({ ...more, onlyTime: code === 'only_time' })), expected)
-  })
-}
-
 test('a confirmed suspect moves to the top and a rejected one to the end', () => {
   const order = orderSuspects([
     deploy({ ref: 'a', verdict: 'rejected' }),
@@ -92,9 +80,19 @@ test('the wording for a score changes at 0.8, 0.5 and 0.2', () => {
   )
 })
 
-test('a suspect connected with the incident only by timing is at most a possible one', () => {
+for (const [outcome, noun] of [
+  ['deploy failed', 'Failed deploy '],
+  ['failed before a deploy', 'Failed pipeline '],
+  ['CI system failure', 'Pipeline '],
+] as const) {
+  test(`a change with the outcome "${outcome}" is called a ${noun.toLowerCase().trim()}`, () => {
+    assert.equal(likelyCauseOf([deploy({ outcome })], FIRST).before, noun)
+  })
+}
+
+test('a suspect connected with the incident only by timing is at most possible, and not called a cause', () => {
   const other = deploy({ onlyTime: true })
   assert.deepEqual([likelihoodOf(other), likelihoodOf({ ...other, score: 0.1 })], ['possible', 'unlikely'])
-  assert.equal(likelyCauseOf([other], FIRST).heading, 'Possible cause')
+  assert.equal(likelyCauseOf([other], FIRST).heading, 'Only connected by time')
   assert.equal(likelyCauseOf([{ ...other, verdict: 'confirmed' }], FIRST).heading, 'Confirmed cause')
 })

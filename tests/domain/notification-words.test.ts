@@ -22,7 +22,7 @@ const NOW = Date.UTC(2026, 2, 14, 14, 6)
 const CONTEXT = {
   now: NOW,
   timeZone: 'UTC',
-  cause: 'Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier.',
+  cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min earlier.',
   suspects: [{ kind: 'pipeline', ref: 'shop/checkout#4711', serviceId: null, score: 0.9 }],
   url: 'https://incmon.example.com/incidents/i',
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?a=1&b=2',
@@ -72,7 +72,7 @@ test('a message about an incident resolved too early says so, and does not look 
 test('the second line contains the problem, the likely cause and the number of alerts', () => {
   assert.equal(
     messageTextOf(item(), CONTEXT).body,
-    'CrashLoopBackOff. Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier. 12 alerts. Incident #7, namespace shop.',
+    'CrashLoopBackOff. Likely cause: failed deploy shop/checkout#4711, started 3 min earlier. 12 alerts. Incident #7, namespace shop.',
   )
 })
 

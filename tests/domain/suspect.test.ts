@@ -1,12 +1,15 @@
 /** Suspects: how causes are ranked in small incidents. Each incident also contains an unrelated service. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rankSuspects, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
+import { rankSuspects, type Suspect, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
 
 const refs = (given: SuspectFacts) => rankSuspects(given).map(({ ref }) => ref)
 const changesOf = (given: SuspectFacts) =>
   rankSuspects(given).filter(({ kind }) => kind === 'pipeline' || kind === 'rollout')
+/** Returns the reason that names the suspect's connection to the incident. */
+const connectionOf = (suspect?: Suspect) =>
+  suspect?.reasons.find(({ code }) => code === 'only_time') ?? suspect?.reasons.at(-1)
 const noise = alert('ledger', 'HighErrorRate', -100, { severity: 'error' })
 
 test('of three services deployed at once, the one with new errors ranks first', () => {
@@ -98,7 +101,7 @@ test('without a change the object with the specific, persistent failure ranks fi
     ['object shop/cart', 'object shop/web'],
   )
   assert.match(
-    ranked[0]?.reasons[0]?.text ?? '',
+    ranked[0]?.reasons[1]?.text ?? '',
     /the image cannot be pulled; seen 12 times, no recovery reported; no other service has this problem/,
   )
 })
@@ -261,7 +264,7 @@ test('a crash loop of three hours is not attributed to a deploy five minutes ago
 const connected = (given: Partial<SuspectFacts>) => {
   const own = alert('web', 'HighErrorRate', 0, { severity: 'critical', node: 'worker-1', inIncident })
   const ranked = rankSuspects(facts({ ...given, alerts: [own, ...(given.alerts ?? [])] }))
-  return ranked.find(({ serviceId }) => serviceId === 'pay')?.reasons.at(-1)
+  return connectionOf(ranked.find(({ serviceId }) => serviceId === 'pay'))
 }
 const CONNECTIONS: [string, Partial<SuspectFacts>, string][] = [
   [
@@ -302,7 +305,7 @@ test('a node with a problem is connected with the service whose pods were assign
   const events = [event('n1', 'NodeHasDiskPressure', 0, { object: 'Node/worker-1' })]
   const said = (nodes: readonly string[]) => {
     const ranked = rankSuspects(facts({ alerts: [alert('web', 'Down', 0)], events, nodes }))
-    return ranked.find(({ kind }) => kind === 'node')?.reasons.at(-1)?.text
+    return connectionOf(ranked.find(({ kind }) => kind === 'node'))?.text
   }
   assert.equal(said(['worker-1']), 'pods of web run on this node')
   assert.equal(said(['worker-2']), 'only the time connects this suspect to web')
@@ -312,7 +315,7 @@ test("for a node's incident, the pods on it are connected, but deploys of others
   const down = event('n1', 'NodeNotReady', 0, { object: 'Node/worker-1' })
   const alerts = [alert('cart', 'HighErrorRate', 1, { node: 'worker-1' }), alert('pay', 'HighLatency', 1)]
   const ranked = rankSuspects(facts({ events: [down], alerts, of: 'n1' }))
-  const last = (id: string) => ranked.find(({ serviceId }) => serviceId === id)?.reasons.at(-1)?.text
+  const last = (id: string) => connectionOf(ranked.find(({ serviceId }) => serviceId === id))?.text
   assert.equal(last('cart'), 'pods of this suspect run on node/worker-1')
   assert.equal(last('pay'), 'only the time connects this suspect to node/worker-1')
 })
@@ -322,13 +325,19 @@ test('an error message that contains the host of another service connects the tw
   const down = alert('ledger-db', 'HighLatency', 0)
   const said = (summary: string) => {
     const given = facts({ services: [...SERVICES, ledgers], alerts: [alert('web', 'Down', 0, { summary }), down] })
-    return rankSuspects(given)
-      .find(({ serviceId }) => serviceId === 'ledger-db')
-      ?.reasons.at(-1)?.code
+    return connectionOf(rankSuspects(given).find(({ serviceId }) => serviceId === 'ledger-db'))?.code
   }
   assert.equal(said('dial tcp: lookup ledger-db.shop on 10.96.0.10:53: no such host'), 'named_in_message')
   for (const text of ['my-ledger-db failed', 'ledger-db2 failed', 'ledger failed'])
     assert.equal(said(text), 'only_time')
+})
+
+test('the first reason of a suspect connected only by timing says so, and the others name the service with the alert', () => {
+  const alerts = [alert('pay', 'PayDown', 0, { severity: 'critical' })]
+  const [suspect] = changesOf(facts({ alerts, changes: [deploy('pay', -2)], of: 'ledger' }))
+  const [first, , third] = suspect?.reasons.map(({ text }) => text) ?? []
+  assert.equal(first, 'only the time connects this suspect to ledger, and the two are in different namespaces')
+  assert.match(third ?? '', /^PayDown in pay: .*the problem began 2 min after the change started/)
 })
 
 test('a suspect connected only by timing ranks below a likely one with another connection', () => {
@@ -364,8 +373,8 @@ test('service accounts that were missing for seconds, as during an installation,
     const alerts = ['cart', 'pay'].map((id) => alert(id, 'FailedCreate', 0, { ...ended, id }))
     return rankSuspects(facts({ events, alerts }))[0]
   }
-  assert.match(accused(0.1)?.reasons[0]?.text ?? '', /resolved within a minute, as during an installation/)
-  assert.doesNotMatch(accused(2)?.reasons[0]?.text ?? '', /installation/)
+  assert.match(accused(0.1)?.reasons[1]?.text ?? '', /resolved within a minute, as during an installation/)
+  assert.doesNotMatch(accused(2)?.reasons[1]?.text ?? '', /installation/)
   assert.ok((accused(0.1)?.score ?? 1) < (accused(2)?.score ?? 0))
 })
 

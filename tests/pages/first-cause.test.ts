@@ -81,3 +81,38 @@ test('after a person confirmed another change, all of them name it', async (t) =
   const found = await named()
   assert.deepEqual(new Set(found), new Set(['shop/cart#31']))
 })
+
+/** Pay and fruit, in two namespaces, fail a minute after a failed deploy of pay. Returns the incident of fruit. */
+async function strangers(t: TestContext) {
+  const world = makeWorld(t)
+  const call = async (method: string, path: string, body: unknown) =>
+    (await world.request(method, path, { token: world.acme.token, body })).body
+  world.clock.now = NOON
+  const deploy = pipeline('failed', 'shop/pay', { at: NOON, jobs: [build('deploy', 'failed')] })
+  await call('POST', '/api/webhooks/ci', deploy)
+  world.clock.now = NOON + 2 * MINUTE
+  const labels = (service: string) => ({ service, namespace: service, severity: 'critical' })
+  const down = ['pay', 'fruit'].map((name) => alert('Down', labels(name), { startsAt: NOON + MINUTE }))
+  for (const one of down) await call('POST', '/api/webhooks/metrics', alertmanager([one]))
+  const { data } = await call('GET', '/api/incidents', undefined)
+  return { ...world, call, incident: data.find(({ title }: { title: string }) => title.includes('fruit')) }
+}
+
+test('the pages show a change that only time connects with this caveat, and not as the cause', async (t) => {
+  const { app, acme, incident } = await strangers(t)
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token, 'Ada')
+  assert.match((await browser.get('/')).html, /Only connected by time: failed deploy .*shop\/pay#/s)
+  const { html } = await browser.get(`/incidents/${incident.number}`)
+  assert.doesNotMatch(html, /(Likely|Possible) cause/)
+  assert.match(html, /<li class="break">only the time connects this suspect to fruit.*<b>Down in pay <\/b>began/s)
+})
+
+test('a message and a postmortem do not name a change that only time connects as the cause', async (t) => {
+  const { acme, call, clock, db, incident } = await strangers(t)
+  assert.doesNotMatch(findLikelyCause(db, acme.key, incident.id, clock.now)?.cause ?? '', /shop\/pay/)
+  await call('PATCH', `/api/incidents/${incident.id}`, { status: 'resolved' })
+  const { summary } = await call('GET', `/api/incidents/${incident.id}/postmortem`, undefined)
+  assert.match(JSON.stringify(summary), /Only the time connects pipeline shop\/pay#/)
+  assert.doesNotMatch(JSON.stringify(summary), /trigger is/)
+})

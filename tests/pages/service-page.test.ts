@@ -33,15 +33,15 @@ test("a service's page shows how bad it is, why, and what changed", async (t) =>
   const { html, status } = await browser.get(`/services/${id}`)
   assert.equal(status, 200)
   assert.match(html, /<title>cart is critical · incmon<\/title>/)
-  assert.match(html, /Critical for 2 min\..*Likely cause: deploy/s)
+  assert.match(html, /Critical for 2 min\..*Likely cause: failed deploy/s)
   assert.match(html, /Why the score is \d+.*Down.*critical/s)
   assert.match(html, /Firing now.*HighErrorRate.*×30.*30 routes/s)
   assert.match(html, /Changes.*>#31<.*<\/b> deploy failed/s)
 })
 
-test('the last deploy has its start time, as in the cause', async (t) => {
+test('the last deploy has its outcome and start time, as in the cause', async (t) => {
   const { browser } = await stormyCart(t)
-  assert.match((await browser.get('/')).html, /#31<.*started 6 min ago/s)
+  assert.match((await browser.get('/')).html, /#31<.*failed, started 6 min ago/s)
 })
 
 test('a group in which some alerts have ended says how many are still firing', async (t) => {

@@ -21,7 +21,7 @@ const MINUTE = 60_000
 const CONTEXT = {
   now: NOW,
   timeZone: 'Europe/Berlin',
-  cause: 'Likely cause: deploy shop/checkout#4711 (failed), started 3 min earlier.',
+  cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min earlier.',
   suspects: [],
   url: 'https://incmon.example.com/incidents/12',
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?incident=019a&channel=019b&until=1773753960&signature=v1',

@@ -70,11 +70,15 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
   const verdict = best.verdict === 'confirmed' ? 'a user confirmed it as the cause' : 'no user has confirmed it yet'
   const name = told ? changePlace(told, outcomeText(told)) : changeName(best)
+  const onlyTime = suspect !== undefined && isOnlyTime(suspect.reasons) && best.verdict !== 'confirmed'
   const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
   const judged = suspect
     ? `${scoreText(suspect)}, ${best.verdict === 'confirmed' ? 'and' : 'but'} ${verdict}`
     : 'A user confirmed it as the cause'
-  return { text: `The most likely trigger is ${name}, which began ${lag}. ${judged}.`, refs: best.sentence.refs }
+  const text = onlyTime
+    ? `No connected change was found. Only the time connects ${name}, which began ${lag}`
+    : `The most likely trigger is ${name}, which began ${lag}. ${judged}`
+  return { text: `${text}.`, refs: best.sentence.refs }
 }
 
 /** Returns text such as `Its suspect score is 0.97 (very likely)`. */
@@ -142,9 +146,10 @@ function unlinkedContribution(
 ): Contribution | null {
   if (!change) return null
   const lagSeconds = lagOf(change, facts)
+  const band = isOnlyTime(reasons) ? 'possible' : (bandOf(score) ?? 'possible')
   const what = changeSentences(change)
   return {
-    ...{ kind, ref, outcome: change.outcome, score, band: bandOf(score) ?? 'possible', verdict: null, reasons },
+    ...{ kind, ref, outcome: change.outcome, score, band, verdict: null, reasons },
     lagSeconds,
     sentence: {
       text: `${capitalized(what)} This change began ${lagText(lagSeconds, 'the first symptom')}.`,

@@ -5,7 +5,7 @@ import { type Components, componentAt } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { combinedWeight } from './explanation.ts'
 import { fixesOf } from './fix.ts'
-import { MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonOfFactor, rounded } from './object.ts'
+import { caveatFirst, MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonOfFactor, rounded } from './object.ts'
 import type { RankedSuspect, SuspectFacts } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
@@ -95,11 +95,11 @@ export function changeSuspects(
           connection.value *
           combinedWeight([mereTime(facts, change), ...effects.map(({ weight }) => weight)]),
       ),
-      reasons: [
+      reasons: caveatFirst([
         reasonOfFactor(reach),
-        ...effects.slice(0, MAX_REASONS).map(reasonOfEffect),
+        ...effects.slice(0, MAX_REASONS).map((one) => reasonOfEffect(one, facts, components)),
         reasonOfFactor(connection),
-      ],
+      ]),
       evidence: [{ eventId: change.eventId }, ...effects.flatMap(({ symptom }) => symptom.evidence)].slice(
         0,
         MAX_EVIDENCE,
@@ -190,6 +190,15 @@ function reachOf(change: Change): Factor {
   }
 }
 
-function reasonOfEffect({ symptom, factor }: Effect): RankedSuspect['reasons'][number] {
-  return { code: factor.code, text: `${reasonOf(symptom).text}: ${factor.text}` }
+/** Formats an effect as a reason, with the name of the service unless it is the service of the incident. */
+function reasonOfEffect(
+  { symptom, factor }: Effect,
+  { incident }: SuspectFacts,
+  components: Components,
+): RankedSuspect['reasons'][number] {
+  const { component, witnesses } = symptom
+  const own = componentAt(components, incident.service)
+  const isOwn = own === null || component === own || witnesses.includes(own)
+  const where = isOwn ? '' : ` in ${components.byId.get(component)?.name ?? component}`
+  return { code: factor.code, text: `${reasonOf(symptom, where).text}: ${factor.text}` }
 }

@@ -21,7 +21,12 @@ export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
 
 /** The sentence in parts, so that the suspect can be rendered as a link. */
 export type LikelyCause<S extends JudgedSuspect> = {
-  readonly heading: 'Confirmed cause' | 'Likely cause' | 'Possible cause' | 'No related change found'
+  readonly heading:
+    | 'Confirmed cause'
+    | 'Likely cause'
+    | 'Possible cause'
+    | 'Only connected by time'
+    | 'No related change found'
   readonly suspect: S | null
   readonly before: string
   readonly after: string
@@ -82,22 +87,16 @@ export function likelyCauseOf<S extends JudgedSuspect>(
     const heading =
       change.verdict === 'confirmed'
         ? 'Confirmed cause'
-        : change.score >= LIKELY && !change.onlyTime
-          ? 'Likely cause'
-          : 'Possible cause'
+        : change.onlyTime
+          ? 'Only connected by time'
+          : change.score >= LIKELY
+            ? 'Likely cause'
+            : 'Possible cause'
     return { heading, suspect: change, before: `${nounOf(change)} `, after: afterOf(change, firstAlertAt) }
   }
   const [top = null] = inOrder.filter((one) => !isChange(one))
   const before = top ? `Top suspect: the ${top.kind === 'node' ? 'node' : 'workload'} ` : 'There is no suspect.'
   return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
-}
-
-/**
- * Returns whether to name this change in messages: it is confirmed or likely, or has a connection to the incident other
- * than time.
- */
-export function isWorthNaming({ verdict, score, onlyTime }: JudgedSuspect): boolean {
-  return verdict === 'confirmed' || score >= LIKELY || !onlyTime
 }
 
 /** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. */
@@ -110,9 +109,11 @@ export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: 
     : `started ${formatDuration(lead)} before the first alert`
 }
 
-export function nounOf({ kind, outcome }: Pick<JudgedSuspect, 'kind' | 'outcome'>): string {
+function nounOf({ kind, outcome }: JudgedSuspect): string {
   if (kind === 'rollout') return 'Rollout'
-  return outcome === 'deployed' || outcome === 'deploy failed' ? 'Deploy' : 'Pipeline'
+  if (outcome === 'deploy failed') return 'Failed deploy'
+  if (outcome?.startsWith('failed')) return 'Failed pipeline'
+  return outcome === 'deployed' ? 'Deploy' : 'Pipeline'
 }
 
 function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {

@@ -3,7 +3,7 @@
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { combinedWeight } from './explanation.ts'
-import type { RankedSuspect, SuspectFacts, SuspectService } from './suspect.ts'
+import type { RankedSuspect, Suspect, SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
 /** Only the strongest symptoms count, so that many weak ones do not add up. */
@@ -38,7 +38,10 @@ export function objectSuspects(
       score: rounded(
         factors.reduce((score, { value }) => score * value, combinedWeight(strongest.map(({ weight }) => weight))),
       ),
-      reasons: [...strongest.slice(0, MAX_REASONS).map(reasonOf), ...mentioned.map(reasonOfFactor)],
+      reasons: caveatFirst([
+        ...strongest.slice(0, MAX_REASONS).map((one) => reasonOf(one)),
+        ...mentioned.map(reasonOfFactor),
+      ]),
       evidence: strongest.flatMap(({ evidence }) => evidence).slice(0, MAX_EVIDENCE),
     }
   })
@@ -59,14 +62,22 @@ function explanation(changes: readonly RankedSuspect[], { id }: SuspectService):
   }
 }
 
-/** Formats a symptom as a reason: what was observed, and the factors in its weight. */
-export function reasonOf({ condition, text, factors }: Symptom): RankedSuspect['reasons'][number] {
+/** Puts the reason that only the time connects the suspect first, because it limits all the others. */
+export function caveatFirst(reasons: Suspect['reasons']): Suspect['reasons'] {
+  return reasons.toSorted((a, b) => Number(b.code === 'only_time') - Number(a.code === 'only_time'))
+}
+
+/**
+ * Formats a symptom as a reason: what was observed, and the factors in its weight. `where`: text such as ` in checkout`
+ * if the symptom is in another service than the suspect's.
+ */
+export function reasonOf({ condition, text, factors }: Symptom, where = ''): Suspect['reasons'][number] {
   const code = factors.find(({ code }) => !['failure', 'severity'].includes(code))?.code ?? 'symptom'
-  return { code, text: `${condition}: ${text} (${factors.map((factor) => factor.text).join('; ')})` }
+  return { code, text: `${condition}${where}: ${text} (${factors.map((factor) => factor.text).join('; ')})` }
 }
 
 /** Formats a factor as a reason. */
-export function reasonOfFactor({ code, text }: Factor): RankedSuspect['reasons'][number] {
+export function reasonOfFactor({ code, text }: Factor): Suspect['reasons'][number] {
   return { code, text }
 }
 

@@ -182,7 +182,8 @@ function reasonOf(text: string): ReasonView {
   return { condition: `${condition}:`, text: factors === '' ? summary : factors }
 }
 
-const REASON = /^([A-Z]\w+(?: \(\w+\))?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (the problem [^:]+))?$/s
+const REASON =
+  /^([A-Z]\w+(?: \(\w+\))?(?: in \S+)?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (the problem [^:]+))?$/s
 
 /** Returns a group with its small bars, its hint, and the URL of its alerts. */
 export function groupViewOf(

@@ -149,11 +149,12 @@ function rowOf(
   const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
   const recent = known.deploys.find((one) => one.serviceId === id)
   const good = known.lastGoodDeploys.get(id)
-  const last = recent ?? (good ? { ref: good.ref, at: good.startsAt, linked: false } : null)
+  const last = recent ?? (good ? { ref: good.ref, at: good.startsAt, outcome: 'deployed', linked: false } : null)
   const lastDeploy = last && {
     text: pipelineNumber(last.ref),
     href: null,
     at: last.at,
+    failed: last.outcome === 'deploy failed',
     linked: last.linked,
   }
   return { id, href: `/services/${id}`, namespace, name, status, score, strip, penalties, lastDeploy }

@@ -1,6 +1,6 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
 import { firstSymptom } from '../../domain/alert/first-symptom.ts'
-import { isWorthNaming, likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
+import { likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect, SuspectAlert } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident } from './incidents.ts'
@@ -23,10 +23,11 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
   if (!incident) return null
   const { suspects, alerts } = findJudgedSuspects(db, organizationId, incident, now)
   const { heading, suspect, before, after } = likelyCauseOf(suspects, incident.startedAt)
-  const isChange = suspect !== null && heading !== 'No related change found' && isWorthNaming(suspect)
-  const sentence = isChange
-    ? `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after, suspect.outcome)}`
-    : firstAlertText(alerts, incident.title)
+  const isNamed = heading !== 'No related change found' && heading !== 'Only connected by time'
+  const sentence =
+    suspect !== null && isNamed
+      ? `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after)}`
+      : firstAlertText(alerts, incident.title)
   const named = suspects.slice(0, MAX_NAMED).map(({ kind, ref, serviceId, score }) => ({ kind, ref, serviceId, score }))
   return { cause: sentence, suspects: named }
 }
@@ -38,9 +39,7 @@ function firstAlertText(alerts: readonly SuspectAlert[], title: string): string 
   return summary === '' || title.includes(summary) ? '' : `First alert: ${summary.slice(0, 200).toWellFormed()}.`
 }
 
-/** Returns text such as ` (failed), started 3 min earlier.` The message already says when the problem began. */
-function afterText(after: string, outcome: string | null): string {
-  const failed = outcome?.includes('failed') ? ' (failed)' : ''
-  const earlier = after.replace(' before the first alert', ' earlier')
-  return after === '.' ? `${failed}.` : `${failed},${earlier}`
+/** Returns text such as `, started 3 min earlier.` The message already says when the problem began. */
+function afterText(after: string): string {
+  return after === '.' ? after : `,${after.replace(' before the first alert', ' earlier')}`
 }

@@ -116,7 +116,9 @@ const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) 
         {deploy.text}
       </a>
     )}{' '}
-    <span class="quiet">started {formatAgo(deploy.at, reader)}</span>
+    <span class="quiet">
+      {deploy.failed ? 'failed, ' : ''}started {formatAgo(deploy.at, reader)}
+    </span>
   </span>
 )
 

@@ -50,6 +50,7 @@ export type DeployView = {
   readonly text: string
   readonly href: string | null
   readonly at: number
+  readonly failed: boolean
   readonly linked: boolean
 }
 
