@@ -65,6 +65,18 @@ for (const [name, minute, expected] of TIMES) {
   test(`By time: ${name}`, () => assert.equal(score(deployFailed, minute), expected))
 }
 
+for (const [seconds, lag] of [
+  [0.045, 'less than a minute'],
+  [59, 'less than a minute'],
+  [60, '1 min'],
+  [100, '2 min'],
+] as const) {
+  test(`A condition that began ${seconds} s after the end of a change is first seen ${lag} after it`, () => {
+    const link = correlate(deployFailed, at(5 + seconds / 60), nearby())
+    assert.ok(link?.reasons.some(({ text }) => text === `first seen ${lag} after the change ended`))
+  })
+}
+
 const IDENTITIES: [string, Nearby, Parameters<typeof pipeline>[0], number, string][] = [
   [
     'an image of this very commit',

@@ -133,8 +133,9 @@ function isOf(tag: string, sha: string): boolean {
 function timeOf({ startsAt, endsAt }: Change, at: number): Factor {
   if (at < startsAt) return factor(BEFORE_START, 'before_start', 'first seen shortly before the change began')
   if (at <= endsAt) return factor(1, 'during_run', 'first seen while the change was in progress')
-  const minutes = Math.max(1, Math.round((at - endsAt) / MINUTE))
-  return factor(Math.exp(-(at - endsAt) / FADES_OVER), 'within_30m', `first seen ${minutes} min after the change ended`)
+  const late = at - endsAt
+  const lag = late < MINUTE ? 'less than a minute' : `${Math.round(late / MINUTE)} min`
+  return factor(Math.exp(-late / FADES_OVER), 'within_30m', `first seen ${lag} after the change ended`)
 }
 
 function kindOf(change: Change): Factor {
