@@ -211,6 +211,8 @@ test('the age of a symptom is measured from the end of the incident, and an ende
   assert.match(textOf(at(5), at(5)), /seen until the end of the incident/)
   assert.match(textOf(at(18), at(5)), /not seen in the last 13 min of the incident/)
   assert.match(textOf(at(6), at(5)), /not seen in the last minute of the incident/)
+  assert.match(textOf(at(5) + 59_000, at(5)), /seen until the end of the incident/)
+  assert.match(textOf(at(18), null), /still firing when the incident was resolved/)
 })
 
 test('an alert long before the incident is not described as two occurrences', () => {

@@ -104,18 +104,20 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
 
 /**
  * Rates how recent a symptom is. The weight depends on `end`, the last observation of any symptom. The text depends on
- * `endedAt`, the end of the incident.
+ * `endedAt`, the end of the incident. An alert that has not ended is still firing, even if its sender repeats it rarely.
  */
 function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {
   const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
-  const minutes = Math.round(((endedAt ?? end) - lastAt) / 60_000)
+  const has = (code: string) => factors.some((factor) => factor.code === code)
+  if (endedAt !== null && has('severity') && !has('ended'))
+    return { code: 'ongoing', value, text: 'still firing when the incident was resolved' }
+  const minutes = Math.floor(((endedAt ?? end) - lastAt) / 60_000)
   if (minutes >= 1) {
     const period = minutes === 1 ? 'minute' : `${minutes} min`
     const text = `not seen in the last ${period}${endedAt === null ? '' : ' of the incident'}`
     return { code: 'past', value, text }
   }
-  const hasEnded = factors.some(({ code }) => code === 'ended')
-  const now = hasEnded ? 'last seen a moment ago' : 'still present'
+  const now = has('ended') ? 'last seen a moment ago' : 'still present'
   return { code: 'ongoing', value, text: endedAt === null ? now : 'seen until the end of the incident' }
 }
 
