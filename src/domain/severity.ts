@@ -43,7 +43,8 @@ export function severityOf(draft: AlertDraft): {
   }
 }
 
-function severityLabel(labels: Labels): (typeof LABELS)[number] | null {
+/** Returns the label that contains the severity, or null if there is none. */
+export function severityLabel(labels: Labels): (typeof LABELS)[number] | null {
   return LABELS.find((name) => normalised(labels[name] ?? '') !== '') ?? null
 }
 

@@ -3,6 +3,7 @@
 import { IncmonError } from '../domain/error.ts'
 import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { digest, labelFingerprint } from '../domain/event/fingerprint.ts'
+import { isSeverityWord, severityLabel } from '../domain/severity.ts'
 import {
   draftLabels,
   draftText,
@@ -155,6 +156,9 @@ function readAlert(
     nature: natureOf(labels, source),
     payload: JSON.stringify(clean),
   }
+  const label = draft.nature === 'no-data' ? null : severityLabel(labels)
+  if (label && !isSeverityWord(labels[label] ?? ''))
+    warn(`labels.${label}: ${quoted(labels[label])} is not a known severity; the alert is treated as a warning`)
   return sentAt > receivedAt ? { ...draft, sent: { at: sentAt, startsAt: sentStart } } : draft
 }
 

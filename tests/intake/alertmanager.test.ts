@@ -235,6 +235,17 @@ const WARNINGS: [Record<string, unknown>, string | undefined][] = [
   [{ status: 'firing', startsAt: null, labels: { alertname: 'A', a: null, b: 1 } }, undefined],
   [{ labels: { check: 'disk' } }, 'labels.alertname: missing; the name is from the label check'],
   [{ labels: { team: 'shop' } }, 'labels.alertname: missing; the name is “unnamed alert”'],
+  [
+    { labels: { alertname: 'A', severity: 'banana' } },
+    'labels.severity: "banana" is not a known severity; the alert is treated as a warning',
+  ],
+  [
+    { labels: { alertname: 'A', priority: 'P9' } },
+    'labels.priority: "P9" is not a known severity; the alert is treated as a warning',
+  ],
+  [{ labels: { alertname: 'A', severity: ' Critical ', priority: 'P9' } }, undefined],
+  [{ labels: { alertname: 'A', severity: '' } }, undefined],
+  [{ labels: { alertname: 'DatasourceNoData', rulename: 'A', severity: 'banana' } }, undefined],
 ]
 for (const [item, warning] of WARNINGS) {
   test(`${JSON.stringify(item)} is accepted with ${warning ? 'a warning' : 'no warning'}`, () => {
