@@ -112,7 +112,10 @@ test('if the alerts have not ended, there is no probable fix, and the document d
     /became critical at 2026-03-14 02:11:09 UTC\..*When it was resolved at .* UTC, 2 alerts were still firing\./,
   )
   assert.match(text, /oncall-anna resolved the incident at .* UTC, while 2 alerts were still firing\./)
-  assert.match(document.metrics.ttr.definition, /until it was resolved, when 2 alerts were still firing$/)
+  assert.match(
+    document.metrics.ttr.definition,
+    /until it was resolved\. When it was resolved, 2 alerts were still firing$/,
+  )
   assert.deepEqual([document.impact.to, document.impact.seconds], [null, null])
 })
 

@@ -60,7 +60,7 @@ export function metricsOf(
       : 'the acknowledgement is earlier than the opening'
   const recovered =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
-  const early = firing === 0 || timing.resolvedAt === null ? '' : `, when ${stillFiringText(firing)}`
+  const early = firing === 0 || timing.resolvedAt === null ? '' : `. When it was resolved, ${stillFiringText(firing)}`
   const both = [...refs.evidence, refs.incident]
   return {
     ttd: metric(ttd, DEFINITIONS.ttd, detected, known ? both : [refs.incident]),

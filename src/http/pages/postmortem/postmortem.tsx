@@ -85,6 +85,7 @@ const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }
 
 type Part = {
   readonly name: PartName
+  /** The heading of the section, or the name of the part if its section has several. */
   readonly words: string
   readonly section: (typeof SECTIONS)[number]
   readonly text: string | null
@@ -93,12 +94,12 @@ type Part = {
 /** Returns the sections that nobody has written yet, in page order. */
 function unwritten({ summary, impact, rootCause, lessons }: Postmortem): readonly Part[] {
   const parts: readonly Part[] = [
-    { name: 'summary', words: 'addition', section: 'Summary', text: summary.addition },
-    { name: 'customers', words: 'customers', section: 'Impact', text: impact.customers },
-    { name: 'rootCause', words: 'root cause', section: 'Root cause', text: rootCause.text },
-    { name: 'wentWell', words: 'what went well', section: 'Lessons', text: lessons.wentWell },
-    { name: 'wentBadly', words: 'what went badly', section: 'Lessons', text: lessons.wentBadly },
-    { name: 'lucky', words: 'where we were lucky', section: 'Lessons', text: lessons.lucky },
+    { name: 'summary', words: 'Summary', section: 'Summary', text: summary.addition },
+    { name: 'customers', words: 'Impact', section: 'Impact', text: impact.customers },
+    { name: 'rootCause', words: 'Root cause', section: 'Root cause', text: rootCause.text },
+    { name: 'wentWell', words: 'What went well', section: 'Lessons', text: lessons.wentWell },
+    { name: 'wentBadly', words: 'What went badly', section: 'Lessons', text: lessons.wentBadly },
+    { name: 'lucky', words: 'Where we were lucky', section: 'Lessons', text: lessons.lucky },
   ]
   return parts.filter(({ text }) => text === null)
 }
