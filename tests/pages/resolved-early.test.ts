@@ -39,6 +39,17 @@ test('the overview links the critical service to its incident, and says who reso
   )
 })
 
+test('the incident is shown as over only when its alerts have ended', async (t) => {
+  const { page, setStatus, clock, end } = await brokenCart(t)
+  await setStatus('resolved')
+  clock.now = NOON + 10 * MINUTE
+  const html = await page('/incidents/1')
+  assert.match(html, /Critical for 11 min.*since 11:59/)
+  assert.doesNotMatch(html, /Was critical/)
+  await end()
+  assert.match(await page('/incidents/1'), /Was critical for 11 min.*from 11:59 to 12:10/)
+})
+
 test('the page of the service leads to the incident until the alerts have ended', async (t) => {
   const { browser, page, setStatus, end } = await brokenCart(t)
   const [path = ''] = /\/services\/[\w-]+/.exec((await browser.get('/')).html) ?? []
@@ -75,7 +86,7 @@ test('Charlie, who has the same service, sees nothing of the incident', async (t
 test('the list and the question before resolving count the same alerts, and name the failed pipeline', async (t) => {
   const { page } = await brokenCart(t)
   const html = await page('/incidents/1')
-  assert.match(html, /2 alerts in 2 groups, 2 still firing, and 1 failed pipeline/)
+  assert.match(html, /3 alerts \(1 failed pipeline\) in 3 groups, 2 still firing/)
   assert.match(html, /2 alerts are still firing, not counting 1 failed pipeline\. A new incident/)
 })
 
@@ -83,7 +94,7 @@ test('after the alerts have ended, only the failed pipeline is open', async (t) 
   const { page, end } = await brokenCart(t)
   await end()
   const html = await page('/incidents/1')
-  assert.match(html, /2 alerts in 2 groups, and 1 failed pipeline/)
+  assert.match(html, /3 alerts \(1 failed pipeline\) in 3 groups</)
   assert.match(html, /All its alerts have ended, not counting 1 failed pipeline\./)
 })
 

@@ -60,17 +60,14 @@ function groupsBelow({ groups }: IncidentView): IncidentView['groups'] {
   return groups.map((group) => (group === hinted ? { ...group, hint: null } : group))
 }
 
-/** Returns `4 alerts in 2 groups, 3 still firing, and 1 failed pipeline`. */
+/** Returns `5 alerts (1 failed pipeline) in 3 groups, 3 still firing`. */
 function alertsText({ groups, incident: { firingAlerts } }: IncidentView): string {
-  const own = groups.filter(({ source }) => source !== 'ci')
-  const pipelines = groups.filter(({ source }) => source === 'ci').reduce((sum, group) => sum + group.count, 0)
-  const count = own.reduce((sum, group) => sum + group.count, 0)
-  const parts = [
-    ...(count === 0 ? [] : [`${countOf(count, 'alert')} in ${countOf(own.length, 'group')}`]),
-    ...(firingAlerts === 0 ? [] : [`${formatCount(firingAlerts)} still firing`]),
-    ...(pipelines === 0 ? [] : [`${count === 0 ? '' : 'and '}${countOf(pipelines, 'failed pipeline')}`]),
-  ]
-  return parts.join(', ')
+  if (groups.length === 0) return ''
+  const counted = (of: IncidentView['groups']) => of.reduce((sum, { count }) => sum + count, 0)
+  const pipelines = counted(groups.filter(({ source }) => source === 'ci'))
+  const failed = pipelines === 0 ? '' : ` (${countOf(pipelines, 'failed pipeline')})`
+  const firing = firingAlerts === 0 ? '' : `, ${formatCount(firingAlerts)} still firing`
+  return `${countOf(counted(groups), 'alert')}${failed} in ${countOf(groups.length, 'group')}${firing}`
 }
 
 /** Says that the number of firing alerts does not include the failed pipelines, which are listed with the alerts. */
@@ -81,8 +78,7 @@ function uncountedText({ groups }: IncidentView): string {
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, csrf, canWrite } = view
-  const { number, title, severity, service, startedAt, endedAt, resolvedAt, href, status, opened } = incident
-  const until = endedAt ?? resolvedAt
+  const { number, title, severity, service, startedAt, endedAt: until, href, status, opened } = incident
   return (
     <>
       <Crumbs path={[['Incidents', '/incidents'], [number]]} />
