@@ -173,6 +173,11 @@ test('missing data, CI alerts and unattributed alerts blame no service', () => {
   assert.ok((ranked[0]?.score ?? 1) <= 0.1)
 })
 
+test('a suspect without a namespace is shown by its name alone', () => {
+  const services = [...SERVICES, { id: 'fruit', cluster: '', namespace: '', name: 'fruit' }]
+  assert.deepEqual(refs(facts({ services, alerts: [alert('fruit', 'FruitDown', 0)] })), ['fruit'])
+})
+
 test('another namespace or cluster ranks below the same one', () => {
   const far = { id: 'far', cluster: 'two', namespace: 'shop', name: 'far' }
   const alerts = ['ledger', 'pay', 'far'].map((service) => alert(service, `High${service}`, 0))

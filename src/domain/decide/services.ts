@@ -3,6 +3,7 @@
 import { withFingerprint } from '../alert/fingerprints.ts'
 import { eventFingerprint } from '../alert/signal.ts'
 import { IncmonError } from '../error.ts'
+import { serviceName } from '../postmortem/words.ts'
 import type { AliasRef } from '../service/service.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
@@ -32,7 +33,7 @@ export function createService(
 ): string {
   const { name, namespace, cluster = '', aliases = [] } = wanted
   const key = { cluster, namespace, name }
-  if (findService(ctx.state, key)) throw taken(`a service ${namespace}/${name} already exists`)
+  if (findService(ctx.state, key)) throw taken(`a service ${serviceName(key)} already exists`)
   const service = createLiveService(ctx, key, now)
   setAliases(ctx, service, aliases)
   return service.id
@@ -53,7 +54,7 @@ export function updateService(
   if (name !== undefined && name !== service.name) {
     const after = { ...service, name }
     if (findService(ctx.state, after)) {
-      throw taken(`a service ${service.namespace}/${name} already exists: merge the two services instead`)
+      throw taken(`a service ${serviceName(after)} already exists: merge the two services instead`)
     }
     ctx.emit({ kind: 'service-changed', before: service, after })
     // Items that still use the old name belong to this service.

@@ -1,5 +1,6 @@
 /** Ranks workloads, nodes and namespaces as suspects, based on symptoms that nothing else explains. */
 
+import { serviceName } from '../postmortem/words.ts'
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { combinedWeight } from './explanation.ts'
@@ -32,7 +33,7 @@ export function objectSuspects(
     const mentioned = explained && explained.value <= 1 - MENTIONED ? factors : [connection]
     return {
       kind: component.startsWith('node/') ? ('node' as const) : ('object' as const),
-      ref: components.byId.has(component) && service ? `${service.namespace}/${service.name}` : component,
+      ref: components.byId.has(component) && service ? serviceName(service) : component,
       serviceId: service?.id ?? null,
       connection: connection.kind,
       score: rounded(

@@ -3,7 +3,7 @@
 import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
-import { formatScore } from '../../domain/postmortem/words.ts'
+import { formatScore, serviceName } from '../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
@@ -150,7 +150,7 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
     chips.push({ text, without: addressOf(visit, { [name]: '', ...more }), field: [name, query(name)] })
   if (query('service') !== '') {
     const service = await store.read(findService, visitor.organizationId, query('service'), now)
-    add(`service ${service ? `${service.namespace}/${service.name}` : 'that does not exist'}`, 'service')
+    add(`service ${service ? serviceName(service) : 'that does not exist'}`, 'service')
   }
   if (incident) add(`incident ${incidentName(incident)}`, 'incident')
   if (own) {

@@ -1,6 +1,6 @@
 /** Shows the alert history and the alerts that are currently firing. */
 import type { FC } from 'hono/jsx'
-import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
+import { countOf, formatCount, serviceName } from '../../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Histogram } from '../drawing/histogram.tsx'
@@ -171,7 +171,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
               </span>
             </td>
             <td data-label="Service">
-              <a class="ink clip alert-service" href={service.href} title={`${service.namespace}/${service.name}`}>
+              <a class="ink clip alert-service" href={service.href} title={serviceName(service)}>
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
             </td>

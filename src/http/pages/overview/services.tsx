@@ -4,7 +4,7 @@
  */
 import type { FC } from 'hono/jsx'
 import type { ServiceState } from '../../../domain/health/headline.ts'
-import { countOf, formatCount, ordered } from '../../../domain/postmortem/words.ts'
+import { countOf, formatCount, ordered, serviceName } from '../../../domain/postmortem/words.ts'
 import { formatAgo, type Reader } from '../../../domain/shown-time.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
@@ -43,7 +43,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
           <td>
             <span class="service-name">
               <Mark level={service.status} label={service.status} />
-              <a class="ink clip" href={service.href} title={`${service.namespace}/${service.name}`}>
+              <a class="ink clip" href={service.href} title={serviceName(service)}>
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
               <SilencedMark
@@ -208,7 +208,7 @@ const Hidden: FC<{ count: number; href: string }> = ({ count, href }) =>
 
 function cellText({ namespace, name, status, score, silenced }: ServiceRowView): string {
   const quiet = silenced ? `, ${countOf(silenced.count, 'alert')} silenced` : ''
-  return `${namespace === '' ? name : `${namespace}/${name}`}: ${status}, score ${score}${quiet}`
+  return `${serviceName({ namespace, name })}: ${status}, score ${score}${quiet}`
 }
 
 /** Returns the number of services, in total and by unhealthy status, such as `124, 1 critical, 2 degraded`. */
