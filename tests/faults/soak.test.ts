@@ -8,17 +8,25 @@ import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { alert, alertmanager, type Body } from '../helpers/senders.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
-import { createGenerator, descriptorsOf, figure, judging, memoryOf, quantile } from './generator.ts'
-import { acknowledged } from './load.ts'
+import { createGenerator, descriptorsOf, figure, type Generator, judging, memoryOf, quantile } from './generator.ts'
+import { acknowledged, request, type Target } from './load.ts'
 import { missing } from './promise.ts'
 import { makeDatabase, PROGRAM_LINE, startServer } from './server.ts'
 import { sized } from './size.ts'
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? sized(3, 1))
 const PER_SECOND = 200
+const WEBHOOK = '/api/webhooks/metrics'
+/**
+ * More than the caches of SQLite hold, 16 MB for each connection. Otherwise, they grow with the database, which looks
+ * like a leak.
+ */
+const HISTORY = sized(40_000, 2_000)
+/** The number of alerts that fire at the same time while the history is written, so that it takes little memory. */
+const CHUNK = 100
 /** In a soak of several hours, each step takes the ten minutes between two backups. */
 const STEPS = Math.max(10, MINUTES / 10)
 const STREAMS = 50
@@ -49,6 +57,44 @@ async function churn(url: string, token: string): Promise<void> {
   await Promise.allSettled(opened.map(({ body }) => body?.cancel()))
 }
 
+/** Writes a history of resolved alerts and reads all of it. */
+async function fillCaches(target: Target, post: Generator['post']): Promise<void> {
+  for (let first = 0; first < HISTORY; first += CHUNK) {
+    const instances = Array.from({ length: CHUNK }, (_, index) => `old-${first + index}`)
+    for (const status of ['firing', 'resolved'] as const) {
+      const reply = await post(WEBHOOK, notification(instances.map((instance) => soaked('old', instance, status))))
+      assert.equal(reply?.status, 200)
+    }
+  }
+  for (let page = 1; page <= HISTORY / CHUNK; page += 1) {
+    const { body } = await request(target, 'GET', `/api/alerts?limit=${CHUNK}&page=${page}`)
+    assert.equal(body.data.length, CHUNK)
+  }
+}
+
+function soaked(deployment: string, instance: string, status: 'firing' | 'resolved' = 'firing'): Body {
+  return alert('Soak', { deployment, instance, severity: 'warning' }, { status })
+}
+
+function notification(alerts: readonly Body[]): string {
+  return JSON.stringify(alertmanager(alerts))
+}
+
+/** One of a thousand alerts that fire repeatedly. */
+function repeated(number: number): Body {
+  return soaked(`shop-${number % 40}`, `i${number % 1_000}`)
+}
+
+/** Returns a function that returns a new alert and the resolution of the previous one: a live alert takes 1 kB. */
+function replacing(): (instance: string) => Body[] {
+  let previous = 'new'
+  return (instance) => {
+    const alerts = [soaked('new', instance), soaked('new', previous, 'resolved')]
+    previous = instance
+    return alerts
+  }
+}
+
 test(`${MINUTES} minutes of load, backups, pruning and streams`, { timeout: (MINUTES + 5) * 60_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const { file, token } = makeDatabase(directory)
@@ -74,14 +120,13 @@ test(`${MINUTES} minutes of load, backups, pruning and streams`, { timeout: (MIN
     }
     descriptors.push(await eventually(async () => descriptorsOf(server.pid).length, isSteady))
   }
+  const replaced = replacing()
+  await fillCaches({ url: server.url, token }, post)
   for (let step = 0; step < STEPS; step += 1) {
     const backup = run('backup', join(directory, 'copy.db'), '--force', '--database', file)
     const sending = atRate(PER_SECOND, (MINUTES * 60) / STEPS, async (number) => {
-      // A thousand alerts that fire repeatedly, and a new one every two seconds. A live alert takes 1 kB of memory, so
-      // more new alerts would look like a leak.
-      const instance = number % 400 === 0 ? `new-${step}-${number}` : `i${number % 1_000}`
-      const body = alertmanager([alert('Soak', { deployment: `shop-${number % 40}`, instance, severity: 'warning' })])
-      const reply = await post('/api/webhooks/metrics', JSON.stringify(body))
+      const alerts = number % 400 === 0 ? replaced(`new-${step}-${number}`) : [repeated(number)]
+      const reply = await post(WEBHOOK, notification(alerts))
       for (const id of reply ? acknowledged({ status: reply.status, body: JSON.parse(reply.text) }) : []) stored.add(id)
     })
     // All at once, so that a failure is reported when it happens.
