@@ -91,12 +91,7 @@ const TOLD: readonly string[] = ['firing', 'change', 'info']
 
 /** Returns whether a retained incident needs the event. */
 export function referencesEvent(
-  event: {
-    readonly at: number
-    readonly source: Source
-    readonly kind: string
-    readonly serviceId: number | null
-  },
+  event: { readonly at: number; readonly source: Source; readonly kind: string; readonly serviceId: number | null },
   reach: IncidentReferences,
 ): boolean {
   const { at, source, kind } = event

@@ -26,11 +26,7 @@ const LABELS = ['severity', 'priority', 'level'] as const
  * labels severity, priority and level, in this order. Missing data and evaluation errors are problems with the
  * monitoring itself and are always warnings.
  */
-export function severityOf(draft: AlertDraft): {
-  severity: Severity | 'none'
-  raw: string | null
-  rule: string
-} {
+export function severityOf(draft: AlertDraft): { severity: Severity | 'none'; raw: string | null; rule: string } {
   const label = severityLabel(draft.labels)
   const raw = label === null ? null : (draft.labels[label] ?? null)
   if (draft.nature === 'no-data')

@@ -55,13 +55,7 @@ export function localTimeOf(at: number, timeZone: string): LocalTime {
       .map(({ type, value }) => [type, Number(value)]),
   )
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0
-  return {
-    year: part('year'),
-    month: part('month'),
-    day: part('day'),
-    hour: part('hour'),
-    minute: part('minute'),
-  }
+  return { year: part('year'), month: part('month'), day: part('day'), hour: part('hour'), minute: part('minute') }
 }
 
 /**

@@ -121,12 +121,7 @@ function decode(bytes: Uint8Array): string {
  * The position of a list, the positions at which the list is split, the number of values in each part, and the number
  * of values outside the list.
  */
-type List = {
-  from: number
-  to: number
-  cuts: { readonly at: number; readonly values: number }[]
-  valuesAround: number
-}
+type List = { from: number; to: number; cuts: { readonly at: number; readonly values: number }[]; valuesAround: number }
 
 const ALERTS = /[{,]\s*"alerts"\s*:\s*$/
 

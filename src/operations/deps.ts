@@ -55,9 +55,5 @@ export type Store = {
 }
 
 export function createStore(deps: Deps, read: Read): Store {
-  return {
-    read,
-    run: async (operation, ...args) => operation(deps, ...(args as never[])) as never,
-    file: deps.db.file,
-  }
+  return { read, run: async (operation, ...args) => operation(deps, ...(args as never[])) as never, file: deps.db.file }
 }

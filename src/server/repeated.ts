@@ -46,11 +46,7 @@ export function watchRepeated(log: Log, what: string): Repeated {
 }
 
 /** A rejected request. `error` is set if the error was unexpected. */
-type Refusal = {
-  readonly status: number
-  readonly route: string
-  readonly [more: string]: unknown
-}
+type Refusal = { readonly status: number; readonly route: string; readonly [more: string]: unknown }
 
 /**
  * How many rejections of each kind are logged in full. A kind is a route with a status. Unexpected errors have a higher

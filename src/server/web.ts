@@ -15,11 +15,7 @@ type WebAsset = {
 }
 
 /** Assets by URL. The URLs of the style sheet and the script change with their content. */
-type WebAssets = {
-  readonly style: string
-  readonly script: string
-  readonly find: (path: string) => WebAsset | null
-}
+type WebAssets = { readonly style: string; readonly script: string; readonly find: (path: string) => WebAsset | null }
 
 /** Settings for a proxy in front of the pages: the user name header and the path prefix. */
 type WebSettings = {

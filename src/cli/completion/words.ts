@@ -6,11 +6,7 @@
 export type Value = { readonly choices: readonly string[]; readonly isFile: boolean }
 
 /** An option. `flag` includes the dashes. `takes` describes the option's value; null if the option takes no value. */
-export type FlagNode = {
-  readonly flag: string
-  readonly doc: string
-  readonly takes: Value | null
-}
+export type FlagNode = { readonly flag: string; readonly doc: string; readonly takes: Value | null }
 
 /** A command. `path` is '' for the program itself. For a subcommand, `path` is for example 'token create'. */
 export type CommandNode = {

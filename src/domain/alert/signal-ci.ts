@@ -71,12 +71,7 @@ function pipelineText({ pipelineId, ref }: PipelineDraft): string {
 
 function pipelineSignal(
   draft: PipelineDraft,
-  found: {
-    attribution: Attribution
-    severity: Severity
-    failed: boolean
-    failedDeploy: boolean
-  },
+  found: { attribution: Attribution; severity: Severity; failed: boolean; failedDeploy: boolean },
 ): Signal {
   const fingerprint = pipelineFingerprint(draft.project.path, draft.ref)
   const labels: Record<string, string> = { project: draft.project.path, ref: draft.ref }

@@ -27,10 +27,7 @@ export type RolloutChange = Common & {
   readonly hash: string
 }
 
-export type PipelineChange = Common & {
-  readonly kind: 'pipeline'
-  readonly facts: PipelineFacts
-}
+export type PipelineChange = Common & { readonly kind: 'pipeline'; readonly facts: PipelineFacts }
 
 /** The combined facts from a pipeline's notifications. The order of arrival does not matter. */
 export type PipelineFacts = {

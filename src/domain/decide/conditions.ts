@@ -9,10 +9,7 @@ import type { LiveAlert, LiveService } from '../state/live.ts'
 import { namesakeKey, type OrganizationState, senderKey } from '../state/state.ts'
 import { findService } from './attribution.ts'
 
-export type Condition = SituationAlert & {
-  readonly live: LiveAlert
-  readonly node: string | null
-}
+export type Condition = SituationAlert & { readonly live: LiveAlert; readonly node: string | null }
 
 /** Returns the live alerts of a service in the order in which they were opened. */
 export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert[] {

@@ -94,10 +94,7 @@ export type Project = {
 /** The status of a GitLab pipeline or job. GitLab may add new values. */
 export type CiStatus = string
 
-type Ci = Common & {
-  readonly source: 'ci'
-  readonly links: Links
-}
+type Ci = Common & { readonly source: 'ci'; readonly links: Links }
 
 /** The commit that a pipeline or job ran for. */
 export type Commit = { readonly title: string; readonly author: string | null }
@@ -134,11 +131,7 @@ export type JobDraft = Ci & {
 }
 
 /** A notification of any other kind. Such notifications are stored but have no effect. */
-export type OtherDraft = Ci & {
-  readonly kind: 'other'
-  readonly objectKind: string
-  readonly project: Project | null
-}
+export type OtherDraft = Ci & { readonly kind: 'other'; readonly objectKind: string; readonly project: Project | null }
 
 export type Job = {
   readonly id: string | null

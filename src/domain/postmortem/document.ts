@@ -53,11 +53,7 @@ export type Postmortem = {
   /** Written by a user. */
   readonly lessons: Lessons
   readonly actions: readonly Action[]
-  readonly recurrence: {
-    readonly days30: number
-    readonly days90: number
-    readonly sentences: readonly Sentence[]
-  }
+  readonly recurrence: { readonly days30: number; readonly days90: number; readonly sentences: readonly Sentence[] }
   /** All records referenced in the document, sorted by number. */
   readonly evidence: { readonly records: readonly Evidence[]; readonly sentences: readonly Sentence[] }
 }

@@ -104,9 +104,6 @@ function rejectedSentences({ rejectedEvidence, incident }: GroupedFacts): readon
       ? '1 webhook item in this period was'
       : `${rejectedEvidence} webhook items in this period were`
   return [
-    {
-      text: `${items} rejected as unusable; their content is not in this document.`,
-      refs: [incidentRef(incident)],
-    },
+    { text: `${items} rejected as unusable; their content is not in this document.`, refs: [incidentRef(incident)] },
   ]
 }

@@ -143,11 +143,7 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
   ),
   resolution: described(v.object({ sentences }), 'How the problem ended'),
   metrics: described(
-    v.object({
-      ttd: metric('Time to detect'),
-      tta: metric('Time to acknowledge'),
-      ttr: metric('Time to resolve'),
-    }),
+    v.object({ ttd: metric('Time to detect'), tta: metric('Time to acknowledge'), ttr: metric('Time to resolve') }),
     'Times to detect, acknowledge and resolve',
   ),
   lessons: described(

@@ -35,10 +35,7 @@ export const suspectRoutes: readonly Route[] = [
     path: '/api/incidents/:id/suspects',
     summary: 'List the probable causes of an incident across all services, most probable first',
     scope: 'read',
-    answers: {
-      ...success(listShape(suspectShape), 'At most 20 probable causes'),
-      ...refusals(503),
-    },
+    answers: { ...success(listShape(suspectShape), 'At most 20 probable causes'), ...refusals(503) },
     handle: async (call) => {
       const { deps, store, identity } = call
       const incident = await requireIncident(call)

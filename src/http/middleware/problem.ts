@@ -112,10 +112,9 @@ export function problem(
   fields: readonly FieldError[] = [],
   more: Readonly<Record<string, unknown>> = {},
 ): Problem {
-  const errors = fields.slice(0, MAX_FIELDS).map(({ path, message }) => ({
-    path: cut(path, MAX_PATH),
-    message: cut(message, MAX_MESSAGE),
-  }))
+  const errors = fields
+    .slice(0, MAX_FIELDS)
+    .map(({ path, message }) => ({ path: cut(path, MAX_PATH), message: cut(message, MAX_MESSAGE) }))
   const body = { type: 'about:blank', title: TITLES[status], status, detail: cut(detail, MAX_DETAIL), ...more }
   return {
     status,

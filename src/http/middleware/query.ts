@@ -20,10 +20,7 @@ export function pageOf(query: { readonly page?: number | undefined; readonly lim
 }
 
 /** `from` and `to` are Unix times in milliseconds. A date without a time means the whole day. */
-export const timeParameters = {
-  from: v.optional(timeParameter('from')),
-  to: v.optional(timeParameter('to')),
-}
+export const timeParameters = { from: v.optional(timeParameter('from')), to: v.optional(timeParameter('to')) }
 
 /** A UUID. The record does not have to exist. */
 export const idParameter = v.optional(

@@ -94,12 +94,7 @@ type Look = { readonly seen: number; readonly due: number; readonly oldest: numb
 function* looking(looks: Iterable<Look>, { done, of }: Progress): Generator<Progress, Look> {
   let sum: Look = { seen: 0, due: 0, oldest: Number.POSITIVE_INFINITY, bytes: 0 }
   for (const { seen, due, oldest, bytes } of looks) {
-    sum = {
-      seen: sum.seen + seen,
-      due: sum.due + due,
-      oldest: Math.min(sum.oldest, oldest),
-      bytes: sum.bytes + bytes,
-    }
+    sum = { seen: sum.seen + seen, due: sum.due + due, oldest: Math.min(sum.oldest, oldest), bytes: sum.bytes + bytes }
     yield { done: done + sum.seen, of }
   }
   return sum

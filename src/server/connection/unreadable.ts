@@ -5,11 +5,7 @@ import type { IncmonError } from '../../domain/error.ts'
 import { plainAddress } from '../../domain/forwarded.ts'
 
 /** The error that Node reports for such a request. `reason` is the parser's message, `rawPacket` the received bytes. */
-export type Unreadable = Error & {
-  readonly code?: string
-  readonly reason?: string
-  readonly rawPacket?: Buffer
-}
+export type Unreadable = Error & { readonly code?: string; readonly reason?: string; readonly rawPacket?: Buffer }
 
 /** Handles the errors of unreadable requests. */
 export type Refusing = {

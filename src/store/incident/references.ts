@@ -70,11 +70,7 @@ function servicesOf(db: Db, id: number, serviceId: number): number[] {
 function reachOf(
   db: Db,
   organizationId: number,
-  incident: {
-    readonly startedAt: number
-    readonly resolvedAt: number | null
-    readonly services: readonly number[]
-  },
+  incident: { readonly startedAt: number; readonly resolvedAt: number | null; readonly services: readonly number[] },
   now: number,
 ): IncidentReferences {
   const { scalingsFrom: changesFrom, from, to } = searchedSpan(incident, now)

@@ -76,11 +76,7 @@ export function findTimeline(
 export function findTimelineFacts(db: Db, incident: LiveIncident, now: number) {
   const alerts = timelineAlertsOf(db, incident.rowId)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
-  return {
-    ...gather(db, incident, alerts, searchedAround(incident, now)),
-    alerts,
-    correlations: links.map(linkFact),
-  }
+  return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts, correlations: links.map(linkFact) }
 }
 
 type AlertRows = ReturnType<typeof alertsOf>

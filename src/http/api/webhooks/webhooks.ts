@@ -85,10 +85,7 @@ const dryRunShape = described(
 const ANSWERS: Readonly<Record<Source, v.GenericSchema<unknown, unknown>>> = {
   cluster: v.object(oneShape),
   metrics: v.object(manyShape),
-  dashboard: v.object({
-    ...manyShape,
-    eventId: described(v.nullable(uuidShape), 'The first event, or null'),
-  }),
+  dashboard: v.object({ ...manyShape, eventId: described(v.nullable(uuidShape), 'The first event, or null') }),
   ci: v.object(oneShape),
 }
 

@@ -7,11 +7,7 @@ import { Card, Columns } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { type ChannelView, KINDS, remindersText, rulesText } from './view.ts'
 
-type Props = {
-  readonly csrf: string
-  readonly reader: Reader
-  readonly channels: readonly ChannelView[]
-}
+type Props = { readonly csrf: string; readonly reader: Reader; readonly channels: readonly ChannelView[] }
 
 export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
   <>

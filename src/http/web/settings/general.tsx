@@ -49,11 +49,7 @@ export const generalPages: readonly PageRoute[] = [
   page({ method: 'POST', path: '/settings/retention', scope: 'admin', handle: saveRetention }),
 ]
 
-type Shown = {
-  readonly typed?: OrganizationForm
-  readonly typedZone?: string
-  readonly faults?: readonly Fault[]
-}
+type Shown = { readonly typed?: OrganizationForm; readonly typedZone?: string; readonly faults?: readonly Fault[] }
 
 async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Shown): Promise<Reply> {
   const { visitor, c } = visit
