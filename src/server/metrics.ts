@@ -124,6 +124,12 @@ function processRegistry(): Registry {
     ofProcess = new Registry()
     collectDefaultMetrics({ register: ofProcess })
     for (const name of MISNAMED) ofProcess.removeSingleMetric(name)
+    // prom-client counts only the time since this call.
+    const { user, system } = process.cpuUsage()
+    for (const [kind, micros] of Object.entries({ user_: user, system_: system, '': user + system })) {
+      const counter = ofProcess.getSingleMetric(`process_cpu_${kind}seconds_total`)
+      if (counter instanceof Counter) counter.inc(micros / 1e6)
+    }
   }
   return ofProcess
 }

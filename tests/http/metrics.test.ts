@@ -55,6 +55,14 @@ test('open incidents are counted for every severity, including 0', async (t) => 
   assert.deepEqual([open.length, open.reduce((sum, [, count]) => sum + count, 0)], [4, 1])
 })
 
+test('the CPU time is counted from the start of the process', async (t) => {
+  const { user, system } = process.cpuUsage()
+  const { values } = await figures(makeWorld(t))
+  const seconds = (kind: string) => values.get(`process_cpu_${kind}seconds_total`) ?? 0
+  assert.ok(seconds('user_') >= user / 1e6 && seconds('system_') >= system / 1e6)
+  assert.ok(Math.abs(seconds('') - seconds('user_') - seconds('system_')) < 1e-6)
+})
+
 test('a channel whose receiver is gone is failing, and another one is not', async (t) => {
   const world = makeWorld(t)
   const { key } = makeChannel(world.db, world.acme, 'gone')
