@@ -88,6 +88,7 @@ async function whatComes(flow: Flow): Promise<void> {
     await flow.send('cluster', kubernetesEvent('Pulling', POD, { message }))
   }
   await flow.send('dashboard', grafana([ERRORS]))
+  await flow.send('metrics', alertmanager([{ ...DOWN, startsAt: new Date(NOON - MINUTE).toISOString() }]))
   await flow.send('metrics', alertmanager([DOWN]), { dryRun: true })
 }
 

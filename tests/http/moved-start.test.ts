@@ -48,6 +48,36 @@ test('a deploy just before the new start is linked and suspected', async (t) => 
   assert.deepEqual([await links(), suspect.ref], [['shop/cart#30'], 'shop/cart#30'])
 })
 
+const THREE_DAYS = 3 * 24 * 60 * MINUTE
+
+test('a deploy just before the new start is linked and suspected however far the start moves back', async (t) => {
+  const { deploy, down, links, get } = cartWorld(t)
+  await deploy(30, NOON - THREE_DAYS - 2 * MINUTE)
+  await down(ALERT_STARTS)
+  await down(NOON - THREE_DAYS)
+  const [incident] = await get('/api/incidents')
+  const [suspect] = await get(`/api/incidents/${incident.id}/suspects`)
+  assert.deepEqual([await links(), suspect.ref], [['shop/cart#30'], 'shop/cart#30'])
+})
+
+test('a deploy from just before a start three days earlier is linked if it is reported last', async (t) => {
+  const { deploy, down, links } = cartWorld(t)
+  await down(ALERT_STARTS)
+  await down(NOON - THREE_DAYS)
+  await deploy(30, NOON - THREE_DAYS - 2 * MINUTE)
+  assert.deepEqual(await links(), ['shop/cart#30'])
+})
+
+test('sixty deploys between the starts neither keep their links nor hide the deploy before the new start', async (t) => {
+  const { deploy, down, links } = cartWorld(t)
+  await deploy(30, NOON - 32 * MINUTE)
+  await down(ALERT_STARTS)
+  for (let id = 100; id < 160; id += 1) await deploy(id, ALERT_STARTS - (id - 98) * 12_000)
+  assert.equal((await links()).length, 50)
+  await down(NOON - 30 * MINUTE)
+  assert.deepEqual(await links(), ['shop/cart#30'])
+})
+
 test('a deploy that is reported after the moved start is not linked either', async (t) => {
   const { deploy, down, links } = cartWorld(t)
   await down(ALERT_STARTS)
@@ -70,7 +100,7 @@ test('a start that moves back by more than a day drops the link', async (t) => {
   const { deploy, down, links } = cartWorld(t)
   await deploy(31, NOON + 2 * MINUTE)
   await down(ALERT_STARTS)
-  await down(NOON - 3 * 24 * 60 * MINUTE)
+  await down(NOON - THREE_DAYS)
   assert.deepEqual(await links(), [])
 })
 

@@ -74,7 +74,7 @@ function historyOf({ pipelines, events, images, alerts, links }: Records): LinkH
     sightings: (alertId, from, to) =>
       [...events.values()]
         .filter((one) => one.alertId === alertId && one.kind === 'firing')
-        .filter(({ at, firstSeenAt }) => within(at, from, to + DAY) && firstSeenAt <= to)
+        .filter(({ at, firstSeenAt }) => at >= from && firstSeenAt <= to)
         .sort((a, b) => a.at - b.at || a.rowId - b.rowId)
         .map(({ id, at, firstSeenAt, count }) => ({ eventId: id, at, firstSeenAt, count })),
     evidence: (serviceId, from, to) =>
@@ -82,6 +82,10 @@ function historyOf({ pipelines, events, images, alerts, links }: Records): LinkH
         .filter(({ live }) => live.serviceId === serviceId && live.alert.source !== 'ci')
         .filter(({ live: { alert } }) => alert.severity !== 'info' && alert.startsAt <= to && alert.lastSeenAt >= from)
         .map(({ live }) => live.rowId),
+    linkedPipelines: (alertId) =>
+      [...links.values()].flatMap((one) =>
+        one.alertId === alertId ? (pipelines.get(`${one.organizationId} ${one.changeRef}`) ?? []) : [],
+      ),
     linkedAlerts: (serviceId, changeRef) =>
       [...links.values()]
         .filter((one) => one.serviceId === serviceId && one.changeRef === changeRef)

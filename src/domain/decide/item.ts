@@ -52,7 +52,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   if (!repeated)
     storeEvent(ctx, item, { match, judged, service, alertId: result?.live.rowId ?? null, span, stored: stored() })
   const event = repeated ?? stored()
-  const ended = service ? follow(ctx, item, { service, match, judged, result, span, event }) : false
+  const ended = service ? follow(ctx, item, { service, known, match, judged, result, span, event }) : false
   const isAffected = ended || (result !== null && affects(ctx, known, result.live, receivedAt))
   const serviceIds = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
@@ -159,6 +159,7 @@ function spanOf(draft: Draft, known: LiveAlert | null): Span {
 
 type Followed = Omit<Understood, 'hash'> & {
   readonly service: LiveService
+  readonly known: LiveAlert | null
   readonly result: Decided | null
   readonly span: Span
   readonly event: { readonly rowId: number; readonly id: string }
@@ -167,7 +168,7 @@ type Followed = Omit<Understood, 'hash'> & {
 /** Updates the service, its conditions and its links after an item. Returns whether any condition changed. */
 function follow(ctx: Context, item: Item, found: Followed): boolean {
   const { draft, receivedAt } = item
-  const { service, match, judged, result, span, event } = found
+  const { service, known, match, judged, result, span, event } = found
   const isFirst = judged.signal?.status === 'firing' || result?.change === 'opened'
   touchService(ctx, service, receivedAt, isFirst ? draft.at : null)
   const ended = judged.tellsOfEnds && endConditions(ctx, service, { ...judged.event, at: draft.at }, receivedAt)
@@ -179,7 +180,9 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
   if (draft.source === 'ci' && draft.kind !== 'other') {
     learnPipeline(ctx, service, draft, match.attribution.rule, event, receivedAt)
   } else if (result && isEvidence(result, judged.event.kind, span)) {
-    linkCondition(ctx, service, { alertId: result.live.rowId, ...span }, receivedAt)
+    const { rowId: alertId, alert } = result.live
+    const start = { startsAt: alert.startsAt, previous: known?.alert ?? null, now: receivedAt }
+    linkCondition(ctx, service, { alertId, ...span }, start)
   }
   return ended
 }

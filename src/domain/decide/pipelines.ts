@@ -1,8 +1,11 @@
 /** Updates a pipeline from a notification. The store recomputes the pipeline's links in the same commit. */
+
+import type { Alert } from '../alert/alert.ts'
 import { absorbNotification, intervalOf } from '../correlation/change.ts'
 import { AFTER } from '../correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../event/event.ts'
 import type { Context } from '../state/context.ts'
+import type { LinksDue } from '../state/effect.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
 import { newestOf } from './attribution.ts'
 import { silenceDeploy } from './deploy-silences.ts'
@@ -50,16 +53,22 @@ export function linkImage(ctx: Context, service: LiveService, at: number, now: n
   linkChanges(ctx, service, at - DAY, at + AFTER, now)
 }
 
-/** Schedules linking a condition to the service's changes around the same time. */
+/**
+ * Schedules linking a condition to the service's changes around the same time.
+ * @param previous the alert before the item, or null if the item opened the alert
+ */
 export function linkCondition(
   ctx: Context,
   service: LiveService,
   { alertId, firstSeenAt, at }: { readonly alertId: number; readonly firstSeenAt: number; readonly at: number },
-  now: number,
+  { startsAt, previous, now }: { readonly startsAt: number; readonly previous: Alert | null; readonly now: number },
 ): void {
   const from = Math.max(firstSeenAt, at - DAY)
-  if (from > newestOf(ctx, service).changeAt + 2 * DAY) return
-  ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'condition', alertId, firstSeenAt: from, at }, now } })
+  const newestAt = newestOf(ctx, service).changeAt + 2 * DAY
+  const emit = (of: LinksDue['of']) => ctx.emit({ kind: 'links-due', due: { service, of, now } })
+  if (from <= newestAt) emit({ kind: 'condition', alertId, firstSeenAt: from, at })
+  const isNewStart = startsAt < (previous?.startsAt ?? from)
+  if (isNewStart && startsAt <= newestAt) emit({ kind: 'start', alertId, at: startsAt })
 }
 
 function findPipeline(ctx: Context, ref: string): LivePipeline | null {

@@ -7,21 +7,18 @@ import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
-import { listPipelinesNear } from './pipelines.ts'
+import { listLinkedPipelines, listPipelinesNear } from './pipelines.ts'
 
-const DAY = 24 * 3_600_000
 const MAX_SIGHTINGS = 500
 const MAX_CONDITIONS = 200
 export const MAX_SCALINGS = 200
 
-const sightings = query<{ alertId: number; from: number; to: number; latest: number }>()((sql, hole) =>
+const sightings = query<{ alertId: number; from: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
     .select(['uuid', 'at', 'count', raw<number>`ifnull(first_seen_at, at)`.as('firstSeenAt')])
     .where('alert_id', '=', hole('alertId'))
     .where('at', '>=', hole('from'))
-    .where('at', '<=', hole('latest'))
-    .where(raw<number>`ifnull(first_seen_at, at)`, '<=', hole('to'))
     .where('kind', '=', 'firing')
     .orderBy('at')
     .orderBy('id')
@@ -29,11 +26,12 @@ const sightings = query<{ alertId: number; from: number; to: number; latest: num
 )
 
 /**
- * Returns the events that show a condition in this period, earliest first. Includes repeats of these events up to a day
- * after the period.
+ * Returns the events that show a condition in this period, earliest first. An event after the period also shows the
+ * condition if its first occurrence is earlier, for example if a repeat moved the start of the alert back by days.
  */
 export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
-  const seen = db.all(sightings, { alertId, from, to, latest: to + DAY })
+  // The limit applies before this filter, so that a condition with many later events does not have to be read in full.
+  const seen = db.all(sightings, { alertId, from }).filter(({ firstSeenAt }) => firstSeenAt <= to)
   return seen.map(({ uuid, ...times }) => ({ eventId: uuidFromBytes(uuid), ...times }))
 }
 
@@ -110,6 +108,7 @@ export function linkHistoryOf(db: Db): LinkHistory {
     images: (serviceId) => listImages(db, serviceId),
     sightings: (alertId, from, to) => listSightings(db, alertId, from, to),
     evidence: (serviceId, from, to) => listEvidence(db, serviceId, from, to),
+    linkedPipelines: (alertId) => listLinkedPipelines(db, alertId),
     linkedAlerts: (serviceId, changeRef) => listLinkedAlerts(db, serviceId, changeRef),
     store: (of, link, made) => storeLink(db, of, link, made),
     drop: (key) => dropLink(db, key),

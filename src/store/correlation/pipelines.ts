@@ -79,6 +79,22 @@ export function listPipelinesNear(db: Db, serviceId: number, from: number, to: n
   return db.all(near, { serviceId, from, to }).map(toRow)
 }
 
+const linked = query<{ alertId: number }>()((sql, hole) =>
+  select(sql)
+    .innerJoin('correlations', (join) =>
+      join
+        .onRef('correlations.organization_id', '=', 'pipelines.organization_id')
+        .onRef('correlations.change_ref', '=', 'pipelines.ref'),
+    )
+    .where('correlations.alert_id', '=', hole('alertId'))
+    .where('correlations.change_kind', '=', 'pipeline'),
+)
+
+/** Lists the pipelines linked to an alert. */
+export function listLinkedPipelines(db: Db, alertId: number): LivePipeline[] {
+  return db.all(linked, { alertId }).map(toRow)
+}
+
 /**
  * Returns a service's last deploy that ended at or before `to` and has no linked alert. Searches the last 50 pipelines.
  * Links that a user rejected are ignored.

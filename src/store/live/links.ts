@@ -46,6 +46,8 @@ export type LinkHistory = {
   readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
   /** Returns a service's conditions that can serve as evidence: not from CI, and not of severity info. */
   readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
+  /** Returns the pipelines already linked to a condition. */
+  readonly linkedPipelines: (alertId: number) => readonly PipelineChange[]
   /** Returns the conditions already linked to a change of the service. */
   readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
   /** Stores a link. Returns whether the link is new. */
@@ -72,6 +74,10 @@ export function computeLinks(
   switch (of.kind) {
     case 'condition':
       linkCondition(linking, of)
+      break
+    case 'start':
+      linkCondition(linking, { alertId: of.alertId, firstSeenAt: of.at, at: of.at })
+      for (const pipeline of history.linkedPipelines(of.alertId)) link(linking, pipeline, of.alertId)
       break
     case 'changes':
       linkChanges(linking, of.from, of.to)
