@@ -103,8 +103,13 @@ test('the size of the database includes its log', () => {
 const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp][] = [
   [
     'a sender with a wrong token',
-    { refusedSenders: { newest: [{ network: '192.0.2.1', times: 120, agoMs: 2 * MINUTE }], more: 0 } },
-    /^warn token: requests from 192\.0\.2\.1 were rejected 120 times with 401, last 2 min ago; the token is missing or wrong/,
+    {
+      refusedSenders: {
+        newest: [{ network: '192.0.2.1', times: 120, withinMs: 180 * MINUTE, agoMs: 2 * MINUTE }],
+        more: 0,
+      },
+    },
+    /^warn token: requests from 192\.0\.2\.1 were rejected 120 times in 3 h with 401, last 2 min ago; the token is missing or wrong/,
   ],
   [
     'more senders with wrong tokens than are listed',

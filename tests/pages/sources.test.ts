@@ -60,7 +60,7 @@ for (const [host, isLocal] of [
 const refused = (more: number) => ({
   wrongTokens: {
     ...{ add: () => 0, done: () => {} },
-    senders: () => ({ newest: [{ network: '<b>192.0.2.1', times: 3, agoMs: 120_000 }], more }),
+    senders: () => ({ newest: [{ network: '<b>192.0.2.1', times: 3, withinMs: 60_000, agoMs: 120_000 }], more }),
   },
 })
 
@@ -71,7 +71,7 @@ test('lists who was refused with 401, and how many more there are', async (t) =>
   const { html } = await browser.get('/sources')
   assert.match(
     html,
-    /Refused with 401 in the last hour: &lt;b&gt;192\.0\.2\.1 \(3 times, last 2 min ago\) and 7 more networks\./,
+    /Refused with 401 in the last hour: &lt;b&gt;192\.0\.2\.1 \(3 times in 1 min, last 2 min ago\) and 7 more networks\./,
   )
 })
 

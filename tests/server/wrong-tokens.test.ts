@@ -56,9 +56,33 @@ test('refused senders are listed for an hour, and other requests are not', () =>
   add('192.0.2.2', 3)
   clock.now = 60_000
   add('192.0.2.1')
-  assert.deepEqual(senders(), { newest: [{ network: '192.0.2.1', times: 3, agoMs: 60_000 }], more: 0 })
+  assert.deepEqual(senders(), { newest: [{ network: '192.0.2.1', times: 3, withinMs: 0, agoMs: 60_000 }], more: 0 })
   clock.now = 3_600_000
   assert.deepEqual(senders(), { newest: [], more: 0 })
+})
+
+test('rejections before a pause of an hour are not counted', () => {
+  const { add, clock, senders } = watched()
+  const now = 90 * 60_000
+  add('192.0.2.1', 500, true)
+  for (clock.now = 70 * 60_000; clock.now <= now; clock.now += 10 * 60_000) add('192.0.2.1', 1, true)
+  clock.now = now
+  assert.deepEqual(senders().newest, [{ network: '192.0.2.1', times: 3, withinMs: 20 * 60_000, agoMs: 0 }])
+})
+
+test('rejections without a pause of an hour are counted with their whole period', () => {
+  const { add, clock, senders } = watched()
+  for (let minute = 0; minute < 300; minute += 30) {
+    clock.now = minute * 60_000
+    add('192.0.2.1', 1, true)
+  }
+  assert.deepEqual(senders().newest, [{ network: '192.0.2.1', times: 10, withinMs: 270 * 60_000, agoMs: 0 }])
+})
+
+test('five refused networks do not hide a sender that is refused later in the same millisecond', () => {
+  const { add, senders } = watched()
+  for (let host = 1; host <= 6; host += 1) add(`192.0.2.${host}`, 1, true)
+  assert.equal(senders().newest[0]?.network, '192.0.2.6')
 })
 
 test('only the five newest refused networks are listed, and the others are counted', () => {

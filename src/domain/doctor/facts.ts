@@ -1,5 +1,6 @@
 /** The facts on which a diagnosis is based, and the findings of a diagnosis. */
-import { formatSeconds } from '../postmortem/words.ts'
+import { countOf, formatSeconds } from '../postmortem/words.ts'
+import { formatDuration } from '../shown-time.ts'
 import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate.ts'
 
@@ -26,8 +27,21 @@ export type FileEntry = {
  * recent networks, and how many others there were. `agoMs` is the time since a network's last request.
  */
 export type RefusedSenders = {
-  readonly newest: readonly { readonly network: string; readonly times: number; readonly agoMs: number }[]
+  readonly newest: readonly RefusedSender[]
   readonly more: number
+}
+
+/** `times`: the number of rejections without a pause of an hour, in `withinMs`. The last was `agoMs` ago. */
+type RefusedSender = {
+  readonly network: string
+  readonly times: number
+  readonly withinMs: number
+  readonly agoMs: number
+}
+
+/** Returns `120 times in 3 h`. */
+export function timesText({ times, withinMs }: RefusedSender): string {
+  return times === 1 ? '1 time' : `${countOf(times, 'time')} in ${formatDuration(withinMs)}`
 }
 
 /** Times in ms UTC. */

@@ -1,7 +1,7 @@
 /** Checks for tokens in use that have expired or soon will. */
 import { formatInstant } from '../instant.ts'
 import { countOf } from '../postmortem/words.ts'
-import { type DoctorFacts, type Finding, ok, since, type TokenFact, warn } from './facts.ts'
+import { type DoctorFacts, type Finding, ok, since, type TokenFact, timesText, warn } from './facts.ts'
 
 const WEEK = 7 * 86_400_000
 const MAKE_ONE =
@@ -42,8 +42,9 @@ function remedyFor({ id, scopes, cluster }: TokenFact): string {
 
 /** Returns one warning for each of the newest networks whose senders were rejected, because nobody else would notice. */
 export function diagnoseRefusedSenders({ refusedSenders: { newest, more }, now }: DoctorFacts): Finding[] {
-  const texts = newest.map(({ network, times, agoMs }) => {
-    return `requests from ${network} were rejected ${countOf(times, 'time')} with 401, last ${since(now - agoMs, now)}`
+  const texts = newest.map((sender) => {
+    const last = since(now - sender.agoMs, now)
+    return `requests from ${sender.network} were rejected ${timesText(sender)} with 401, last ${last}`
   })
   if (more > 0) texts.push(`requests from ${countOf(more, 'more network')} were rejected with 401 in the last hour`)
   const remedy = `the token is missing or wrong: correct it in the configuration of the sender; ${MAKE_ONE}`

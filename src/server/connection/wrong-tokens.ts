@@ -25,17 +25,22 @@ export type WrongTokens = {
 
 /** Creates the counter. @param now returns the time of a monotonic clock in milliseconds */
 export function createWrongTokens(now: () => number): WrongTokens {
-  /** By network: the number of free attempts, when it was computed, and the rejected webhook requests. */
-  const known = new Map<string, { free: number; at: number; times: number; refusedAt: number }>()
+  /**
+   * By network: the number of free attempts, when it was computed, and the rejected webhook requests since the last pause
+   * of an hour.
+   */
+  const known = new Map<string, { free: number; at: number; times: number; firstAt: number; lastAt: number }>()
   let waiting = 0
   return {
     add: (address, isSender) => {
       const network = networkOf(address)
-      const before = known.get(network) ?? { free: AT_ONCE, at: now(), times: 0, refusedAt: 0 }
+      const before = known.get(network) ?? { free: AT_ONCE, at: now(), times: 0, firstAt: 0, lastAt: 0 }
       const free = Math.min(AT_ONCE, before.free + (now() - before.at) / PAUSE) - 1
       // Reinserts the entry, so that the map's first entry is always the oldest.
       known.delete(network)
-      const refused = isSender ? { times: before.times + 1, refusedAt: now() } : before
+      const isFirst = before.times === 0 || now() - before.lastAt >= HOUR
+      const series = isFirst ? { times: 1, firstAt: now() } : { times: before.times + 1, firstAt: before.firstAt }
+      const refused = isSender ? { ...series, lastAt: now() } : before
       known.set(network, { ...refused, free: Math.max(0, free), at: now() })
       const [oldest] = known.keys()
       if (known.size > MAX_ADDRESSES && oldest !== undefined) known.delete(oldest)
@@ -45,7 +50,10 @@ export function createWrongTokens(now: () => number): WrongTokens {
     },
     senders: () => {
       const refused = [...known]
-        .map(([network, { times, refusedAt }]) => ({ network, times, agoMs: now() - refusedAt }))
+        .reverse()
+        .map(([network, { times, firstAt, lastAt }]) => {
+          return { network, times, withinMs: lastAt - firstAt, agoMs: now() - lastAt }
+        })
         .filter(({ times, agoMs }) => times > 0 && agoMs < HOUR)
         .toSorted((a, b) => a.agoMs - b.agoMs)
       const newest = refused.slice(0, MAX_LISTED)

@@ -1,6 +1,6 @@
 /** Shows senders that are refused, and channels that fail. */
 import type { FC } from 'hono/jsx'
-import type { RefusedSenders } from '../../../domain/doctor/facts.ts'
+import { type RefusedSenders, timesText } from '../../../domain/doctor/facts.ts'
 import { countOf, joinNames } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Mark } from '../kit/mark.tsx'
@@ -16,8 +16,8 @@ export type ChannelView = {
 
 /** Shows who sent webhook requests without a valid token. */
 export const Refused: FC<{ refused: RefusedSenders }> = ({ refused: { newest, more } }) => {
-  const names = newest.map(({ network, times, agoMs }) => {
-    return `${network} (${countOf(times, 'time')}, last ${formatDuration(agoMs)} ago)`
+  const names = newest.map((sender) => {
+    return `${sender.network} (${timesText(sender)}, last ${formatDuration(sender.agoMs)} ago)`
   })
   const all = joinNames(more === 0 ? names : [...names, countOf(more, 'more network')])
   return (
