@@ -34,6 +34,7 @@ export type Route = {
   readonly body: Schema | null
   /** Whether the endpoint accepts an Idempotency-Key. */
   readonly takesKey?: boolean
+  /** The successful response, and errors that are not implied by the other fields. */
   readonly answers: Answers
   readonly handle: (c: Context, parts: HandlerParts) => Reply | Promise<Reply>
 }
@@ -89,11 +90,10 @@ export function change<Outcome>(
   return deps.engine.run(identity.organizationId, (ctx, now) => decide(ctx, now, identity.tokenName))
 }
 
-type RestSpec<Query, Body> = {
-  readonly method: Method
-  readonly path: string
-  readonly summary: string
-  readonly description?: string
+/** A method and a path, for example `GET /api/services/:id`. */
+type Target = `${Method} /${string}`
+
+type RestSpec<Query, Body> = Pick<Route, 'summary' | 'description' | 'answers'> & {
   readonly scope: Scope
   readonly query?: v.GenericSchema<unknown, Query>
   readonly body?: v.GenericSchema<unknown, Body>
@@ -102,25 +102,18 @@ type RestSpec<Query, Body> = {
    * secret, because the response is stored.
    */
   readonly takesKey?: boolean
-  /** The successful response, and errors that are not implied by the other fields. */
-  readonly answers: Answers
   readonly handle: (call: Call<Query, Body>) => Reply | Promise<Reply>
 }
 
 /** Defines a REST endpoint that checks the token, the query and the body before it calls `handle`. */
-export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
-  const { query, body, handle, method, path, summary, description, answers } = spec
-  const auth = { carrier: 'bearer', scope: spec.scope } as const
+export function rest<Query, Body>(target: Target, spec: RestSpec<Query, Body>): Route {
+  const { query, body, scope, handle, takesKey = false, answers, ...documentation } = spec
+  const { method, path } = parseTarget(target)
+  const auth = { carrier: 'bearer', scope } as const
   return {
-    method,
-    path,
-    summary,
-    ...(description === undefined ? {} : { description }),
-    auth,
-    query: query ?? null,
-    body: body ?? null,
-    takesKey: spec.takesKey ?? false,
-    answers: spec.takesKey ? withKeyRefusals(answers) : answers,
+    ...documentation,
+    ...{ method, path, auth, query: query ?? null, body: body ?? null, takesKey },
+    answers: takesKey ? withKeyRefusals(answers) : answers,
     handle: async (c, { access, deps, store, server }) => {
       const identity = await requireScope(c, { access, store }, auth.carrier, auth.scope)
       if (method !== 'GET') refuseUnknownDryRun(query, c.req.query())
@@ -135,10 +128,15 @@ export function rest<Query, Body>(spec: RestSpec<Query, Body>): Route {
         query: query ? readRestQuery(c, query) : (undefined as Query),
         body: body ? await readBody(c, body, server.pendingBodies) : (undefined as Body),
       }
-      const key = spec.takesKey ? idempotencyKeyOf(c) : null
+      const key = takesKey ? idempotencyKeyOf(c) : null
       return key === null || isDryRun(call.query) ? handle(call) : answerOnce(call, key, handle)
     },
   }
+}
+
+function parseTarget(target: Target): Pick<Route, 'method' | 'path'> {
+  const [method, path = ''] = target.split(' ')
+  return { method: method as Method, path }
 }
 
 function readRestQuery<Query>(c: Context, schema: v.GenericSchema<unknown, Query>): Query {
@@ -185,18 +183,18 @@ function withKeyRefusals(answers: Answers): Answers {
 export type OperatorCall<Body> = HandlerParts & { readonly c: Context; readonly id: string; readonly body: Body }
 
 /** Defines an operator endpoint, which exists only on the Unix socket and within the program. */
-export function operator<Body>(spec: {
-  readonly method: Method
-  readonly path: string
-  readonly body?: v.GenericSchema<unknown, Body>
-  /** The maximum body size in bytes. Default: the limit for REST requests. */
-  readonly limit?: number
-  readonly handle: (call: OperatorCall<Body>) => Reply | Promise<Reply>
-}): Pick<Route, 'method' | 'path' | 'handle'> {
-  const { method, path, body, limit, handle } = spec
+export function operator<Body>(
+  target: Target,
+  spec: {
+    readonly body?: v.GenericSchema<unknown, Body>
+    /** The maximum body size in bytes. Default: the limit for REST requests. */
+    readonly limit?: number
+    readonly handle: (call: OperatorCall<Body>) => Reply | Promise<Reply>
+  },
+): Pick<Route, 'method' | 'path' | 'handle'> {
+  const { body, limit, handle } = spec
   return {
-    method,
-    path,
+    ...parseTarget(target),
     handle: async (c, parts) => {
       refuseProxied(c)
       const read = body ? await readBody(c, body, parts.server.pendingBodies, limit) : (undefined as Body)

@@ -21,21 +21,9 @@ import {
 } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../route.ts'
+import { answerList, refusals, success } from './answers.ts'
 import { eventShape, showEvent } from './events.ts'
-import {
-  answerList,
-  countShape,
-  described,
-  idShape,
-  instantShape,
-  listShape,
-  refusals,
-  severityShape,
-  shower,
-  success,
-  textsShape,
-  uuidShape,
-} from './shapes.ts'
+import * as shape from './shapes.ts'
 
 const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50
@@ -44,87 +32,77 @@ const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
 
 /** An alert as the API returns it. */
 export const alertShape = v.object({
-  id: idShape,
-  serviceId: described(uuidShape, 'The affected service'),
-  source: described(v.picklist(SOURCES), 'The sender that first reported the alert'),
-  name: described(v.string(), 'The name from the sender, or the Kubernetes reason', 'CrashLoopBackOff'),
-  severity: severityShape,
-  status: described(v.picklist(STATUSES), 'Whether the alert is still firing'),
-  resolution: described(
-    v.nullable(v.picklist(['reported', 'inferred', 'expired', 'manual'])),
+  id: shape.id,
+  serviceId: shape.uuid('The affected service'),
+  source: shape.choice(SOURCES, 'The sender that first reported the alert'),
+  name: shape.text('The name from the sender, or the Kubernetes reason', 'CrashLoopBackOff'),
+  severity: shape.severity,
+  status: shape.choice(STATUSES, 'Whether the alert is still firing'),
+  resolution: shape.nullable(
+    v.picklist(['reported', 'inferred', 'expired', 'manual']),
     'How the alert ended: reported by the sender, inferred from missing notifications or a success, expired without further events, or resolved manually; null while the alert is firing',
     null,
   ),
-  summary: described(v.string(), 'The summary, in one line', 'Back-off restarting failed container checkout'),
-  labels: described(textsShape, 'The labels, as received from the sender', { namespace: 'shop', severity: 'critical' }),
-  annotations: described(textsShape, 'The annotations, as received from the sender', {}),
-  fingerprint: described(
-    v.string(),
-    'The fingerprint from the sender, or computed from the labels',
-    '7c1e0f5a9b3d2468',
-  ),
-  startsAt: described(instantShape, 'When the alert began'),
-  endsAt: described(v.nullable(instantShape), 'When the alert ended; null while it is firing', null),
-  lastSeenAt: described(instantShape, 'When the alert was last reported'),
-  occurrences: described(countShape, 'How often the alert was reported', 6),
-  incidentId: described(v.nullable(uuidShape), 'The incident that the alert belongs to'),
-  links: described(textsShape, 'Links to the sender, by purpose', {}),
-  silencedBy: described(v.array(uuidShape), 'The silences that apply to the alert, or applied when it ended', []),
+  summary: shape.text('The summary, in one line', 'Back-off restarting failed container checkout'),
+  labels: shape.texts('The labels, as received from the sender', { namespace: 'shop', severity: 'critical' }),
+  annotations: shape.texts('The annotations, as received from the sender', {}),
+  fingerprint: shape.text('The fingerprint from the sender, or computed from the labels', '7c1e0f5a9b3d2468'),
+  startsAt: shape.instant('When the alert began'),
+  endsAt: shape.nullable(shape.instant(), 'When the alert ended; null while it is firing', null),
+  lastSeenAt: shape.instant('When the alert was last reported'),
+  occurrences: shape.count('How often the alert was reported', 6),
+  incidentId: shape.nullable(shape.uuid(), 'The incident that the alert belongs to'),
+  links: shape.texts('Links to the sender, by purpose', {}),
+  silencedBy: shape.list(shape.uuid(), 'The silences that apply to the alert, or applied when it ended', []),
 })
 
 /** Converts an alert to its API format. */
-export const showAlert = shower(alertShape)
+export const showAlert = shape.shower(alertShape)
 
 const alertWithEventsShape = v.object({
   ...alertShape.entries,
-  rules: described(
-    v.object({
-      service: described(v.string(), 'The rule that selected the service', 'pod name'),
-      severity: described(v.string(), 'The rule that selected the severity', 'label severity'),
-      identity: described(v.string(), 'The rule that decided whether this is a new alert', 'fingerprint'),
-    }),
+  rules: shape.object(
+    {
+      service: shape.text('The rule that selected the service', 'pod name'),
+      severity: shape.text('The rule that selected the severity', 'label severity'),
+      identity: shape.text('The rule that decided whether this is a new alert', 'fingerprint'),
+    },
     'The rule behind each decision',
   ),
-  suspectedCause: described(
-    v.nullable(
-      v.object({
-        kind: described(v.literal('node'), 'The kind of the cause'),
-        ref: described(v.string(), 'A reference to the cause', 'node/worker-2'),
-        serviceId: described(v.nullable(uuidShape), 'The service of the node, or null'),
-      }),
-    ),
+  suspectedCause: shape.nullable(
+    v.object({
+      kind: shape.described(v.literal('node'), 'The kind of the cause'),
+      ref: shape.text('A reference to the cause', 'node/worker-2'),
+      serviceId: shape.nullable(shape.uuid(), 'The service of the node, or null'),
+    }),
     'The failed node that explains the alert, or null',
     null,
   ),
-  events: described(v.array(eventShape), 'The newest 50 events'),
+  events: shape.list(eventShape, 'The newest 50 events'),
 })
 
 const filterParameters = {
   ...timeParameters,
   serviceId: idParameter,
   incidentId: idParameter,
-  status: v.optional(described(wordParameter(STATUSES), 'Only firing alerts, or only resolved alerts')),
+  status: shape.optional(wordParameter(STATUSES), 'Only firing alerts, or only resolved alerts'),
   severity: severityParameter,
   source: sourceParameter,
-  silenced: described(flagParameter, '1: only silenced alerts; 0: only alerts that are not silenced'),
-  q: v.optional(
-    described(
-      v.pipe(v.string(), v.maxLength(200, 'too long; at most 200 characters')),
-      'Words that must all occur in the name or summary',
-      'restarting container',
-    ),
+  silenced: shape.described(flagParameter, '1: only silenced alerts; 0: only alerts that are not silenced'),
+  q: shape.optional(
+    v.pipe(v.string(), v.maxLength(200, 'too long; at most 200 characters')),
+    'Words that must all occur in the name or summary',
+    'restarting container',
   ),
 }
 
 export const alertRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/alerts',
+  rest('GET /api/alerts', {
     summary: 'List alerts, most recently started first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...filterParameters }),
     answers: {
-      ...success(listShape(alertShape), 'A page of alerts with startsAt in the half-open range [from, to)'),
+      ...success(shape.page(alertShape), 'A page of alerts with startsAt in the half-open range [from, to)'),
       ...refusals(503),
     },
     handle: async (call) => {
@@ -143,20 +121,16 @@ export const alertRoutes: readonly Route[] = [
       return answerList(call, page, listed, showAlert)
     },
   }),
-  rest({
-    method: 'GET',
-    path: '/api/alerts/:id',
+  rest('GET /api/alerts/:id', {
     summary: 'Show an alert with its newest events',
     scope: 'read',
     answers: success(alertWithEventsShape, 'The alert and its newest 50 events'),
     handle: answerAlert,
   }),
-  rest({
-    method: 'PATCH',
-    path: '/api/alerts/:id',
+  rest('PATCH /api/alerts/:id', {
     summary: 'Resolve an alert manually',
     scope: 'write',
-    body: v.object({ status: described(wordParameter(['resolved']), 'The only allowed value') }),
+    body: v.object({ status: shape.described(wordParameter(['resolved']), 'The only allowed value') }),
     answers: success(alertWithEventsShape, 'The resolved alert'),
     handle: async (call) => {
       const { alert } = await requireAlert(call)

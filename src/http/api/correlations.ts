@@ -6,99 +6,78 @@ import { required } from '../middleware/problem.ts'
 import { idParameter, numberParameter, pageParameters, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
-import {
-  answerPage,
-  countShape,
-  described,
-  idShape,
-  instantShape,
-  listShape,
-  reasonsShape,
-  refusals,
-  shower,
-  success,
-  uuidShape,
-} from './shapes.ts'
+import { answerPage, refusals, success } from './answers.ts'
+import * as shape from './shapes.ts'
 
 const VERDICTS = ['confirmed', 'rejected'] as const
 
 /** A link as the API returns it. */
 export const correlationShape = v.object({
-  id: idShape,
-  serviceId: described(uuidShape, 'The service of the change and the condition'),
-  change: described(
-    v.object({
-      kind: described(v.picklist(['pipeline', 'rollout']), 'The kind of change'),
-      ref: described(
-        v.string(),
-        'Project and number of a pipeline, or the workload of a rollout',
-        'shop/checkout#4711',
-      ),
-      eventId: described(uuidShape, 'The newest event of the change'),
-    }),
+  id: shape.id,
+  serviceId: shape.uuid('The service of the change and the condition'),
+  change: shape.object(
+    {
+      kind: shape.choice(['pipeline', 'rollout'], 'The kind of change'),
+      ref: shape.text('Project and number of a pipeline, or the workload of a rollout', 'shop/checkout#4711'),
+      eventId: shape.uuid('The newest event of the change'),
+    },
     'The change',
   ),
-  evidence: described(
-    v.object({
-      alertId: described(uuidShape, 'The condition'),
-      eventId: described(uuidShape, 'The event with the strongest evidence'),
-      count: described(countShape, 'How often the condition was reported', 3),
-    }),
+  evidence: shape.object(
+    {
+      alertId: shape.uuid('The condition'),
+      eventId: shape.uuid('The event with the strongest evidence'),
+      count: shape.count('How often the condition was reported', 3),
+    },
     'The condition and its strongest evidence',
   ),
-  score: described(
+  score: shape.described(
     v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
     'How likely it is that the change caused the condition',
     0.76,
   ),
-  band: described(
-    v.picklist(['strong', 'probable', 'possible']),
+  band: shape.choice(
+    ['strong', 'probable', 'possible'],
     'The range of the score: strong from 0.7, probable from 0.4, possible from 0.2',
   ),
-  reasons: reasonsShape,
-  lagSeconds: described(
+  reasons: shape.reasons,
+  lagSeconds: shape.described(
     v.pipe(v.number(), v.integer()),
     'The seconds from the start of the change to the event; negative if the event came first',
     190,
   ),
-  verdict: described(v.nullable(v.picklist(VERDICTS)), 'The verdict given by a user', null),
-  createdAt: described(instantShape, 'When the link was created'),
+  verdict: shape.nullable(v.picklist(VERDICTS), 'The verdict given by a user', null),
+  createdAt: shape.instant('When the link was created'),
 })
 
 /** Converts a link to its API format. */
-export const showCorrelation = shower(correlationShape)
+export const showCorrelation = shape.shower(correlationShape)
 
 export const correlationRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/correlations',
+  rest('GET /api/correlations', {
     summary: 'List suspected links between changes and conditions, newest first',
     scope: 'read',
     query: v.object({
       ...pageParameters,
       ...timeParameters,
       serviceId: idParameter,
-      minScore: v.optional(described(numberParameter(0, 1), 'Only links with at least this score', 0.4)),
+      minScore: shape.optional(numberParameter(0, 1), 'Only links with at least this score', 0.4),
     }),
     answers: {
-      ...success(listShape(correlationShape), 'A page of links with createdAt in the half-open range [from, to)'),
+      ...success(shape.page(correlationShape), 'A page of links with createdAt in the half-open range [from, to)'),
       ...refusals(503),
     },
     handle: (call) => answerPage(call, listCorrelations, showCorrelation),
   }),
-  rest({
-    method: 'PATCH',
-    path: '/api/correlations/:id',
+  rest('PATCH /api/correlations/:id', {
     summary: 'Confirm or reject a suspected link',
     scope: 'write',
     body: v.object({
-      verdict: described(v.nullable(wordParameter(VERDICTS)), 'Null removes the verdict', 'confirmed'),
-      alias: v.optional(
-        described(
-          v.boolean('expected true or false'),
-          'If true, the project of the pipeline is also added to the aliases of the service',
-          false,
-        ),
+      verdict: shape.nullable(wordParameter(VERDICTS), 'Null removes the verdict', 'confirmed'),
+      alias: shape.optional(
+        v.boolean('expected true or false'),
+        'If true, the project of the pipeline is also added to the aliases of the service',
+        false,
       ),
     }),
     answers: { ...success(correlationShape, 'The link with its verdict'), ...refusals(409) },

@@ -6,24 +6,23 @@ import { findFigures } from '../../store/views.ts'
 import { problem } from '../middleware/problem.ts'
 import { json, text } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
-import { described, success } from './shapes.ts'
+import { success } from './answers.ts'
+import * as shape from './shapes.ts'
 
 const okShape = v.object({ status: v.literal('ok') })
 /** The result of one /readyz check. `detail` says what is wrong and what to do. */
 export const checkShape = v.object({
-  name: described(v.string(), 'What is checked', 'disk'),
-  state: described(v.picklist(['ok', 'failing']), 'The result of the check', 'ok'),
-  detail: v.optional(
-    described(
-      v.string(),
-      'What is wrong, and what to do',
-      '7 MiB of disk space is free, which is less than min-free-disk = 8; free some space',
-    ),
+  name: shape.text('What is checked', 'disk'),
+  state: shape.choice(['ok', 'failing'], 'The result of the check', 'ok'),
+  detail: shape.optional(
+    v.string(),
+    'What is wrong, and what to do',
+    '7 MiB of disk space is free, which is less than min-free-disk = 8; free some space',
   ),
 })
 const readyShape = v.object({
-  status: described(v.literal('ok'), 'Always ok', 'ok'),
-  checks: described(v.array(checkShape), 'All checks with their results'),
+  status: shape.described(v.literal('ok'), 'Always ok', 'ok'),
+  checks: shape.list(checkShape, 'All checks with their results'),
 })
 const forEveryone = { method: 'GET', auth: null, query: null, body: null } as const
 
@@ -57,9 +56,7 @@ function showCheck({ name, detail }: Check): v.InferInput<typeof checkShape> {
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export const metricsRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/metrics',
+  rest('GET /metrics', {
     summary: 'Show the metrics for Prometheus',
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },

@@ -13,23 +13,9 @@ import { idParameter, pageParameters, severityParameter, timeParameters, wordPar
 import { json } from '../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../route.ts'
 import { alertShape, showAlert } from './alerts.ts'
+import { answerPage, refusals, success } from './answers.ts'
 import { correlationShape, showCorrelation } from './correlations.ts'
-import {
-  answerPage,
-  countShape,
-  described,
-  EXAMPLE_ID,
-  idShape,
-  instantShape,
-  instantText,
-  listShape,
-  refusals,
-  severityShape,
-  shower,
-  sourceShape,
-  success,
-  uuidShape,
-} from './shapes.ts'
+import * as shape from './shapes.ts'
 
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
@@ -38,82 +24,61 @@ const MAX_RECORDS = 500
 
 /** An incident as the API returns it, without its alerts and timeline. */
 export const incidentShape = v.object({
-  id: idShape,
-  number: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'A number, unique in the organization', 41),
-  title: described(v.string(), 'The title, in one line', 'checkout: CrashLoopBackOff'),
-  serviceId: described(uuidShape, 'The affected service'),
-  severity: severityShape,
-  status: described(v.picklist(INCIDENT_STATUSES), 'The progress of the work on the incident'),
-  origin: described(v.picklist(['manual', 'automatic']), 'Whether a user or incmon opened the incident'),
-  createdAt: described(instantShape, 'When the incident was opened'),
-  startedAt: described(instantShape, 'The time of the first evidence, or createdAt if there is none'),
-  acknowledgedAt: described(v.nullable(instantShape), 'When the status first changed from open', null),
-  resolvedAt: described(v.nullable(instantShape), 'When the incident was resolved; null if it is not resolved', null),
-  alertCount: described(countShape, 'The number of alerts', 2),
-  firingAlerts: described(
-    countShape,
+  id: shape.id,
+  number: shape.described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'A number, unique in the organization', 41),
+  title: shape.text('The title, in one line', 'checkout: CrashLoopBackOff'),
+  serviceId: shape.uuid('The affected service'),
+  severity: shape.severity,
+  status: shape.choice(INCIDENT_STATUSES, 'The progress of the work on the incident'),
+  origin: shape.choice(['manual', 'automatic'], 'Whether a user or incmon opened the incident'),
+  createdAt: shape.instant('When the incident was opened'),
+  startedAt: shape.instant('The time of the first evidence, or createdAt if there is none'),
+  acknowledgedAt: shape.nullable(shape.instant(), 'When the status first changed from open', null),
+  resolvedAt: shape.nullable(shape.instant(), 'When the incident was resolved; null if it is not resolved', null),
+  alertCount: shape.count('The number of alerts', 2),
+  firingAlerts: shape.count(
     'The number of alerts that are still firing. If this number is not 0 for a resolved incident, the incident was resolved too early',
     0,
   ),
-  recoveredAt: described(
-    v.nullable(instantShape),
+  recoveredAt: shape.nullable(
+    shape.instant(),
     'When the last alert of the incident ended; null while an alert is firing, or if there are no alerts',
     null,
   ),
-  hasPostmortem: described(v.boolean(), 'Whether a postmortem exists', false),
+  hasPostmortem: shape.flag('Whether a postmortem exists', false),
 })
 
 /** Converts an incident to its API format. */
-export const showIncident = shower(incidentShape)
+export const showIncident = shape.shower(incidentShape)
 
-const timelineShape = described(
-  v.array(
-    v.object({
-      at: described(instantShape, 'When it happened'),
-      until: described(
-        instantShape,
-        'When the alert was last seen, the pipeline ended, or the entry was last repeated',
-      ),
-      count: described(countShape, 'The number of similar alerts, links or repeats in the entry', 1),
-      seen: described(countShape, 'The number of events that reported the alerts or repeats', 1),
-      kind: described(
-        v.string(),
-        'The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, …',
-        'note',
-      ),
-      text: described(v.string(), 'A description in one line', 'rolled back to the previous release'),
-      actor: described(
-        v.nullable(v.string()),
-        'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
-        'on call',
-      ),
-      source: described(
-        v.nullable(sourceShape),
-        'The source that reported the entry; null for actions by incmon or a user',
-      ),
-      ref: described(v.string(), 'The record, for example alert/<id> or event/<id>', `incident/${EXAMPLE_ID}`),
-    }),
-  ),
+const timelineShape = shape.objects(
+  {
+    at: shape.instant('When it happened'),
+    until: shape.instant('When the alert was last seen, the pipeline ended, or the entry was last repeated'),
+    count: shape.count('The number of similar alerts, links or repeats in the entry', 1),
+    seen: shape.count('The number of events that reported the alerts or repeats', 1),
+    kind: shape.text('The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
+    text: shape.text('A description in one line', 'rolled back to the previous release'),
+    actor: shape.nullable(
+      v.string(),
+      'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
+      'on call',
+    ),
+    source: shape.nullable(shape.source, 'The source that reported the entry; null for actions by incmon or a user'),
+    ref: shape.text('The record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
+  },
   'The timeline, oldest first',
 )
 
 const wholeIncidentShape = v.object({
   ...incidentShape.entries,
-  alerts: described(
-    v.array(alertShape),
-    `The newest ${MAX_RECORDS} alerts; GET /api/alerts?incidentId= lists all alerts`,
-  ),
-  correlations: described(
-    v.array(correlationShape),
-    `The strongest ${MAX_RECORDS} links to changes that may be the cause`,
-  ),
+  alerts: shape.list(alertShape, `The newest ${MAX_RECORDS} alerts; GET /api/alerts?incidentId= lists all alerts`),
+  correlations: shape.list(correlationShape, `The strongest ${MAX_RECORDS} links to changes that may be the cause`),
   timeline: timelineShape,
 })
 
 export const incidentRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/incidents',
+  rest('GET /api/incidents', {
     summary: 'List incidents, newest first',
     scope: 'read',
     query: v.object({
@@ -121,24 +86,26 @@ export const incidentRoutes: readonly Route[] = [
       ...timeParameters,
       serviceId: idParameter,
       severity: severityParameter,
-      status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status')),
+      status: shape.optional(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status'),
     }),
     answers: {
-      ...success(listShape(incidentShape), 'A page of incidents with createdAt in the half-open range [from, to)'),
+      ...success(shape.page(incidentShape), 'A page of incidents with createdAt in the half-open range [from, to)'),
       ...refusals(503),
     },
     handle: (call) => answerPage(call, listIncidents, showIncident),
   }),
-  rest({
-    method: 'POST',
-    path: '/api/incidents',
+  rest('POST /api/incidents', {
     summary: 'Open an incident',
     scope: 'write',
     takesKey: true,
     body: v.object({
-      title: described(textField(MAX_TITLE), 'The title, in one line', 'Checkout responds slowly'),
-      serviceId: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The affected service', EXAMPLE_ID),
-      severity: described(wordParameter(SEVERITIES), 'The severity', 'error'),
+      title: shape.described(textField(MAX_TITLE), 'The title, in one line', 'Checkout responds slowly'),
+      serviceId: shape.described(
+        v.pipe(v.string(), v.uuid('expected a UUID')),
+        'The affected service',
+        shape.EXAMPLE_ID,
+      ),
+      severity: shape.described(wordParameter(SEVERITIES), 'The severity', 'error'),
     }),
     answers: { ...success(incidentShape, 'The incident; Location is its URL', 201), ...refusals(422) },
     handle: async (call) => {
@@ -147,9 +114,7 @@ export const incidentRoutes: readonly Route[] = [
       return json(showIncident(await requireIncident({ ...call, id })), 201, { location })
     },
   }),
-  rest({
-    method: 'GET',
-    path: '/api/incidents/:id',
+  rest('GET /api/incidents/:id', {
     summary: 'Show an incident with its alerts, links and timeline',
     scope: 'read',
     answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
@@ -159,9 +124,7 @@ export const incidentRoutes: readonly Route[] = [
       return json({ ...showIncident(incident), ...related, timeline })
     },
   }),
-  rest({
-    method: 'PATCH',
-    path: '/api/incidents/:id',
+  rest('PATCH /api/incidents/:id', {
     summary: 'Change the status, title, severity or start of an incident',
     description:
       '{"status":"resolved"} resolves the incident and generates its postmortem on the Team and Pro plans. Any status ' +
@@ -169,13 +132,13 @@ export const incidentRoutes: readonly Route[] = [
       'acknowledgedAt. In the response, firingAlerts is the number of alerts that are still firing. If alerts are still firing after ' +
       'an incident is resolved, its channels are notified after 30 minutes. Omitted fields stay unchanged.',
     scope: 'write',
-    body: described(
-      v.object({
-        status: v.optional(described(wordParameter(INCIDENT_STATUSES), 'The new status', 'investigating')),
-        title: v.optional(described(textField(MAX_TITLE), 'The title, in one line', 'Checkout rejects cards')),
-        severity: v.optional(described(wordParameter(SEVERITIES), 'The severity', 'critical')),
-        startedAt: v.optional(described(instantField, 'When the problem began')),
-      }),
+    body: shape.object(
+      {
+        status: shape.optional(wordParameter(INCIDENT_STATUSES), 'The new status', 'investigating'),
+        title: shape.optional(textField(MAX_TITLE), 'The title, in one line', 'Checkout rejects cards'),
+        severity: shape.optional(wordParameter(SEVERITIES), 'The severity', 'critical'),
+        startedAt: shape.optional(instantField, 'When the problem began'),
+      },
       'The changes',
       { status: 'investigating' },
     ),
@@ -186,13 +149,11 @@ export const incidentRoutes: readonly Route[] = [
       return json(showIncident(await requireIncident(call)))
     },
   }),
-  rest({
-    method: 'POST',
-    path: '/api/incidents/:id/notes',
+  rest('POST /api/incidents/:id/notes', {
     summary: 'Add a note to the timeline of an incident',
     scope: 'write',
     takesKey: true,
-    body: v.object({ text: described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
+    body: v.object({ text: shape.described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
     answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
     handle: async (call) => {
       const { id } = await requireIncident(call)
@@ -200,15 +161,13 @@ export const incidentRoutes: readonly Route[] = [
       return json({ timeline: await showTimeline(call) }, 201)
     },
   }),
-  rest({
-    method: 'POST',
-    path: '/api/incidents/:id/merge',
+  rest('POST /api/incidents/:id/merge', {
     summary: 'Merge an incident into another one',
     description:
       'Moves the alerts, their links and the timeline to the other incident, then resolves this incident. The timelines of both incidents record the merge.',
     scope: 'write',
     body: v.object({
-      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining incident', EXAMPLE_ID),
+      into: shape.described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining incident', shape.EXAMPLE_ID),
     }),
     answers: { ...success(incidentShape, 'The remaining incident'), ...refusals(409, 422) },
     handle: async (call) => {
@@ -237,5 +196,5 @@ async function showRelated({ store, identity }: Call<unknown, unknown>, incident
 async function showTimeline({ deps, store, identity, id }: Call<unknown, unknown>) {
   const found = store.read(findTimeline, identity.organizationId, id, deps.now())
   const rows = await required(found, 'incident', listFor(id))
-  return rows.map((row) => ({ ...row, at: instantText(row.at), until: instantText(row.until) }))
+  return rows.map((row) => ({ ...row, at: shape.instantText(row.at), until: shape.instantText(row.until) }))
 }

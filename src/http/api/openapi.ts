@@ -14,31 +14,30 @@ import type {
 } from '../pages/docs/openapi-document.ts'
 import type { Route, Schema } from '../route.ts'
 import { alertShape } from './alerts.ts'
+import { success } from './answers.ts'
 import { correlationShape } from './correlations.ts'
 import { eventShape } from './events.ts'
 import { checkShape } from './health.ts'
 import { incidentShape } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
 import { serviceShape } from './services.ts'
-import { described, EXAMPLE_ID, success } from './shapes.ts'
+import * as shape from './shapes.ts'
 
 const problemShape = v.object({
-  type: described(v.string(), 'Always about:blank; the status identifies the kind of error', 'about:blank'),
-  title: described(v.string(), 'The name of the status', 'Bad Request'),
-  status: described(v.pipe(v.number(), v.integer()), 'The HTTP status', 400),
-  detail: described(v.string(), 'What is wrong, and what to do', 'query: limit: expected an integer from 1 to 500'),
-  errors: v.optional(
-    described(
-      v.array(
-        v.object({
-          path: described(v.string(), 'The field or parameter', 'limit'),
-          message: described(v.string(), 'The error', 'expected an integer from 1 to 500'),
-        }),
-      ),
-      'The invalid fields, if any',
+  type: shape.text('Always about:blank; the status identifies the kind of error', 'about:blank'),
+  title: shape.text('The name of the status', 'Bad Request'),
+  status: shape.described(v.pipe(v.number(), v.integer()), 'The HTTP status', 400),
+  detail: shape.text('What is wrong, and what to do', 'query: limit: expected an integer from 1 to 500'),
+  errors: shape.optional(
+    v.array(
+      v.object({
+        path: shape.text('The field or parameter', 'limit'),
+        message: shape.text('The error', 'expected an integer from 1 to 500'),
+      }),
     ),
+    'The invalid fields, if any',
   ),
-  checks: v.optional(described(v.array(checkShape), 'Only for /readyz: all checks with their results')),
+  checks: shape.optional(v.array(checkShape), 'Only for /readyz: all checks with their results'),
 })
 
 /** Schemas that several responses share. The document defines each schema once and references it elsewhere. */
@@ -134,7 +133,7 @@ function tagOf({ path }: Route): string {
 }
 
 function pathParameters({ path }: Route): OpenApiParameter[] {
-  const schema = { type: 'string', format: 'uuid', examples: [EXAMPLE_ID] }
+  const schema = { type: 'string', format: 'uuid', examples: [shape.EXAMPLE_ID] }
   return [...path.matchAll(/\/(\w+?)s?\/:(\w+)/g)].map(([, noun, name = '']) => ({
     name,
     in: 'path',

@@ -9,7 +9,8 @@ import { required } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
-import { countShape, described, idShape, instantShape, instantText, refusals, success } from './shapes.ts'
+import { refusals, success } from './answers.ts'
+import * as shape from './shapes.ts'
 
 const PATH = '/api/organization'
 const MAX_NAME = 100
@@ -36,80 +37,74 @@ const MINUTES = 'expected a whole number of minutes from 0 to 1440'
 const minutesField = v.pipe(v.number(MINUTES), v.integer(MINUTES), v.minValue(0, MINUTES), v.maxValue(1440, MINUTES))
 
 const timeZoneField = v.pipe(
-  described(textField(MAX_ZONE), SETTINGS['time-zone'], 'Europe/Berlin'),
+  shape.described(textField(MAX_ZONE), SETTINGS['time-zone'], 'Europe/Berlin'),
   v.check(isTimeZone, 'expected a time zone such as Europe/Berlin'),
 )
 
 const shareShape = v.object({
-  due: described(countShape, 'The number of expired records', 6),
-  total: described(countShape, 'The total number of records', 10),
+  due: shape.count('The number of expired records', 6),
+  total: shape.count('The total number of records', 10),
 })
 
 const organizationShape = v.object({
-  id: idShape,
-  name: described(v.string(), NAMED, 'default'),
-  plan: described(v.picklist(PLANS), PLANNED, 'Pro'),
-  settings: described(
-    v.object({
-      'auto-incidents': described(v.picklist(INCIDENTS), SETTINGS['auto-incidents']),
-      'auto-resolve': described(v.boolean(), SETTINGS['auto-resolve'], true),
-      heartbeats: described(v.boolean(), SETTINGS.heartbeats, true),
-      'deploy-silence-minutes': described(countShape, SETTINGS['deploy-silence-minutes'], 0),
-      'time-zone': described(v.string(), SETTINGS['time-zone'], 'Europe/Berlin'),
-      'retention-events-days': described(countShape, SETTINGS['retention-events-days'], 30),
-      'retention-alerts-days': described(countShape, SETTINGS['retention-alerts-days'], 400),
-    }),
+  id: shape.id,
+  name: shape.text(NAMED, 'default'),
+  plan: shape.choice(PLANS, PLANNED, 'Pro'),
+  settings: shape.object(
+    {
+      'auto-incidents': shape.choice(INCIDENTS, SETTINGS['auto-incidents']),
+      'auto-resolve': shape.flag(SETTINGS['auto-resolve'], true),
+      heartbeats: shape.flag(SETTINGS.heartbeats, true),
+      'deploy-silence-minutes': shape.count(SETTINGS['deploy-silence-minutes'], 0),
+      'time-zone': shape.text(SETTINGS['time-zone'], 'Europe/Berlin'),
+      'retention-events-days': shape.count(SETTINGS['retention-events-days'], 30),
+      'retention-alerts-days': shape.count(SETTINGS['retention-alerts-days'], 400),
+    },
     'The settings',
   ),
-  pruningWaits: described(
-    v.nullable(
-      v.object({
-        since: described(instantShape, 'When pruning was paused for confirmation'),
-        events: described(shareShape, 'The number of expired events and the total number of events'),
-        alerts: described(shareShape, 'The number of expired alerts and the total number of alerts'),
-      }),
-    ),
+  pruningWaits: shape.nullable(
+    v.object({
+      since: shape.instant('When pruning was paused for confirmation'),
+      events: shape.described(shareShape, 'The number of expired events and the total number of events'),
+      alerts: shape.described(shareShape, 'The number of expired alerts and the total number of alerts'),
+    }),
     'The expired records. Null unless pruning is paused because more than half of the records have expired. Run incmon prune --yes to confirm the deletion',
   ),
-  createdAt: described(instantShape, 'When the organization was created'),
+  createdAt: shape.instant('When the organization was created'),
 })
 
 const settingsField = v.object(
   {
-    'auto-incidents': v.optional(described(wordParameter(INCIDENTS), SETTINGS['auto-incidents'])),
-    'auto-resolve': v.optional(described(v.boolean('expected true or false'), SETTINGS['auto-resolve'], true)),
-    heartbeats: v.optional(described(v.boolean('expected true or false'), SETTINGS.heartbeats, true)),
-    'deploy-silence-minutes': v.optional(described(minutesField, SETTINGS['deploy-silence-minutes'], 30)),
+    'auto-incidents': shape.optional(wordParameter(INCIDENTS), SETTINGS['auto-incidents']),
+    'auto-resolve': shape.optional(v.boolean('expected true or false'), SETTINGS['auto-resolve'], true),
+    heartbeats: shape.optional(v.boolean('expected true or false'), SETTINGS.heartbeats, true),
+    'deploy-silence-minutes': shape.optional(minutesField, SETTINGS['deploy-silence-minutes'], 30),
     'time-zone': v.optional(timeZoneField),
-    'retention-events-days': v.optional(described(daysField, SETTINGS['retention-events-days'], 30)),
-    'retention-alerts-days': v.optional(described(daysField, SETTINGS['retention-alerts-days'], 400)),
+    'retention-events-days': shape.optional(daysField, SETTINGS['retention-events-days'], 30),
+    'retention-alerts-days': shape.optional(daysField, SETTINGS['retention-alerts-days'], 400),
   },
   'expected an object of settings',
 )
 
 /** The fields that can be changed through the API and the settings pages. */
-export const organizationChangeBody = described(
-  v.object({
-    name: v.optional(described(textField(MAX_NAME), NAMED, 'shop')),
-    plan: v.optional(described(wordParameter(PLANS), PLANNED, 'Pro')),
-    settings: v.optional(described(settingsField, 'Omitted settings stay unchanged')),
-  }),
+export const organizationChangeBody = shape.object(
+  {
+    name: shape.optional(textField(MAX_NAME), NAMED, 'shop'),
+    plan: shape.optional(wordParameter(PLANS), PLANNED, 'Pro'),
+    settings: shape.optional(settingsField, 'Omitted settings stay unchanged'),
+  },
   'The changes',
   { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },
 )
 
 export const organizationRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: PATH,
+  rest(`GET ${PATH}`, {
     summary: 'Show the organization of the token',
     scope: 'read',
     answers: success(organizationShape, 'The organization'),
     handle: answerOrganization,
   }),
-  rest({
-    method: 'PATCH',
-    path: PATH,
+  rest(`PATCH ${PATH}`, {
     summary: 'Change the name, the plan or settings of the organization',
     scope: 'admin',
     body: organizationChangeBody,
@@ -125,8 +120,12 @@ async function answerOrganization({ store, identity }: Call<unknown, unknown>): 
   const found = store.read(findOrganizationView, identity.organizationId)
   const { organization, waiting } = await required(found, 'organization', 'incmon org list')
   const { id, name, plan, settings, createdAt } = organization
-  const pruningWaits = waiting && { since: instantText(waiting.since), events: waiting.events, alerts: waiting.alerts }
-  return json({ id, name, plan, settings, pruningWaits, createdAt: instantText(createdAt) } satisfies Shown)
+  const pruningWaits = waiting && {
+    since: shape.instantText(waiting.since),
+    events: waiting.events,
+    alerts: waiting.alerts,
+  }
+  return json({ id, name, plan, settings, pruningWaits, createdAt: shape.instantText(createdAt) } satisfies Shown)
 }
 
 type Shown = v.InferInput<typeof organizationShape>

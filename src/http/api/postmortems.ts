@@ -9,9 +9,10 @@ import { findPostmortem } from '../../store/incident/postmortems.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json, type Reply, text } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
+import { refusals, success } from './answers.ts'
 import { requireIncident } from './incidents.ts'
 import { postmortemShape } from './postmortem-shape.ts'
-import { described, refusals, success } from './shapes.ts'
+import * as shape from './shapes.ts'
 
 const PATH = '/api/incidents/:id/postmortem'
 const MAX_TEXT = 65_536
@@ -23,40 +24,37 @@ const TYPES: Parameters<typeof accepts>[1] = {
 }
 
 const textField = v.nullable(v.pipe(v.string(), v.maxLength(MAX_TEXT, `too long; at most ${MAX_TEXT} characters`)))
-const words = (description: string) => v.optional(described(textField, description))
+const words = (description: string) => shape.optional(textField, description)
 const editsShape = v.object({
-  state: v.optional(described(wordParameter(['draft', 'final']), 'final marks the postmortem as complete')),
+  state: shape.optional(wordParameter(['draft', 'final']), 'final marks the postmortem as complete'),
   summary: words('An addition to the generated summary'),
-  impact: v.optional(
-    described(v.object({ customers: words('Who was affected and how') }), 'An addition to the generated impact'),
+  impact: shape.optional(
+    v.object({ customers: words('Who was affected and how') }),
+    'An addition to the generated impact',
   ),
   rootCause: words('The cause'),
-  lessons: v.optional(
-    described(
-      v.object({
-        wentWell: words('What went well'),
-        wentBadly: words('What went badly'),
-        lucky: words('Where the responders were lucky'),
-      }),
-      'Lessons',
-    ),
+  lessons: shape.optional(
+    v.object({
+      wentWell: words('What went well'),
+      wentBadly: words('What went badly'),
+      lucky: words('Where the responders were lucky'),
+    }),
+    'Lessons',
   ),
-  actions: v.optional(
-    described(
-      v.pipe(
-        v.array(
-          v.object({
-            id: described(v.pipe(v.string(), v.maxLength(100)), 'The key of an existing action, or a new key'),
-            text: words('What to do'),
-            owner: words('The person responsible'),
-            due: words('The due date, for example 2026-11-27'),
-            state: v.optional(described(wordParameter(ACTION_STATES), 'The state of the action')),
-          }),
-        ),
-        v.maxLength(100, 'too many; at most 100 actions'),
+  actions: shape.optional(
+    v.pipe(
+      v.array(
+        v.object({
+          id: shape.described(v.pipe(v.string(), v.maxLength(100)), 'The key of an existing action, or a new key'),
+          text: words('What to do'),
+          owner: words('The person responsible'),
+          due: words('The due date, for example 2026-11-27'),
+          state: shape.optional(wordParameter(ACTION_STATES), 'The state of the action'),
+        }),
       ),
-      'Actions; omitted existing actions stay unchanged',
+      v.maxLength(100, 'too many; at most 100 actions'),
     ),
+    'Actions; omitted existing actions stay unchanged',
   ),
 })
 
@@ -66,9 +64,7 @@ const EDITS = {
 }
 
 export const postmortemRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: PATH,
+  rest(`GET ${PATH}`, {
     summary: 'Show the postmortem of a resolved incident',
     description: 'JSON, or Markdown with Accept: text/markdown.',
     scope: 'read',
@@ -81,13 +77,11 @@ export const postmortemRoutes: readonly Route[] = [
     },
     handle: answerPostmortem,
   }),
-  rest({
-    method: 'PATCH',
-    path: PATH,
+  rest(`PATCH ${PATH}`, {
     summary: 'Edit the sections that users write, the actions or the state',
     description: 'Omitted fields stay unchanged, and null clears a section. Generated sections cannot be edited.',
     scope: 'write',
-    body: described(editsShape, 'The sections that users write', EDITS),
+    body: shape.described(editsShape, 'The sections that users write', EDITS),
     answers: { ...success(postmortemShape, 'The changed postmortem'), ...refusals(409) },
     handle: async (call) => {
       await requirePostmortem(call)

@@ -6,16 +6,8 @@ import { findReliability } from '../../store/incident/report.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
-import {
-  bySeverityShape,
-  countShape,
-  described,
-  instantShape,
-  instantText,
-  refusals,
-  success,
-  uuidShape,
-} from './shapes.ts'
+import { refusals, success } from './answers.ts'
+import * as shape from './shapes.ts'
 
 const LAST_DAYS = 30 * 86_400_000
 /** The maximum number of incidents in a report. A report loads all of its incidents at once. */
@@ -23,50 +15,46 @@ const MAX_INCIDENTS = 5_000
 
 /** Statistics over the incidents for which the value is known. `of` is the number of these incidents. */
 const spreadShape = v.object({
-  meanSeconds: described(v.nullable(countShape), 'The mean in seconds; null if no incident has this figure', 412),
-  medianSeconds: described(v.nullable(countShape), 'The median in seconds; null if no incident has this figure', 380),
-  of: described(countShape, 'The number of incidents with this figure', 3),
+  meanSeconds: shape.nullable(shape.count(), 'The mean in seconds; null if no incident has this figure', 412),
+  medianSeconds: shape.nullable(shape.count(), 'The median in seconds; null if no incident has this figure', 380),
+  of: shape.count('The number of incidents with this figure', 3),
 })
 const figureShapes = {
-  incidents: described(countShape, 'The number of opened incidents', 3),
-  resolved: described(countShape, 'The number of resolved incidents', 3),
-  bySeverity: described(bySeverityShape, 'The number of incidents by severity'),
-  recurrences: described(countShape, 'The number of incidents that recurred', 1),
-  mttd: described(spreadShape, 'Time to detect'),
-  mtta: described(spreadShape, 'Time to acknowledge'),
-  mttr: described(spreadShape, 'Time to resolve'),
+  incidents: shape.count('The number of opened incidents', 3),
+  resolved: shape.count('The number of resolved incidents', 3),
+  bySeverity: shape.described(shape.bySeverity, 'The number of incidents by severity'),
+  recurrences: shape.count('The number of incidents that recurred', 1),
+  mttd: shape.described(spreadShape, 'Time to detect'),
+  mtta: shape.described(spreadShape, 'Time to acknowledge'),
+  mttr: shape.described(spreadShape, 'Time to resolve'),
 }
 const reliabilityShape = v.object({
-  from: described(instantShape, 'Incidents opened at or after this time'),
-  to: described(instantShape, 'Incidents opened before this time'),
-  definitions: described(
-    v.object({
-      incidents: described(v.string(), 'Which incidents are counted', 'incidents opened in this period'),
-      recurrences: described(v.string(), 'The definition of a recurrence'),
-      mttd: described(v.string(), 'When the time to detect starts and ends'),
-      mtta: described(v.string(), 'When the time to acknowledge starts and ends'),
-      mttr: described(v.string(), 'When the time to resolve starts and ends'),
-    }),
+  from: shape.instant('Incidents opened at or after this time'),
+  to: shape.instant('Incidents opened before this time'),
+  definitions: shape.object(
+    {
+      incidents: shape.text('Which incidents are counted', 'incidents opened in this period'),
+      recurrences: shape.text('The definition of a recurrence'),
+      mttd: shape.text('When the time to detect starts and ends'),
+      mtta: shape.text('When the time to acknowledge starts and ends'),
+      mttr: shape.text('When the time to resolve starts and ends'),
+    },
     'The definition of each figure',
   ),
-  organization: described(v.object(figureShapes), 'All services together'),
-  services: described(
-    v.array(
-      v.object({
-        serviceId: described(uuidShape, 'The service'),
-        namespace: described(v.string(), 'The namespace of the service', 'shop'),
-        name: described(v.string(), 'The name of the service', 'checkout'),
-        ...figureShapes,
-      }),
-    ),
+  organization: shape.object(figureShapes, 'All services together'),
+  services: shape.objects(
+    {
+      serviceId: shape.uuid('The service'),
+      namespace: shape.text('The namespace of the service', 'shop'),
+      name: shape.text('The name of the service', 'checkout'),
+      ...figureShapes,
+    },
     'Services with an incident, most incidents first',
   ),
 })
 
 export const reportRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/reports/reliability',
+  rest('GET /api/reports/reliability', {
     summary:
       'Show how often services had incidents, and how quickly incidents were detected, acknowledged and resolved',
     scope: 'read',
@@ -87,7 +75,7 @@ export const reportRoutes: readonly Route[] = [
         ...showFigures(figures),
       }))
       const { definitions, organization } = report
-      const span = { from: instantText(from), to: instantText(to) }
+      const span = { from: shape.instantText(from), to: shape.instantText(to) }
       return json({ ...span, definitions, organization: showFigures(organization), services })
     },
   }),

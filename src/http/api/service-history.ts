@@ -7,21 +7,20 @@ import { required } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
-import { described, instantShape, instantText, success } from './shapes.ts'
+import { success } from './answers.ts'
+import * as shape from './shapes.ts'
 
 const DAY = 86_400_000
 
 const historyShape = v.object({
-  from: described(instantShape, 'The start of the period; defaults to one day before its end'),
-  to: described(instantShape, 'The end of the period; defaults to now'),
-  states: described(
-    v.array(
-      v.object({
-        at: described(instantShape, 'When the state started; the state ends when the next one starts'),
-        status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The status', 'degraded'),
-        score: described(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 'The score', 60),
-      }),
-    ),
+  from: shape.instant('The start of the period; defaults to one day before its end'),
+  to: shape.instant('The end of the period; defaults to now'),
+  states: shape.objects(
+    {
+      at: shape.instant('When the state started; the state ends when the next one starts'),
+      status: shape.choice(['healthy', 'degraded', 'critical'], 'The status', 'degraded'),
+      score: shape.described(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 'The score', 60),
+    },
     'The state at the start of the period, followed by each later state. The service did not exist before the first state',
   ),
 })
@@ -34,23 +33,19 @@ const OUTCOMES = [
 const PAGE = 'https://gitlab.example.com/shop/checkout/-/pipelines/4711'
 const pipelineShape = v.object({
   kind: v.literal('pipeline'),
-  ref: described(v.string(), 'The project and the number of the pipeline', 'shop/checkout#4711'),
-  outcome: described(v.picklist(OUTCOMES), 'The effect on the running system', 'deployed'),
-  branch: described(v.string(), 'The branch or tag', 'main'),
-  sha: described(v.nullable(v.string()), 'The commit; null if the sender did not report it', '9b1c3d5e'),
-  url: described(
-    v.nullable(v.string()),
-    'The page of the pipeline in GitLab; null if the sender did not report it',
-    PAGE,
-  ),
-  startedAt: described(instantShape, 'When the deploy started; if nothing was deployed, when the pipeline started'),
-  endedAt: described(instantShape, 'When the pipeline ended; for a running pipeline, the latest known time'),
+  ref: shape.text('The project and the number of the pipeline', 'shop/checkout#4711'),
+  outcome: shape.choice(OUTCOMES, 'The effect on the running system', 'deployed'),
+  branch: shape.text('The branch or tag', 'main'),
+  sha: shape.nullable(v.string(), 'The commit; null if the sender did not report it', '9b1c3d5e'),
+  url: shape.nullable(v.string(), 'The page of the pipeline in GitLab; null if the sender did not report it', PAGE),
+  startedAt: shape.instant('When the deploy started; if nothing was deployed, when the pipeline started'),
+  endedAt: shape.instant('When the pipeline ended; for a running pipeline, the latest known time'),
 })
 const rolloutShape = v.object({
   kind: v.literal('rollout'),
-  ref: described(v.string(), 'The workload and the hash of its new ReplicaSet', 'shop/checkout@6f8d7b9c5'),
-  startedAt: described(instantShape, 'When the first pods of the rollout were started'),
-  endedAt: described(instantShape, 'The latest time at which the rollout may have replaced pods'),
+  ref: shape.text('The workload and the hash of its new ReplicaSet', 'shop/checkout@6f8d7b9c5'),
+  startedAt: shape.instant('When the first pods of the rollout were started'),
+  endedAt: shape.instant('The latest time at which the rollout may have replaced pods'),
 })
 const SPAN = { startedAt: '2026-11-20T09:33:00.000Z', endedAt: '2026-11-20T09:37:00.000Z' }
 const EXAMPLES = [
@@ -66,23 +61,21 @@ const EXAMPLES = [
   },
 ]
 const changesShape = v.object({
-  from: described(instantShape, 'The start of the period; defaults to one day before its end'),
-  to: described(instantShape, 'The end of the period; defaults to now'),
-  changes: described(
-    v.array(v.variant('kind', [pipelineShape, rolloutShape])),
+  from: shape.instant('The start of the period; defaults to one day before its end'),
+  to: shape.instant('The end of the period; defaults to now'),
+  changes: shape.list(
+    v.variant('kind', [pipelineShape, rolloutShape]),
     'The changes that started in the period, newest first; at most 50 pipelines',
     EXAMPLES,
   ),
-  lastGoodDeploy: described(
-    v.nullable(pipelineShape),
+  lastGoodDeploy: shape.nullable(
+    pipelineShape,
     'The last deploy before the end of the period that is not linked to any alert; null if there was no such deploy within 30 days',
   ),
 })
 
 export const serviceHistoryRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/services/:id/history',
+  rest('GET /api/services/:id/history', {
     summary: 'Show the status and score of a service over time',
     scope: 'read',
     query: v.object(timeParameters),
@@ -93,12 +86,10 @@ export const serviceHistoryRoutes: readonly Route[] = [
       const found = store.read(listStates, identity.organizationId, id, from)
       const states = await required(found, 'service', 'GET /api/services')
       const within = states.filter(({ at }) => at < to)
-      return json({ from: instantText(from), to: instantText(to), states: within.map(showState) })
+      return json({ from: shape.instantText(from), to: shape.instantText(to), states: within.map(showState) })
     },
   }),
-  rest({
-    method: 'GET',
-    path: '/api/services/:id/changes',
+  rest('GET /api/services/:id/changes', {
     summary: 'List the pipelines and rollouts of a service, and its last good deploy',
     scope: 'read',
     query: v.object(timeParameters),
@@ -109,7 +100,7 @@ export const serviceHistoryRoutes: readonly Route[] = [
       const found = store.read(findServiceChanges, identity.organizationId, id, { from, to })
       const { changes, lastGoodDeploy } = await required(found, 'service', 'GET /api/services')
       return json({
-        ...{ from: instantText(from), to: instantText(to), changes: changes.map(showChange) },
+        ...{ from: shape.instantText(from), to: shape.instantText(to), changes: changes.map(showChange) },
         lastGoodDeploy: lastGoodDeploy && showPipeline(lastGoodDeploy),
       })
     },
@@ -119,15 +110,15 @@ export const serviceHistoryRoutes: readonly Route[] = [
 function showChange(change: Change): v.InferInput<typeof changesShape>['changes'][number] {
   if (change.kind === 'pipeline') return showPipeline(change)
   const { kind, ref, startsAt, endsAt } = change
-  return { kind, ref, startedAt: instantText(startsAt), endedAt: instantText(endsAt) }
+  return { kind, ref, startedAt: shape.instantText(startsAt), endedAt: shape.instantText(endsAt) }
 }
 
 function showPipeline({ ref, facts, startsAt, endsAt }: PipelineChange): v.InferInput<typeof pipelineShape> {
   const { branch, sha, url } = facts
-  const times = { startedAt: instantText(startsAt), endedAt: instantText(endsAt) }
+  const times = { startedAt: shape.instantText(startsAt), endedAt: shape.instantText(endsAt) }
   return { kind: 'pipeline', ref, outcome: outcomeOf(facts), branch, sha, url, ...times }
 }
 
 function showState({ at, status, score }: ServiceState) {
-  return { at: instantText(at), status, score }
+  return { at: shape.instantText(at), status, score }
 }

@@ -11,18 +11,9 @@ import { flagParameter, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../route.ts'
 import { alertShape, showAlert } from './alerts.ts'
+import { refusals, success } from './answers.ts'
 import { incidentShape, showIncident } from './incidents.ts'
-import {
-  countShape,
-  described,
-  EXAMPLE_ID,
-  idShape,
-  instantShape,
-  refusals,
-  shower,
-  success,
-  uuidShape,
-} from './shapes.ts'
+import * as shape from './shapes.ts'
 
 const MAX_NAME = 253
 const MAX_ALIASES = 100
@@ -30,52 +21,47 @@ const RECENT_ALERTS = 20
 
 /** A service as the API returns it in lists. */
 export const serviceShape = v.object({
-  id: idShape,
-  name: described(v.string(), 'The name of the workload', 'checkout'),
-  namespace: described(v.string(), 'The namespace of the workload; may be empty', 'shop'),
-  cluster: described(v.string(), 'The cluster, from the token or the cluster label; empty if neither is set', ''),
-  status: described(v.picklist(['healthy', 'degraded', 'critical']), 'The health of the service', 'degraded'),
-  score: described(
+  id: shape.id,
+  name: shape.text('The name of the workload', 'checkout'),
+  namespace: shape.text('The namespace of the workload; may be empty', 'shop'),
+  cluster: shape.text('The cluster, from the token or the cluster label; empty if neither is set', ''),
+  status: shape.choice(['healthy', 'degraded', 'critical'], 'The health of the service', 'degraded'),
+  score: shape.described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
     'The health score: 100 minus a penalty for each condition',
     60,
   ),
-  reason: described(
-    v.nullable(v.string()),
+  reason: shape.nullable(
+    v.string(),
     'The condition that lowers the score most, with its rule; null if the score is 100',
     'CrashLoopBackOff: critical',
   ),
-  lastAlertAt: described(v.nullable(instantShape), 'The start of the newest alert; null before the first alert'),
-  archived: described(
-    v.boolean(),
+  lastAlertAt: shape.nullable(shape.instant(), 'The start of the newest alert; null before the first alert'),
+  archived: shape.flag(
     'Whether the service is archived: healthy and without events for 14 days. The next event restores the service',
     false,
   ),
 })
 
-const showService = shower(serviceShape)
+const showService = shape.shower(serviceShape)
 
 const wholeServiceShape = v.object({
   ...serviceShape.entries,
-  recentAlerts: described(v.array(alertShape), 'The newest 20 alerts'),
-  openIncidents: described(v.array(incidentShape), 'Incidents that are not resolved'),
-  health: described(
-    v.array(
-      v.object({
-        alertId: described(uuidShape, 'The alert of the condition'),
-        reason: described(v.string(), 'The alert and the rule', 'CrashLoopBackOff: reason BackOff'),
-        penalty: described(countShape, 'Points subtracted from 100', 40),
-      }),
-    ),
+  recentAlerts: shape.list(alertShape, 'The newest 20 alerts'),
+  openIncidents: shape.list(incidentShape, 'Incidents that are not resolved'),
+  health: shape.objects(
+    {
+      alertId: shape.uuid('The alert of the condition'),
+      reason: shape.text('The alert and the rule', 'CrashLoopBackOff: reason BackOff'),
+      penalty: shape.count('Points subtracted from 100', 40),
+    },
     'The reasons for the score',
   ),
-  aliases: described(
-    v.array(
-      v.object({
-        kind: described(v.picklist(ALIAS_KINDS), 'The kind of alias'),
-        value: described(v.string(), 'A name that a sender uses for the service', 'shop/checkout'),
-      }),
-    ),
+  aliases: shape.objects(
+    {
+      kind: shape.choice(ALIAS_KINDS, 'The kind of alias'),
+      value: shape.text('A name that a sender uses for the service', 'shop/checkout'),
+    },
     'The names that senders use for this service',
   ),
 })
@@ -83,8 +69,8 @@ const wholeServiceShape = v.object({
 const aliasesField = v.pipe(
   v.array(
     v.object({
-      kind: described(wordParameter(ALIAS_KINDS), 'The kind of alias', 'ci-project'),
-      value: described(textField(500), 'A name that a sender uses for the service', 'shop/payments'),
+      kind: shape.described(wordParameter(ALIAS_KINDS), 'The kind of alias', 'ci-project'),
+      value: shape.described(textField(500), 'A name that a sender uses for the service', 'shop/payments'),
     }),
     'expected a list of { kind, value }',
   ),
@@ -93,12 +79,10 @@ const aliasesField = v.pipe(
 )
 
 export const serviceRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/services',
+  rest('GET /api/services', {
     summary: 'List all services by namespace and name',
     scope: 'read',
-    query: v.object({ archived: described(flagParameter, 'Whether to include archived services') }),
+    query: v.object({ archived: shape.described(flagParameter, 'Whether to include archived services') }),
     answers: success(v.array(serviceShape), 'The services; archived services only with ?archived=1'),
     handle: async ({ deps, store, identity, query }) => {
       const { organizationId } = identity
@@ -107,19 +91,17 @@ export const serviceRoutes: readonly Route[] = [
       )
     },
   }),
-  rest({
-    method: 'POST',
-    path: '/api/services',
+  rest('POST /api/services', {
     summary: 'Create a service',
     description: 'incmon also creates a service automatically when the first event for it arrives.',
     scope: 'write',
     takesKey: true,
-    body: described(
-      v.object({
-        name: described(textField(MAX_NAME), 'The name of the workload'),
-        namespace: described(optionalTextField(MAX_NAME), 'The namespace of the workload; may be empty'),
+    body: shape.object(
+      {
+        name: shape.described(textField(MAX_NAME), 'The name of the workload'),
+        namespace: shape.described(optionalTextField(MAX_NAME), 'The namespace of the workload; may be empty'),
         aliases: v.optional(aliasesField),
-      }),
+      },
       'The service',
       { name: 'payments', namespace: 'shop' },
     ),
@@ -132,22 +114,18 @@ export const serviceRoutes: readonly Route[] = [
       return json(await showWhole({ ...call, id }), 201, { location })
     },
   }),
-  rest({
-    method: 'GET',
-    path: '/api/services/:id',
+  rest('GET /api/services/:id', {
     summary: 'Show a service with its newest alerts, open incidents and health',
     scope: 'read',
     answers: success(wholeServiceShape, 'The service, its newest 20 alerts, and the reasons for its score'),
     handle: async (call) => json(await showWhole(call)),
   }),
-  rest({
-    method: 'PATCH',
-    path: '/api/services/:id',
+  rest('PATCH /api/services/:id', {
     summary: 'Rename a service or replace its aliases',
     description: 'Events with the old name still belong to this service, unless the request replaces the aliases.',
     scope: 'write',
     body: v.object({
-      name: v.optional(described(textField(MAX_NAME), 'The new name', 'payments-api')),
+      name: shape.optional(textField(MAX_NAME), 'The new name', 'payments-api'),
       aliases: v.optional(aliasesField),
     }),
     answers: { ...success(wholeServiceShape, 'The service'), ...refusals(409) },
@@ -157,16 +135,14 @@ export const serviceRoutes: readonly Route[] = [
       return json(await showWhole(call))
     },
   }),
-  rest({
-    method: 'POST',
-    path: '/api/services/:id/merge',
+  rest('POST /api/services/:id/merge', {
     summary: 'Merge a service into another service',
     description:
       'Moves all records to the other service. Later events with the name of this service will belong to the other service. This cannot be undone.',
     scope: 'write',
     takesKey: true,
     body: v.object({
-      into: described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining service', EXAMPLE_ID),
+      into: shape.described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining service', shape.EXAMPLE_ID),
     }),
     answers: { ...success(wholeServiceShape, 'The remaining service'), ...refusals(409, 422) },
     handle: async (call) => {

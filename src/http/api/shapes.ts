@@ -1,58 +1,20 @@
-/** Schemas shared by many responses, such as times, IDs and lists. */
+/** Builds the schemas of requests and responses. A schema validates, and its descriptions become the documentation. */
 import * as v from 'valibot'
 import { SOURCES } from '../../domain/event/event.ts'
 import { formatInstant } from '../../domain/instant.ts'
-import { type Listed, type Page, pageLinks, totalPages } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import type { ListQuery } from '../../store/read.ts'
-import { originOf } from '../middleware/header.ts'
-import { MEANINGS } from '../middleware/problem.ts'
-import { pageOf } from '../middleware/query.ts'
-import { json, type Reply } from '../middleware/reply.ts'
-import type { Answers, Call, Schema } from '../route.ts'
+import type { Schema } from '../route.ts'
 
 /** The UUID used in examples. */
 export const EXAMPLE_ID = '01997b3e-5c1a-7d20-9f4e-3a8c6b2d1e05'
 
-/** Schemas of common values: a UUID, a time in ISO 8601 UTC, a count, a map of strings. */
-export const uuidShape = v.pipe(v.string(), v.uuid(), v.metadata({ examples: [EXAMPLE_ID] }))
-export const instantShape = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ examples: ['2026-11-20T09:33:00.000Z'] }))
-export const countShape = v.pipe(v.number(), v.integer(), v.minValue(0))
-export const textsShape = v.record(v.string(), v.string())
-
-/** Fields that many records have in common. */
-export const idShape = described(uuidShape, 'The UUID of the record')
-export const severityShape = described(v.picklist(SEVERITIES), 'The severity')
-export const sourceShape = described(v.picklist(SOURCES), 'The webhook that received the data')
-export const reasonsShape = described(
-  v.array(
-    v.object({
-      code: described(v.string(), 'A machine-readable code', 'during'),
-      text: described(v.string(), 'A human-readable explanation', 'first seen while the change was in progress'),
-    }),
-  ),
-  'The reasons for the score',
-)
-export const bySeverityShape = v.object({
-  critical: described(countShape, 'Number with this severity', 2),
-  error: described(countShape, 'Number with this severity', 1),
-  warning: described(countShape, 'Number with this severity', 0),
-  info: described(countShape, 'Number with this severity', 0),
-})
-
-const paginationShape = v.object({
-  page: described(countShape, 'The number of this page', 1),
-  limit: described(countShape, 'Records per page', 50),
-  total: described(countShape, 'The number of records on all pages', 1),
-  totalPages: described(countShape, 'Number of pages', 1),
-})
-
-/** Adds a description and examples to a schema. */
+/** Adds a description and examples to a schema. Returns the schema unchanged if there is no description. */
 export function described<Described extends Schema>(
   schema: Described,
-  description: string,
+  description?: string,
   ...examples: unknown[]
 ): Described {
+  if (description === undefined) return schema
   const metadata = v.metadata(examples.length > 0 ? { description, examples } : { description })
   // Metadata must precede any transformation. Otherwise, the metadata would describe the output instead of the input.
   const [first, ...rest] = ('pipe' in schema ? schema.pipe : [schema]) as [
@@ -62,47 +24,82 @@ export function described<Described extends Schema>(
   return v.pipe(first, metadata as v.PipeItem<unknown, unknown, never>, ...rest) as unknown as Described
 }
 
-/** The schema of a list response. */
-export function listShape<Item extends Schema>(item: Item) {
-  return v.object({
-    data: described(v.array(item), 'The records of this page'),
-    pagination: described(paginationShape, 'The position of this page'),
-  })
+type Description = [description?: string, ...examples: unknown[]]
+
+const UUID = v.pipe(v.string(), v.uuid(), v.metadata({ examples: [EXAMPLE_ID] }))
+const INSTANT = v.pipe(v.string(), v.isoTimestamp(), v.metadata({ examples: ['2026-11-20T09:33:00.000Z'] }))
+const COUNT = v.pipe(v.number(), v.integer(), v.minValue(0))
+const TEXTS = v.record(v.string(), v.string())
+
+/** Schemas of common values, each with an optional description and examples. `instant`: a time in ISO 8601 UTC. */
+export const text = (...description: Description) => described(v.string(), ...description)
+export const flag = (...description: Description) => described(v.boolean(), ...description)
+export const count = (...description: Description) => described(COUNT, ...description)
+export const uuid = (...description: Description) => described(UUID, ...description)
+export const instant = (...description: Description) => described(INSTANT, ...description)
+export const texts = (...description: Description) => described(TEXTS, ...description)
+
+/** Returns the schema of one of the given words. */
+export function choice<const Words extends readonly string[]>(words: Words, ...description: Description) {
+  return described(v.picklist(words), ...description)
 }
 
-/** Documents a successful response. */
-export function success(body: Schema, description: string, status: 200 | 201 = 200): Answers {
-  return { [status]: { description, body } }
+/** Returns the schema of a value or null. */
+export function nullable<Item extends Schema>(item: Item, ...description: Description) {
+  return described(v.nullable(item), ...description)
 }
 
-/** Documents error responses that are not implied by the token, the parameters or the body. */
-export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
-  return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
+/** Returns the schema of a field that can be omitted. */
+export function optional<Item extends Schema>(item: Item, ...description: Description) {
+  return v.optional(described(item, ...description))
 }
 
-/** Returns a response with one page of the records selected by the query. */
-export async function answerPage<Filter extends Parameters<typeof pageOf>[0], Item>(
-  call: Call<Filter, unknown>,
-  list: ListQuery<Filter, Item>,
-  show: (item: Item) => unknown,
-): Promise<Reply> {
-  const page = pageOf(call.query)
-  const listed = await call.store.read(list, call.identity.organizationId, call.query, page)
-  return answerList(call, page, listed, show)
+/** Returns the schema of a list. */
+export function list<Item extends Schema>(item: Item, ...description: Description) {
+  return described(v.array(item), ...description)
 }
 
-/** Returns a list response with a Link header. */
-export function answerList<Item>(
-  { c, server }: Call<unknown, unknown>,
-  page: Page,
-  listed: Listed<Item>,
-  show: (item: Item) => unknown,
-): Reply {
-  const { total, items } = listed
-  const [, query = ''] = c.req.url.split('?', 2)
-  const link = pageLinks(originOf(c, server) + c.req.path, query, page, total)
-  const pagination = { page: page.page, limit: page.limit, total, totalPages: totalPages(total, page) }
-  return json({ data: items.map(show), pagination }, 200, { link })
+/** Returns the schema of an object with these fields. */
+export function object<Entries extends v.ObjectEntries>(entries: Entries, ...description: Description) {
+  return described(v.object(entries), ...description)
+}
+
+/** Returns the schema of a list of objects with these fields. */
+export function objects<Entries extends v.ObjectEntries>(entries: Entries, ...description: Description) {
+  return list(v.object(entries), ...description)
+}
+
+/** Fields that many records have in common. */
+export const id = uuid('The UUID of the record')
+export const severity = choice(SEVERITIES, 'The severity')
+export const source = choice(SOURCES, 'The webhook that received the data')
+export const reasons = objects(
+  {
+    code: text('A machine-readable code', 'during'),
+    text: text('A human-readable explanation', 'first seen while the change was in progress'),
+  },
+  'The reasons for the score',
+)
+export const bySeverity = v.object({
+  critical: count('Number with this severity', 2),
+  error: count('Number with this severity', 1),
+  warning: count('Number with this severity', 0),
+  info: count('Number with this severity', 0),
+})
+
+const pagination = object(
+  {
+    page: count('The number of this page', 1),
+    limit: count('Records per page', 50),
+    total: count('The number of records on all pages', 1),
+    totalPages: count('Number of pages', 1),
+  },
+  'The position of this page',
+)
+
+/** Returns the schema of a list response. */
+export function page<Item extends Schema>(item: Item) {
+  return v.object({ data: list(item, 'The records of this page'), pagination })
 }
 
 /** The fields of a record before conversion. Times are Unix times in milliseconds. */

@@ -16,17 +16,8 @@ import { required } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Call, change, type HandlerParts, type Route, rest } from '../route.ts'
-import {
-  answerList,
-  countShape,
-  described,
-  idShape,
-  instantShape,
-  listShape,
-  refusals,
-  shower,
-  success,
-} from './shapes.ts'
+import { answerList, refusals, success } from './answers.ts'
+import * as shape from './shapes.ts'
 
 const PATH = '/api/silences'
 const MAX_COMMENT = 1_000
@@ -34,13 +25,9 @@ const PREVIEW_SPAN = 30 * 86_400_000
 
 const NAMES = 'A label name, or service, namespace, cluster, source, severity, alertname'
 const matcherShape = v.object({
-  name: described(v.string(), NAMES, 'service'),
-  op: described(v.picklist(OPERATORS), 'The operator: equal, not equal, matches, or does not match', '='),
-  value: described(
-    v.string(),
-    'The value; for =~ and !~, a regular expression that must match the whole value',
-    'checkout',
-  ),
+  name: shape.text(NAMES, 'service'),
+  op: shape.choice(OPERATORS, 'The operator: equal, not equal, matches, or does not match', '='),
+  value: shape.text('The value; for =~ and !~, a regular expression that must match the whole value', 'checkout'),
 })
 const SCHEDULE = {
   weekday: 'The day on which the time span starts',
@@ -49,38 +36,37 @@ const SCHEDULE = {
   timeZone: 'The time zone of from and to, including daylight saving time',
 } as const
 const scheduleShape = v.object({
-  weekday: described(v.picklist(WEEKDAYS), SCHEDULE.weekday, 'saturday'),
-  from: described(v.string(), SCHEDULE.from, '22:00'),
-  to: described(v.string(), SCHEDULE.to, '06:00'),
-  timeZone: described(v.string(), SCHEDULE.timeZone, 'Europe/Berlin'),
+  weekday: shape.choice(WEEKDAYS, SCHEDULE.weekday, 'saturday'),
+  from: shape.text(SCHEDULE.from, '22:00'),
+  to: shape.text(SCHEDULE.to, '06:00'),
+  timeZone: shape.text(SCHEDULE.timeZone, 'Europe/Berlin'),
 })
 const WEEKLY = 'A weekly time span within the period; null to silence without interruption'
 
 const silenceShape = v.object({
-  id: idShape,
-  matchers: described(v.array(matcherShape), 'The matchers, all of which must match'),
-  startsAt: described(instantShape, 'When the silence starts'),
-  endsAt: described(instantShape, 'When the silence ends'),
-  schedule: described(v.nullable(scheduleShape), WEEKLY, null),
-  comment: described(v.string(), 'Why the alerts are silenced', 'Upgrade of the payment database'),
-  createdBy: described(v.string(), 'The name of the token that created the silence', 'on call'),
-  createdAt: described(instantShape, 'When the silence was created'),
-  revision: described(
-    countShape,
+  id: shape.id,
+  matchers: shape.list(matcherShape, 'The matchers, all of which must match'),
+  startsAt: shape.instant('When the silence starts'),
+  endsAt: shape.instant('When the silence ends'),
+  schedule: shape.nullable(scheduleShape, WEEKLY, null),
+  comment: shape.text('Why the alerts are silenced', 'Upgrade of the payment database'),
+  createdBy: shape.text('The name of the token that created the silence', 'on call'),
+  createdAt: shape.instant('When the silence was created'),
+  revision: shape.count(
     'The number of changes so far. Send this number with a change, so that a conflicting change is rejected',
     1,
   ),
-  status: described(v.picklist(SILENCE_STATUSES), 'Between its weekly spans, a silence is pending'),
-  matching: described(countShape, 'The number of firing alerts that are silenced now', 12),
+  status: shape.choice(SILENCE_STATUSES, 'Between its weekly spans, a silence is pending'),
+  matching: shape.count('The number of firing alerts that are silenced now', 12),
 })
 
-const showFields = shower(silenceShape)
+const showFields = shape.shower(silenceShape)
 
 const previewShape = v.object({
-  matching: described(countShape, 'The number of matching alerts that are firing now', 12),
-  matchingLast30Days: described(countShape, 'The number of matching alerts from the last 30 days', 340),
-  warning: described(
-    v.nullable(v.string()),
+  matching: shape.count('The number of matching alerts that are firing now', 12),
+  matchingLast30Days: shape.count('The number of matching alerts from the last 30 days', 340),
+  warning: shape.nullable(
+    v.string(),
     'A probable mistake in the matchers; null if none was found',
     null,
     'these matchers match no alert from the last 30 days; check the names and values',
@@ -89,9 +75,9 @@ const previewShape = v.object({
 
 const matcherField = v.object(
   {
-    name: described(textField(MAX_NAME), NAMES, 'service'),
-    op: described(wordParameter(OPERATORS), 'The operator: equal, not equal, matches, or does not match', '='),
-    value: described(
+    name: shape.described(textField(MAX_NAME), NAMES, 'service'),
+    op: shape.described(wordParameter(OPERATORS), 'The operator: equal, not equal, matches, or does not match', '='),
+    value: shape.described(
       v.pipe(v.string('expected a string'), v.maxLength(MAX_VALUE, `too long; at most ${MAX_VALUE} characters`)),
       'The value; for =~ and !~, a regular expression (RE2) that must match the whole value',
       'checkout',
@@ -101,44 +87,43 @@ const matcherField = v.object(
 )
 const scheduleField = v.object(
   {
-    weekday: described(wordParameter(WEEKDAYS), SCHEDULE.weekday, 'saturday'),
-    from: described(textField(5), SCHEDULE.from, '22:00'),
-    to: described(textField(5), SCHEDULE.to, '06:00'),
-    timeZone: described(textField(100), SCHEDULE.timeZone, 'Europe/Berlin'),
+    weekday: shape.described(wordParameter(WEEKDAYS), SCHEDULE.weekday, 'saturday'),
+    from: shape.described(textField(5), SCHEDULE.from, '22:00'),
+    to: shape.described(textField(5), SCHEDULE.to, '06:00'),
+    timeZone: shape.described(textField(100), SCHEDULE.timeZone, 'Europe/Berlin'),
   },
   'expected an object with weekday, from, to and timeZone',
 )
 const fields = {
-  matchers: described(v.array(matcherField, 'expected a list of matchers'), 'The matchers, all of which must match'),
-  startsAt: v.optional(described(instantField, 'When the silence starts; now if omitted', '2036-11-20T22:00:00Z')),
-  endsAt: described(instantField, 'When the silence ends; every silence has an end', '2036-11-21T02:00:00Z'),
-  schedule: v.optional(described(v.nullable(scheduleField), WEEKLY, null)),
-  comment: described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
+  matchers: shape.described(
+    v.array(matcherField, 'expected a list of matchers'),
+    'The matchers, all of which must match',
+  ),
+  startsAt: shape.optional(instantField, 'When the silence starts; now if omitted', '2036-11-20T22:00:00Z'),
+  endsAt: shape.described(instantField, 'When the silence ends; every silence has an end', '2036-11-21T02:00:00Z'),
+  schedule: shape.optional(v.nullable(scheduleField), WEEKLY, null),
+  comment: shape.described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
 }
 
 export const newSilenceBody = v.object(fields)
 export const silenceChangeBody = v.object({
   ...v.partial(newSilenceBody).entries,
-  revision: v.optional(
-    described(
-      v.pipe(v.number('expected a number'), v.integer('expected a whole number')),
-      'The revision that your change is based on. If the silence has changed since then, the response is 409',
-      1,
-    ),
+  revision: shape.optional(
+    v.pipe(v.number('expected a number'), v.integer('expected a whole number')),
+    'The revision that your change is based on. If the silence has changed since then, the response is 409',
+    1,
   ),
 })
 
 export const silenceRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: PATH,
+  rest(`GET ${PATH}`, {
     summary: 'List silences, newest first',
     scope: 'read',
     query: v.object({
       ...pageParameters,
-      expired: described(flagParameter, '1: only silences that have ended; 0: only silences that have not ended'),
+      expired: shape.described(flagParameter, '1: only silences that have ended; 0: only silences that have not ended'),
     }),
-    answers: success(listShape(silenceShape), 'A page of silences'),
+    answers: success(shape.page(silenceShape), 'A page of silences'),
     handle: async (call) => {
       const { deps, store, identity, query } = call
       const page = pageOf(query)
@@ -146,15 +131,13 @@ export const silenceRoutes: readonly Route[] = [
       return answerList(call, page, listed, (silence) => showSilence(silence, deps.now()))
     },
   }),
-  rest({
-    method: 'POST',
-    path: PATH,
+  rest(`POST ${PATH}`, {
     summary: 'Silence alerts, or count the matching alerts with ?dryRun=1',
     description:
       'A silenced alert is stored and counted, but it does not open an incident, lower a score or send notifications. If the alert is still firing when the silence ends, incmon opens an incident.',
     scope: 'write',
     takesKey: true,
-    query: v.object({ dryRun: described(flagParameter, '1: create nothing, and count the alerts that match') }),
+    query: v.object({ dryRun: shape.described(flagParameter, '1: create nothing, and count the alerts that match') }),
     body: newSilenceBody,
     answers: {
       ...success(silenceShape, 'The silence, which takes effect immediately', 201),
@@ -170,17 +153,13 @@ export const silenceRoutes: readonly Route[] = [
       return answerSilence({ ...call, id }, 201)
     },
   }),
-  rest({
-    method: 'GET',
-    path: `${PATH}/:id`,
+  rest(`GET ${PATH}/:id`, {
     summary: 'Show a silence',
     scope: 'read',
     answers: success(silenceShape, 'The silence'),
     handle: (call) => answerSilence(call),
   }),
-  rest({
-    method: 'PATCH',
-    path: `${PATH}/:id`,
+  rest(`PATCH ${PATH}/:id`, {
     summary: 'Change a silence that has not ended',
     scope: 'write',
     body: silenceChangeBody,
@@ -191,9 +170,7 @@ export const silenceRoutes: readonly Route[] = [
       return answerSilence(call)
     },
   }),
-  rest({
-    method: 'DELETE',
-    path: `${PATH}/:id`,
+  rest(`DELETE ${PATH}/:id`, {
     summary: 'End a silence now',
     description: 'The silence stays in the list as expired, so that the history shows why an alert opened no incident.',
     scope: 'write',

@@ -5,72 +5,52 @@ import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
-import {
-  answerList,
-  answerPage,
-  countShape,
-  described,
-  idShape,
-  instantShape,
-  instantText,
-  listShape,
-  refusals,
-  shower,
-  sourceShape,
-  success,
-} from './shapes.ts'
+import { answerList, answerPage, refusals, success } from './answers.ts'
+import * as shape from './shapes.ts'
 
 const senderShape = v.object({
-  source: sourceShape,
-  cluster: described(
-    v.string(),
-    'The cluster, from the token or the cluster label; empty if neither is set',
-    'production',
-  ),
-  receiver: described(v.string(), 'The receiver for Alertmanager and Grafana; empty for other senders', 'incmon'),
-  events: described(countShape, 'The number of stored items', 1207),
-  rejections: described(countShape, 'The number of rejected items', 0),
-  lastEventAt: described(v.nullable(instantShape), 'The time of the last stored item; null if no item was stored'),
-  lastRejectionAt: described(
-    v.nullable(instantShape),
+  source: shape.source,
+  cluster: shape.text('The cluster, from the token or the cluster label; empty if neither is set', 'production'),
+  receiver: shape.text('The receiver for Alertmanager and Grafana; empty for other senders', 'incmon'),
+  events: shape.count('The number of stored items', 1207),
+  rejections: shape.count('The number of rejected items', 0),
+  lastEventAt: shape.nullable(shape.instant(), 'The time of the last stored item; null if no item was stored'),
+  lastRejectionAt: shape.nullable(
+    shape.instant(),
     'The time of the last rejected item; null if no item was rejected',
     null,
   ),
-  clockOffsetSeconds: described(
+  clockOffsetSeconds: shape.described(
     v.number(),
     'How many seconds the clock of the sender is ahead of the clock of the server; negative if it is behind. incmon corrects the times of the items',
     0,
   ),
-  lacksCluster: described(v.boolean(), 'Whether the sender specifies no cluster although another sender does', false),
-  eventsByHour: described(
-    v.pipe(v.array(countShape), v.length(24)),
+  lacksCluster: shape.flag('Whether the sender specifies no cluster although another sender does', false),
+  eventsByHour: shape.described(
+    v.pipe(v.array(shape.count()), v.length(24)),
     'The number of stored items in each of the last 24 hours (UTC), oldest first; the last is the current hour',
     Array.from({ length: 24 }, (_, hour) => hour * 2),
   ),
-  deliveryInterval: described(
-    v.nullable(countShape),
+  deliveryInterval: shape.nullable(
+    shape.count(),
     'The usual time in seconds between two deliveries of the same alerts; null if it is not known',
     30,
   ),
-  heartbeat: described(
-    v.nullable(
-      v.object({
-        lastAt: described(instantShape, 'When the last heartbeat arrived'),
-        silent: described(v.boolean(), 'Whether the heartbeat is overdue', false),
-      }),
-    ),
+  heartbeat: shape.nullable(
+    v.object({
+      lastAt: shape.instant('When the last heartbeat arrived'),
+      silent: shape.flag('Whether the heartbeat is overdue', false),
+    }),
     'The state of the heartbeat alert; null if none was ever sent',
   ),
 })
 
 export const sourceRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/sources',
+  rest('GET /api/sources', {
     summary: 'List senders, most recent first',
     scope: 'read',
     query: v.object(pageParameters),
-    answers: success(listShape(senderShape), 'A page of senders'),
+    answers: success(shape.page(senderShape), 'A page of senders'),
     handle: async (call) => {
       const { store, identity, query } = call
       const page = pageOf(query)
@@ -90,41 +70,38 @@ function showSender(now: number) {
     const { clockOffset, lacksCluster } = sender
     return {
       ...{ source, cluster, receiver, events, rejections },
-      lastEventAt: instantText(lastEventAt),
-      lastRejectionAt: instantText(lastRejectionAt),
+      lastEventAt: shape.instantText(lastEventAt),
+      lastRejectionAt: shape.instantText(lastRejectionAt),
       clockOffsetSeconds: Math.round(clockOffset / 1000),
       lacksCluster,
       eventsByHour: [...hoursUntil(sender.hours, now)],
       deliveryInterval: sender.interval === null ? null : Math.round(sender.interval / 1000),
-      heartbeat: heartbeat && { lastAt: instantText(heartbeat.lastAt), silent: heartbeat.silent },
+      heartbeat: heartbeat && { lastAt: shape.instantText(heartbeat.lastAt), silent: heartbeat.silent },
     }
   }
 }
 
 const rejectionShape = v.object({
-  id: idShape,
-  source: sourceShape,
-  index: described(countShape, 'The index of the item in the request, starting at 0', 1),
-  error: described(v.string(), 'The error', 'labels: expected object'),
-  payload: described(
-    v.string(),
+  id: shape.id,
+  source: shape.source,
+  index: shape.count('The index of the item in the request, starting at 0', 1),
+  error: shape.text('The error', 'labels: expected object'),
+  payload: shape.text(
     'The item as received, with secrets replaced, truncated to 64 kB',
     '{"status":"firing","labels":"none"}',
   ),
-  receivedAt: described(instantShape, 'When the item arrived'),
+  receivedAt: shape.instant('When the item arrived'),
 })
 
-const showRejection = shower(rejectionShape)
+const showRejection = shape.shower(rejectionShape)
 
 export const rejectionRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/rejections',
+  rest('GET /api/rejections', {
     summary: 'List rejected items, newest first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, source: sourceParameter }),
     answers: {
-      ...success(listShape(rejectionShape), 'A page of rejected items, each with its error'),
+      ...success(shape.page(rejectionShape), 'A page of rejected items, each with its error'),
       ...refusals(503),
     },
     handle: (call) => answerPage(call, listRejections, showRejection),

@@ -8,34 +8,34 @@ import { instantField, optionalTextField, textField } from '../middleware/body.t
 import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
-import { answerList, described, idShape, instantShape, listShape, shower, success } from './shapes.ts'
+import { answerList, success } from './answers.ts'
+import * as shape from './shapes.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
 
 const tokenShape = v.object({
-  id: idShape,
-  name: described(v.string(), 'The name of the token; timelines show it as the actor', 'alertmanager'),
-  scopes: described(v.array(v.picklist(SCOPES)), 'The permissions', ['ingest']),
-  cluster: described(
-    v.string(),
+  id: shape.id,
+  name: shape.text('The name of the token; timelines show it as the actor', 'alertmanager'),
+  scopes: shape.list(v.picklist(SCOPES), 'The permissions', ['ingest']),
+  cluster: shape.text(
     'The cluster of everything sent with this token; if empty, the labels determine the cluster',
     'production',
   ),
-  createdAt: described(instantShape, 'When the token was created'),
-  expiresAt: described(v.nullable(instantShape), 'When the token expires; null: never', null),
-  revokedAt: described(v.nullable(instantShape), 'When the token was revoked; null if it was not revoked', null),
-  lastUsedAt: described(
-    v.nullable(instantShape),
+  createdAt: shape.instant('When the token was created'),
+  expiresAt: shape.nullable(shape.instant(), 'When the token expires; null: never', null),
+  revokedAt: shape.nullable(shape.instant(), 'When the token was revoked; null if it was not revoked', null),
+  lastUsedAt: shape.nullable(
+    shape.instant(),
     'When the token was last used, rounded to the minute; null before the first use',
   ),
 })
 
-const showToken = shower(tokenShape)
+const showToken = shape.shower(tokenShape)
 
 const createdShape = v.object({
-  id: idShape,
-  token: described(v.string(), 'The secret; only its hash is stored', `incmon_${'x'.repeat(43)}`),
+  id: shape.id,
+  token: shape.text('The secret; only its hash is stored', `incmon_${'x'.repeat(43)}`),
 })
 
 const scopesField = v.pipe(
@@ -46,31 +46,29 @@ const scopesField = v.pipe(
 
 /** The fields of a new token, used by the API and the settings pages. */
 export const newTokenBody = v.object({
-  name: described(textField(MAX_NAME), 'The name of the token; timelines show it as the actor', 'alertmanager'),
-  scopes: described(scopesField, 'The permissions', ['ingest']),
-  cluster: v.optional(
-    described(optionalTextField(MAX_CLUSTER), 'The cluster of everything sent with this token', 'production'),
+  name: shape.described(textField(MAX_NAME), 'The name of the token; timelines show it as the actor', 'alertmanager'),
+  scopes: shape.described(scopesField, 'The permissions', ['ingest']),
+  cluster: shape.optional(
+    optionalTextField(MAX_CLUSTER),
+    'The cluster of everything sent with this token',
+    'production',
   ),
-  expiresAt: v.optional(described(v.nullable(instantField), 'When the token expires; null: never', null)),
+  expiresAt: shape.optional(v.nullable(instantField), 'When the token expires; null: never', null),
 })
 
 export const tokenRoutes: readonly Route[] = [
-  rest({
-    method: 'GET',
-    path: '/api/tokens',
+  rest('GET /api/tokens', {
     summary: 'List tokens, newest first, including revoked tokens',
     scope: 'admin',
     query: v.object(pageParameters),
-    answers: success(listShape(tokenShape), 'A page of tokens without their secrets'),
+    answers: success(shape.page(tokenShape), 'A page of tokens without their secrets'),
     handle: async (call) => {
       const { store, identity, query } = call
       const page = pageOf(query)
       return answerList(call, page, await store.read(listTokens, identity.organizationId, page), showToken)
     },
   }),
-  rest({
-    method: 'POST',
-    path: '/api/tokens',
+  rest('POST /api/tokens', {
     summary: 'Create a token',
     scope: 'admin',
     body: newTokenBody,
@@ -81,9 +79,7 @@ export const tokenRoutes: readonly Route[] = [
       return json(await store.run(createToken, { ...body, scopes, organizationId: identity.organizationId }), 201)
     },
   }),
-  rest({
-    method: 'DELETE',
-    path: '/api/tokens/:id',
+  rest('DELETE /api/tokens/:id', {
     summary: 'Revoke a token',
     scope: 'admin',
     answers: { 204: { description: 'The token is revoked; repeating the request changes nothing', body: null } },

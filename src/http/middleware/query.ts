@@ -6,7 +6,7 @@ import { SOURCES } from '../../domain/event/event.ts'
 import { parseBound } from '../../domain/instant.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { described } from '../api/shapes.ts'
+import { optional } from '../api/shapes.ts'
 
 /** `page` and `limit`, accepted by every list. */
 export const pageParameters = {
@@ -23,12 +23,10 @@ export function pageOf(query: { readonly page?: number | undefined; readonly lim
 export const timeParameters = { from: v.optional(timeParameter('from')), to: v.optional(timeParameter('to')) }
 
 /** A UUID. The record does not have to exist. */
-export const idParameter = v.optional(
-  described(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only records of this service'),
-)
+export const idParameter = optional(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only records of this service')
 /** Filters by severity and by source. */
-export const severityParameter = v.optional(described(wordParameter(SEVERITIES), 'Only records with this severity'))
-export const sourceParameter = v.optional(described(wordParameter(SOURCES), 'Only records from this source'))
+export const severityParameter = optional(wordParameter(SEVERITIES), 'Only records with this severity')
+export const sourceParameter = optional(wordParameter(SOURCES), 'Only records from this source')
 
 /** Accepts `1`, `true`, `0` and `false`. */
 export const flagParameter = v.optional(

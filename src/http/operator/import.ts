@@ -40,9 +40,7 @@ type Tally = { events: number; known: number; heartbeats: number; readonly rejec
  * Stores entries. The entries must be sorted by time of receipt, even across the requests of an import. After the
  * request with `last`, the rules are applied up to the present, unless a server is running.
  */
-export const importRoute = operator({
-  method: 'POST',
-  path: '/operator/imports',
+export const importRoute = operator('POST /operator/imports', {
   limit: LIMIT,
   body: v.object({
     entries: v.pipe(v.array(entryField), v.maxLength(MAX_ENTRIES, `too many; at most ${MAX_ENTRIES}`)),

@@ -15,9 +15,7 @@ const PAUSE_MS = 5
  * Returns JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, then `{ done
  * }`. Pruning stops when the client closes the connection; records already deleted stay deleted.
  */
-export const pruneRoute = operator({
-  method: 'POST',
-  path: PATH,
+export const pruneRoute = operator(`POST ${PATH}`, {
   body: v.object({
     organizationId: v.optional(v.pipe(v.string(), v.uuid('expected a UUID'))),
     dryRun: v.optional(v.boolean('expected true or false'), false),

@@ -25,20 +25,14 @@ const FREE: Plan = 'Free'
 
 /** Operator routes. These routes exist only on the Unix socket and within the program. */
 export const operatorRoutes = [
-  operator({
-    method: 'GET',
-    path: PATH,
+  operator(`GET ${PATH}`, {
     handle: async ({ store }) => json((await store.read(listOrganizations)).map(showTenant)),
   }),
-  operator({
-    method: 'POST',
-    path: PATH,
+  operator(`POST ${PATH}`, {
     body: v.object({ name: textField(MAX_NAME), plan: v.optional(wordParameter(PLANS), FREE) }),
     handle: async ({ store, body }) => json(showTenant(await store.run(createOrganization, body)), 201),
   }),
-  operator({
-    method: 'PATCH',
-    path: `${PATH}/:id`,
+  operator(`PATCH ${PATH}/:id`, {
     body: v.object({ name: v.optional(textField(MAX_NAME)), plan: v.optional(wordParameter(PLANS)) }),
     handle: async ({ store, id, body }) => {
       const found = (await store.read(listOrganizations)).find((one) => one.id === id)
@@ -47,27 +41,21 @@ export const operatorRoutes = [
     },
   }),
   // Commands compare this version with their own.
-  operator({
-    method: 'GET',
-    path: '/operator/server',
+  operator('GET /operator/server', {
     handle: ({ store, server }) =>
       json({
         ...{ program: 'incmon', version: programVersion(), database: store.file, listening: server.listening() },
         refusedSenders: server.wrongTokens.senders(),
       }),
   }),
-  operator({
-    method: 'POST',
-    path: '/operator/setup-links',
+  operator('POST /operator/setup-links', {
     handle: async ({ c, store }) => {
       const { organizationId } = await operatorIdentity(c, store)
       return json(await store.run(createSetupLink, organizationId), 201)
     },
   }),
   // Imports silences from the output of `amtool silence query -o json`. Importing a silence again changes nothing.
-  operator({
-    method: 'POST',
-    path: '/operator/silences',
+  operator('POST /operator/silences', {
     body: v.object({ silences: v.array(v.unknown(), 'expected a list of silences') }),
     handle: async ({ c, deps, store, body }) => {
       const { organizationId } = await operatorIdentity(c, store)
@@ -77,9 +65,7 @@ export const operatorRoutes = [
   }),
   // Each of these routes looks up records and returns `[{ id, number, organization: { id, name } }]`.
   ...(['incidents', 'alerts', 'silences'] as const).map((table) =>
-    operator({
-      method: 'GET',
-      path: `/operator/${table}/:id`,
+    operator(`GET /operator/${table}/:id`, {
       handle: async ({ store, id }) => json(await store.read(findIdMatches, table, id)),
     }),
   ),

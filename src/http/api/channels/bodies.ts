@@ -11,7 +11,7 @@ import { listServices } from '../../../store/service/services.ts'
 import { textField } from '../../middleware/body.ts'
 import { wordParameter } from '../../middleware/query.ts'
 import type { HandlerParts } from '../../route.ts'
-import { described } from '../shapes.ts'
+import * as shape from '../shapes.ts'
 
 const MAX_NAME = 100
 const MAX_TARGET = 2_000
@@ -22,42 +22,38 @@ const URL_TEXT =
   'The URL: an incoming webhook of Slack, Mattermost, Rocket.Chat, Discord or Teams, https://ntfy.sh/TOPIC, or https://api.telegram.org/botTOKEN/sendMessage?chat_id=CHAT. The URL is not shown again'
 
 const names = (what: string, example: string) =>
-  v.optional(
-    described(v.pipe(v.array(textField(253)), v.maxLength(MAX_NAMES, `at most ${MAX_NAMES}`)), what, [example]),
-  )
+  shape.optional(v.pipe(v.array(textField(253)), v.maxLength(MAX_NAMES, `at most ${MAX_NAMES}`)), what, [example])
 const quietHours = v.object(
   {
-    from: described(textField(5), 'The time of day at which quiet hours start', '22:00'),
-    to: described(
+    from: shape.described(textField(5), 'The time of day at which quiet hours start', '22:00'),
+    to: shape.described(
       textField(5),
       'The time of day at which quiet hours end. If this time is not later than from, quiet hours end on the next day',
       '07:00',
     ),
-    timeZone: described(textField(100), 'The time zone of from and to', 'Europe/Berlin'),
-    weekdays: v.optional(
-      described(v.array(wordParameter(WEEKDAYS)), 'The days on which quiet hours start; every day if omitted', [
-        'saturday',
-      ]),
+    timeZone: shape.described(textField(100), 'The time zone of from and to', 'Europe/Berlin'),
+    weekdays: shape.optional(
+      v.array(wordParameter(WEEKDAYS)),
+      'The days on which quiet hours start; every day if omitted',
+      ['saturday'],
     ),
   },
   'expected an object with from, to and timeZone',
 )
 const rule = v.object(
   {
-    events: v.optional(
-      described(v.array(wordParameter(NOTIFICATION_KINDS)), 'The incident events to report; all if omitted', [
-        'opened',
-      ]),
+    events: shape.optional(
+      v.array(wordParameter(NOTIFICATION_KINDS)),
+      'The incident events to report; all if omitted',
+      ['opened'],
     ),
-    minSeverity: v.optional(described(wordParameter(SEVERITIES), 'Only incidents of this severity or worse', 'error')),
+    minSeverity: shape.optional(wordParameter(SEVERITIES), 'Only incidents of this severity or worse', 'error'),
     services: names('Names or IDs of services; all if omitted', 'checkout'),
     namespaces: names('Namespaces; all if omitted', 'shop'),
-    quietHours: v.optional(
-      described(
-        v.nullable(quietHours),
-        'During quiet hours, messages are held back. They are sent as one message when quiet hours end',
-        null,
-      ),
+    quietHours: shape.optional(
+      v.nullable(quietHours),
+      'During quiet hours, messages are held back. They are sent as one message when quiet hours end',
+      null,
     ),
   },
   'expected an object',
@@ -66,17 +62,15 @@ const rulesField = v.pipe(v.array(rule, 'expected a list of rules'), v.maxLength
 const minutes = (what: string, example: number) => {
   const message = 'expected a whole number of minutes from 0 to 10080'
   const field = v.pipe(v.number(message), v.integer(message), v.minValue(0, message), v.maxValue(10_080, message))
-  return v.optional(described(field, what, example))
+  return shape.optional(field, what, example)
 }
 const settings = {
-  rules: v.optional(
-    described(
-      rulesField,
-      'A channel receives a notification if any of its rules matches. A channel without rules receives all notifications',
-      [],
-    ),
+  rules: shape.optional(
+    rulesField,
+    'A channel receives a notification if any of its rules matches. A channel without rules receives all notifications',
+    [],
   ),
-  timeZone: v.optional(described(textField(100), 'The time zone for times in messages', 'Europe/Berlin')),
+  timeZone: shape.optional(textField(100), 'The time zone for times in messages', 'Europe/Berlin'),
   remindAfter: minutes('Minutes until the first reminder about an unacknowledged incident; 0: never', 10),
   remindEvery: minutes('Minutes between further reminders; 0: never', 30),
   escalateAfter: minutes(
@@ -84,19 +78,17 @@ const settings = {
     0,
   ),
 }
-const nameField = (example: string) => described(textField(MAX_NAME), 'A unique name', example)
-const urlField = v.optional(described(textField(MAX_TARGET), URL_TEXT, 'https://hooks.slack.com/services/T0/B0/x'))
-const toField = v.optional(
-  described(
-    textField(MAX_TARGET),
-    'For mail channels: up to 20 email addresses, separated by commas',
-    'team@example.com',
-  ),
+const nameField = (example: string) => shape.described(textField(MAX_NAME), 'A unique name', example)
+const urlField = shape.optional(textField(MAX_TARGET), URL_TEXT, 'https://hooks.slack.com/services/T0/B0/x')
+const toField = shape.optional(
+  textField(MAX_TARGET),
+  'For mail channels: up to 20 email addresses, separated by commas',
+  'team@example.com',
 )
 
 export const newChannelBody = v.object({
   name: nameField('on-call'),
-  kind: described(wordParameter(CHANNEL_KINDS), 'The kind of receiver', 'slack'),
+  kind: shape.described(wordParameter(CHANNEL_KINDS), 'The kind of receiver', 'slack'),
   url: urlField,
   to: toField,
   ...settings,
@@ -105,7 +97,7 @@ export const channelChangeBody = v.object({
   name: v.optional(nameField('night shift')),
   url: urlField,
   to: toField,
-  enabled: v.optional(described(v.boolean('expected true or false'), 'Whether the channel sends messages', true)),
+  enabled: shape.optional(v.boolean('expected true or false'), 'Whether the channel sends messages', true),
   ...settings,
 })
 

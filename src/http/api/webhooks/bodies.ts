@@ -10,83 +10,78 @@ import { parseBody, parseInSteps } from '../../../intake/json.ts'
 import { adviseWebhook } from '../../../intake/recognize.ts'
 import { redact, redactRaw } from '../../../intake/redact.ts'
 import type { Schema } from '../../route.ts'
-import { described } from '../shapes.ts'
-
-const text = v.string()
-const texts = v.record(v.string(), v.string())
+import * as shape from '../shapes.ts'
 
 const clusterBody = v.looseObject({
-  namespace: v.optional(described(text, 'The namespace of the object; nodes have none', 'shop')),
-  podName: described(text, 'The name of the object; involvedObject.name is also accepted', 'checkout-6f8d7b9c5-x2kqp'),
-  involvedObjectKind: v.optional(described(text, 'The kind of the object; the default is Pod', 'Pod')),
-  reason: v.optional(described(text, 'The Kubernetes reason; a reason or a message is required', 'BackOff')),
-  message: v.optional(
-    described(text, 'The Kubernetes message', 'Back-off restarting failed container checkout in pod checkout'),
+  namespace: shape.optional(v.string(), 'The namespace of the object; nodes have none', 'shop'),
+  podName: shape.text('The name of the object; involvedObject.name is also accepted', 'checkout-6f8d7b9c5-x2kqp'),
+  involvedObjectKind: shape.optional(v.string(), 'The kind of the object; the default is Pod', 'Pod'),
+  reason: shape.optional(v.string(), 'The Kubernetes reason; a reason or a message is required', 'BackOff'),
+  message: shape.optional(
+    v.string(),
+    'The Kubernetes message',
+    'Back-off restarting failed container checkout in pod checkout',
   ),
-  count: v.optional(described(v.number(), 'How often the event has occurred, as counted by Kubernetes', 6)),
-  nodeName: v.optional(described(text, 'The node of the object', 'worker-2')),
-  firstTime: v.optional(described(text, 'The first occurrence; the default is lastTime')),
-  lastTime: v.optional(described(text, 'The last occurrence; the default is now')),
+  count: shape.optional(v.number(), 'How often the event has occurred, as counted by Kubernetes', 6),
+  nodeName: shape.optional(v.string(), 'The node of the object', 'worker-2'),
+  firstTime: shape.optional(v.string(), 'The first occurrence; the default is lastTime'),
+  lastTime: shape.optional(v.string(), 'The last occurrence; the default is now'),
 })
 
 const alert = v.looseObject({
-  status: v.optional(described(text, 'firing (default) or resolved', 'firing')),
-  labels: described(texts, 'Labels that name the service, the severity and the condition', {
+  status: shape.optional(v.string(), 'firing (default) or resolved', 'firing'),
+  labels: shape.texts('Labels that name the service, the severity and the condition', {
     alertname: 'HighErrorRate',
     namespace: 'shop',
     service: 'checkout',
     severity: 'critical',
   }),
-  annotations: v.optional(
-    described(texts, 'The annotations of the alert; summary is used as the summary of the alert', {
+  annotations: shape.optional(
+    shape.texts(),
+    'The annotations of the alert; summary is used as the summary of the alert',
+    {
       summary: '12 % of requests fail',
-    }),
+    },
   ),
-  startsAt: v.optional(described(text, 'The start, such as 2026-11-20T09:32:30Z; the default is now')),
-  endsAt: v.optional(described(text, 'The end; used only if status is resolved', '0001-01-01T00:00:00Z')),
-  fingerprint: v.optional(described(text, 'The fingerprint of the alert', 'e5a1c9d37b2f4680')),
+  startsAt: shape.optional(v.string(), 'The start, such as 2026-11-20T09:32:30Z; the default is now'),
+  endsAt: shape.optional(v.string(), 'The end; used only if status is resolved', '0001-01-01T00:00:00Z'),
+  fingerprint: shape.optional(v.string(), 'The fingerprint of the alert', 'e5a1c9d37b2f4680'),
 })
 
 const notificationBody = v.looseObject({
-  version: v.optional(described(text, 'The version of the format', '4')),
-  groupKey: v.optional(
-    described(
-      text,
-      'The group of the alerts; incmon learns how often the group is sent',
-      '{}:{alertname="HighErrorRate"}',
-    ),
+  version: shape.optional(v.string(), 'The version of the format', '4'),
+  groupKey: shape.optional(
+    v.string(),
+    'The group of the alerts; incmon learns how often the group is sent',
+    '{}:{alertname="HighErrorRate"}',
   ),
-  receiver: v.optional(described(text, 'The receiver, to distinguish senders', 'incmon')),
-  alerts: described(v.array(alert), 'The alerts, at most 20,000'),
+  receiver: shape.optional(v.string(), 'The receiver, to distinguish senders', 'incmon'),
+  alerts: shape.list(alert, 'The alerts, at most 20,000'),
 })
 
 const ciBody = v.looseObject({
-  object_kind: described(text, 'pipeline, or build for a job; other kinds are stored without any effect', 'pipeline'),
-  object_attributes: v.optional(
-    described(
-      v.looseObject({
-        id: v.optional(described(v.number(), 'The number of the pipeline', 4711)),
-        ref: v.optional(described(text, 'The branch or tag', 'main')),
-        sha: v.optional(described(text, 'The commit', '9b1c3d5e7f90123456789abcdef0123456789abc')),
-        status: described(text, 'The GitLab status', 'failed'),
-        created_at: v.optional(
-          described(
-            text,
-            'When the pipeline began, such as 2026-11-20 09:28:00 UTC; the default is now minus the duration',
-          ),
-        ),
-        finished_at: v.optional(described(v.nullable(text), 'When the pipeline ended; the default is now')),
-      }),
-      'Required for a pipeline',
-    ),
-  ),
-  project: described(
+  object_kind: shape.text('pipeline, or build for a job; other kinds are stored without any effect', 'pipeline'),
+  object_attributes: shape.optional(
     v.looseObject({
-      path_with_namespace: described(text, 'The path of the project, which determines the service', 'shop/checkout'),
+      id: shape.optional(v.number(), 'The number of the pipeline', 4711),
+      ref: shape.optional(v.string(), 'The branch or tag', 'main'),
+      sha: shape.optional(v.string(), 'The commit', '9b1c3d5e7f90123456789abcdef0123456789abc'),
+      status: shape.text('The GitLab status', 'failed'),
+      created_at: shape.optional(
+        v.string(),
+        'When the pipeline began, such as 2026-11-20 09:28:00 UTC; the default is now minus the duration',
+      ),
+      finished_at: shape.optional(v.nullable(v.string()), 'When the pipeline ended; the default is now'),
+    }),
+    'Required for a pipeline',
+  ),
+  project: shape.described(
+    v.looseObject({
+      path_with_namespace: shape.text('The path of the project, which determines the service', 'shop/checkout'),
     }),
     'The project of the pipeline',
   ),
-  builds: v.optional(described(v.array(v.unknown()), 'The jobs of the pipeline, as GitLab lists them', [])),
+  builds: shape.optional(v.array(v.unknown()), 'The jobs of the pipeline, as GitLab lists them', []),
 })
 
 /** The important fields for each source, with examples. Other fields are stored with the event. */

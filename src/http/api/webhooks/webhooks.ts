@@ -11,81 +11,71 @@ import { idempotencyKeyOf } from '../../middleware/header.ts'
 import { flagParameter, readQuery } from '../../middleware/query.ts'
 import { json, type Reply } from '../../middleware/reply.ts'
 import type { HandlerParts, Route } from '../../route.ts'
-import { countShape, described, success, uuidShape } from '../shapes.ts'
+import { success } from '../answers.ts'
+import * as shape from '../shapes.ts'
 import { isLong, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
 
 /** The maximum number of items in a dry run, which blocks all other requests until its transaction is rolled back. */
 const MAX_TRIED = 1_000
 
 const query = v.object({
-  dryRun: described(
+  dryRun: shape.described(
     flagParameter,
     `If 1, nothing is stored, and the response says what would happen; at most ${MAX_TRIED} items`,
   ),
 })
 
-const rejectedShape = described(
-  v.array(
-    v.object({
-      index: described(countShape, 'The index of the item in the request, starting at 0', 1),
-      error: described(v.string(), 'The error', 'labels: expected object'),
-    }),
-  ),
+const rejectedShape = shape.objects(
+  {
+    index: shape.count('The index of the item in the request, starting at 0', 1),
+    error: shape.text('The error', 'labels: expected object'),
+  },
   'The rejected items, if any',
 )
-const received = described(v.literal(true), 'The request is on disk')
-const idempotencyKey = v.optional(
-  described(
-    v.literal('reused'),
-    'This Idempotency-Key was used with a different body in the last 24 hours. The request was stored as a new one',
-  ),
+const received = shape.described(v.literal(true), 'The request is on disk')
+const idempotencyKey = shape.optional(
+  v.literal('reused'),
+  'This Idempotency-Key was used with a different body in the last 24 hours. The request was stored as a new one',
 )
-const warnings = v.optional(
-  described(
-    v.array(
-      v.object({
-        index: described(countShape, 'The index of the item in the request, starting at 0', 0),
-        warning: described(v.string(), 'The warning', 'status: "fireing" is unknown; the alert is treated as firing'),
-      }),
-    ),
-    'Problems that were ignored in stored items, if any; at most 100',
+const warnings = shape.optional(
+  v.array(
+    v.object({
+      index: shape.count('The index of the item in the request, starting at 0', 0),
+      warning: shape.text('The warning', 'status: "fireing" is unknown; the alert is treated as firing'),
+    }),
   ),
+  'Problems that were ignored in stored items, if any; at most 100',
 )
-const oneShape = {
-  received,
-  eventId: described(uuidShape, 'The event; see GET /api/events/{id}'),
-  idempotencyKey,
-  warnings,
-}
+const oneShape = { received, eventId: shape.uuid('The event; see GET /api/events/{id}'), idempotencyKey, warnings }
 const manyShape = {
   received,
-  eventIds: described(
-    v.array(uuidShape),
+  eventIds: shape.list(
+    shape.uuid(),
     'One event for each stored item, in order. For a repeated item without changes, the ID is that of the existing event.',
   ),
   rejected: v.optional(rejectedShape),
   idempotencyKey,
   warnings,
 }
-const dryRunShape = described(
-  v.object({
-    received: described(v.literal(false), 'Nothing was stored'),
+const dryRunShape = shape.object(
+  {
+    received: shape.described(v.literal(false), 'Nothing was stored'),
     dryRun: v.literal(true),
-    decisions: described(
-      v.array(v.unknown()),
+    decisions: shape.list(
+      v.unknown(),
       'For each item: event, service, alert, health and links, with the rule behind each decision',
       [],
     ),
     rejected: v.optional(rejectedShape),
     warnings,
-  }),
+  },
   'With ?dryRun=1: what would happen to the items',
 )
 
 const ANSWERS: Readonly<Record<Source, v.GenericSchema<unknown, unknown>>> = {
   cluster: v.object(oneShape),
   metrics: v.object(manyShape),
-  dashboard: v.object({ ...manyShape, eventId: described(v.nullable(uuidShape), 'The first event, or null') }),
+  dashboard: v.object({ ...manyShape, eventId: shape.nullable(shape.uuid(), 'The first event, or null') }),
   ci: v.object(oneShape),
 }
 

@@ -1,0 +1,43 @@
+/** Documents the responses of endpoints, and answers with pages of records. */
+import { type Listed, type Page, pageLinks, totalPages } from '../../domain/pagination.ts'
+import type { ListQuery } from '../../store/read.ts'
+import { originOf } from '../middleware/header.ts'
+import { MEANINGS } from '../middleware/problem.ts'
+import { pageOf } from '../middleware/query.ts'
+import { json, type Reply } from '../middleware/reply.ts'
+import type { Answers, Call, Schema } from '../route.ts'
+
+/** Documents a successful response. */
+export function success(body: Schema, description: string, status: 200 | 201 = 200): Answers {
+  return { [status]: { description, body } }
+}
+
+/** Documents error responses that are not implied by the token, the parameters or the body. */
+export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
+  return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
+}
+
+/** Returns a response with one page of the records selected by the query. */
+export async function answerPage<Filter extends Parameters<typeof pageOf>[0], Item>(
+  call: Call<Filter, unknown>,
+  list: ListQuery<Filter, Item>,
+  show: (item: Item) => unknown,
+): Promise<Reply> {
+  const page = pageOf(call.query)
+  const listed = await call.store.read(list, call.identity.organizationId, call.query, page)
+  return answerList(call, page, listed, show)
+}
+
+/** Returns a list response with a Link header. */
+export function answerList<Item>(
+  { c, server }: Call<unknown, unknown>,
+  page: Page,
+  listed: Listed<Item>,
+  show: (item: Item) => unknown,
+): Reply {
+  const { total, items } = listed
+  const [, query = ''] = c.req.url.split('?', 2)
+  const link = pageLinks(originOf(c, server) + c.req.path, query, page, total)
+  const pagination = { page: page.page, limit: page.limit, total, totalPages: totalPages(total, page) }
+  return json({ data: items.map(show), pagination }, 200, { link })
+}
