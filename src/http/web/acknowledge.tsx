@@ -18,21 +18,14 @@ import { redirect, show } from './visit/reply.ts'
 const FIELDS = ['incident', 'channel', 'opening', 'until', 'signature'] as const
 
 export const acknowledgeRoutes: readonly PageRoute[] = [
-  openPage({
-    method: 'GET',
-    path: ACKNOWLEDGE_PATH,
-    handle: (visit) => withLink(visit, visit.query, (found) => showLink(visit, found)),
-  }),
-  openPage({
-    method: 'POST',
-    path: ACKNOWLEDGE_PATH,
-    handle: (visit) =>
-      withLink(visit, visit.form.text, async (found) => {
-        await visit.store.run(acknowledge, found, personOf(visit, found))
-        const query = new URLSearchParams(FIELDS.map((name): [string, string] => [name, visit.form.text(name)]))
-        return redirect(visit, `${ACKNOWLEDGE_PATH}?${query}`)
-      }),
-  }),
+  openPage(`GET ${ACKNOWLEDGE_PATH}`, (visit) => withLink(visit, visit.query, (found) => showLink(visit, found))),
+  openPage(`POST ${ACKNOWLEDGE_PATH}`, (visit) =>
+    withLink(visit, visit.form.text, async (found) => {
+      await visit.store.run(acknowledge, found, personOf(visit, found))
+      const query = new URLSearchParams(FIELDS.map((name): [string, string] => [name, visit.form.text(name)]))
+      return redirect(visit, `${ACKNOWLEDGE_PATH}?${query}`)
+    }),
+  ),
 ]
 
 /** Returns the result of `answer` if the link is valid. Otherwise, returns a page that says what to do. */

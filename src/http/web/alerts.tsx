@@ -42,9 +42,9 @@ const MAX_ROWS = 40
 const EVENTS = 50
 
 export const alertRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/alerts', scope: 'read', shared: true, handle: showAlerts }),
-  page({ method: 'GET', path: '/alerts/:id', scope: 'read', shared: true, handle: showAlert }),
-  page({ method: 'POST', path: '/alerts/:id/end', scope: 'write', handle: endAlert }),
+  page('GET /alerts', 'read', showAlerts, { shared: true }),
+  page('GET /alerts/:id', 'read', showAlert, { shared: true }),
+  page('POST /alerts/:id/end', 'write', endAlert),
 ]
 
 async function showAlerts(visit: Visit): Promise<Reply> {

@@ -11,13 +11,8 @@ const MAX_SERVICES = 50
 const LATEST = { page: 1, limit: 200 }
 
 export const helpRoutes: readonly PageRoute[] = [
-  page({
-    method: 'GET',
-    path: '/keyboard',
-    scope: 'read',
-    handle: (visit) => show(visit, { title: 'Keyboard', content: <KeyboardPage /> }),
-  }),
-  page({ method: 'GET', path: '/search', scope: 'read', handle: search }),
+  page('GET /keyboard', 'read', (visit) => show(visit, { title: 'Keyboard', content: <KeyboardPage /> })),
+  page('GET /search', 'read', search),
 ]
 
 /**

@@ -28,11 +28,11 @@ const MAX_NOTE = 10_000
 const DAY = 24 * 3_600_000
 
 export const incidentRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/incidents', scope: 'read', shared: true, handle: showIncidents }),
-  page({ method: 'GET', path: '/incidents/:id', scope: 'read', shared: true, handle: showIncident }),
-  page({ method: 'POST', path: '/incidents/:id/status', scope: 'write', handle: moveIncident }),
-  page({ method: 'POST', path: '/incidents/:id/notes', scope: 'write', handle: noteIncident }),
-  page({ method: 'POST', path: '/incidents/:id/verdict', scope: 'write', handle: judgeSuspect }),
+  page('GET /incidents', 'read', showIncidents, { shared: true }),
+  page('GET /incidents/:id', 'read', showIncident, { shared: true }),
+  page('POST /incidents/:id/status', 'write', moveIncident),
+  page('POST /incidents/:id/notes', 'write', noteIncident),
+  page('POST /incidents/:id/verdict', 'write', judgeSuspect),
 ]
 
 const LIMIT = 50

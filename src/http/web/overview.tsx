@@ -45,7 +45,7 @@ const MAX_SILENCED = { page: 1, limit: 500 }
 /** Links to the API for clients that request JSON from `/`. */
 const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health: '/healthz' }
 
-const overview = page({ method: 'GET', path: '/', scope: 'read', shared: true, handle: showOverview })
+const overview = page('GET /', 'read', showOverview, { shared: true })
 
 export const overviewRoutes: readonly PageRoute[] = [
   {

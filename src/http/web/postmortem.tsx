@@ -18,9 +18,9 @@ const PARTS: readonly PartName[] = ['summary', 'customers', 'rootCause', 'wentWe
 const MAX_LENGTH = 65_536
 
 export const postmortemRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/incidents/:id/postmortem', scope: 'read', handle: showPostmortem }),
-  page({ method: 'GET', path: '/incidents/:id/postmortem.md', scope: 'read', handle: showMarkdown }),
-  page({ method: 'POST', path: '/incidents/:id/postmortem', scope: 'write', handle: savePostmortem }),
+  page('GET /incidents/:id/postmortem', 'read', showPostmortem),
+  page('GET /incidents/:id/postmortem.md', 'read', showMarkdown),
+  page('POST /incidents/:id/postmortem', 'write', savePostmortem),
 ]
 
 async function showPostmortem(visit: Visit): Promise<Reply> {

@@ -26,8 +26,8 @@ const MAX_INCIDENTS = 10_000
 const MAX_MARKS = 60
 
 export const reportRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/reports', scope: 'read', shared: true, handle: showReport }),
-  page({ method: 'GET', path: '/reports.csv', scope: 'read', handle: showCsv }),
+  page('GET /reports', 'read', showReport, { shared: true }),
+  page('GET /reports.csv', 'read', showCsv),
 ]
 
 function wanted({ query, now }: Visit) {

@@ -38,4 +38,4 @@ export const PAGES: readonly PageRoute[] = [
 ]
 
 /** Returns the error page for an unknown URL. */
-export const missingPage: PageRoute = openPage({ method: 'GET', path: '*', handle: answerMissing })
+export const missingPage: PageRoute = openPage('GET *', answerMissing)

@@ -47,9 +47,7 @@ const EARLIER = { page: 1, limit: 8 }
 const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
 
-export const serviceRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/services/:id', scope: 'read', shared: true, handle: showService }),
-]
+export const serviceRoutes: readonly PageRoute[] = [page('GET /services/:id', 'read', showService, { shared: true })]
 
 async function showService(visit: Visit): Promise<Reply> {
   const view = await serviceView(visit)

@@ -23,71 +23,46 @@ const YEAR_SECONDS = 31_536_000
 const COOKIES_OFF = 'Your browser did not send the cookie back. Allow cookies for this address, then sign in again.'
 
 export const signInRoutes: readonly PageRoute[] = [
-  openPage({
-    method: 'GET',
-    path: '/sign-in',
-    handle: (visit) => {
-      const to = safePath(visit.query('to') || '/')
-      // If there is still no session right after signing in, the browser rejects cookies.
-      if (visit.visitor === null && visit.query('done') === 'signed-in')
-        return askToken(visit, { to, fault: COOKIES_OFF })
-      return askToken(visit, { to })
-    },
+  openPage('GET /sign-in', (visit) => {
+    const to = safePath(visit.query('to') || '/')
+    // If there is still no session right after signing in, the browser rejects cookies.
+    if (visit.visitor === null && visit.query('done') === 'signed-in')
+      return askToken(visit, { to, fault: COOKIES_OFF })
+    return askToken(visit, { to })
   }),
-  openPage({
-    method: 'POST',
-    path: '/sign-in',
-    handle: async (visit) => {
-      const { store, form, c } = visit
-      const to = safePath(form.text('to') || '/')
-      try {
-        return await enter(visit, await store.run(signIn, form.text('token'), wantedOf(c, visit)), to)
-      } catch (error) {
-        if (!(error instanceof IncmonError) || !['unauthorized', 'forbidden'].includes(error.code)) throw error
-        return askToken(visit, { to, fault: error.message, waiting: form.text('waiting'), person: form.text('person') })
-      }
-    },
+  openPage('POST /sign-in', async (visit) => {
+    const { store, form, c } = visit
+    const to = safePath(form.text('to') || '/')
+    try {
+      return await enter(visit, await store.run(signIn, form.text('token'), wantedOf(c, visit)), to)
+    } catch (error) {
+      if (!(error instanceof IncmonError) || !['unauthorized', 'forbidden'].includes(error.code)) throw error
+      return askToken(visit, { to, fault: error.message, waiting: form.text('waiting'), person: form.text('person') })
+    }
   }),
-  openPage({
-    method: 'GET',
-    path: '/setup',
-    handle: async (visit) => {
-      const secret = visit.query('key')
-      if (!(await visit.store.run(isSetupLink, secret))) return showSpentLink(visit)
-      return show(visit, { title: 'Set up', content: <SetupPage secret={secret} person="" /> })
-    },
+  openPage('GET /setup', async (visit) => {
+    const secret = visit.query('key')
+    if (!(await visit.store.run(isSetupLink, secret))) return showSpentLink(visit)
+    return show(visit, { title: 'Set up', content: <SetupPage secret={secret} person="" /> })
   }),
-  openPage({
-    method: 'POST',
-    path: '/setup',
-    handle: async (visit) => {
-      const { store, form, c } = visit
-      try {
-        return await enter(visit, await store.run(signInWithSetupLink, form.text('key'), wantedOf(c, visit)), '/')
-      } catch (error) {
-        if (!(error instanceof IncmonError) || error.code !== 'unauthorized') throw error
-        return showSpentLink(visit)
-      }
-    },
+  openPage('POST /setup', async (visit) => {
+    const { store, form, c } = visit
+    try {
+      return await enter(visit, await store.run(signInWithSetupLink, form.text('key'), wantedOf(c, visit)), '/')
+    } catch (error) {
+      if (!(error instanceof IncmonError) || error.code !== 'unauthorized') throw error
+      return showSpentLink(visit)
+    }
   }),
-  page({
-    method: 'POST',
-    path: '/sign-out',
-    scope: 'read',
-    handle: async (visit) => {
-      const { c, store, visitor } = visit
-      if (visitor.sessionId !== null) await store.run(endSession, visitor.organizationId, visitor.sessionId)
-      return redirect(visit, '/sign-in', 'signed-out', { 'set-cookie': sessionCookie(c, visit, '', 0) })
-    },
+  page('POST /sign-out', 'read', async (visit) => {
+    const { c, store, visitor } = visit
+    if (visitor.sessionId !== null) await store.run(endSession, visitor.organizationId, visitor.sessionId)
+    return redirect(visit, '/sign-in', 'signed-out', { 'set-cookie': sessionCookie(c, visit, '', 0) })
   }),
-  openPage({
-    method: 'POST',
-    path: '/theme',
-    handle: (visit) => {
-      const theme = choiceOf(visit.form.text('theme'), ['auto', 'light', 'dark'], 'auto')
-      const cookie = `theme=${theme}; ${cookieAttributes(visit.c, visit)}; Max-Age=${YEAR_SECONDS}`
-      return redirect(visit, safePath(visit.form.text('back')), undefined, { 'set-cookie': cookie })
-    },
+  openPage('POST /theme', (visit) => {
+    const theme = choiceOf(visit.form.text('theme'), ['auto', 'light', 'dark'], 'auto')
+    const cookie = `theme=${theme}; ${cookieAttributes(visit.c, visit)}; Max-Age=${YEAR_SECONDS}`
+    return redirect(visit, safePath(visit.form.text('back')), undefined, { 'set-cookie': cookie })
   }),
 ]
 

@@ -29,27 +29,17 @@ const REJECTIONS = { page: 1, limit: 20 }
 const CHANNELS = { page: 1, limit: 100 }
 
 export const sourceRoutes: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/sources', scope: 'read', shared: true, handle: (visit) => showSources(visit, null) }),
-  page({
-    method: 'POST',
-    path: '/sources',
-    scope: 'admin',
-    handle: async (visit) => showSources(visit, await newToken(visit)),
-  }),
-  page({ method: 'GET', path: '/welcome', scope: 'read', handle: (visit) => showWelcome(visit, null) }),
-  page({
-    method: 'POST',
-    path: '/welcome',
-    scope: 'admin',
-    handle: async (visit) => showWelcome(visit, await newToken(visit)),
-  }),
-  page({ method: 'POST', path: '/welcome/example', scope: 'admin', handle: startExample }),
-  page({ method: 'POST', path: '/welcome/example/remove', scope: 'admin', handle: endExample }),
+  page('GET /sources', 'read', (visit) => showSources(visit, null), { shared: true }),
+  page('POST /sources', 'admin', async (visit) => showSources(visit, await newToken(visit))),
+  page('GET /welcome', 'read', (visit) => showWelcome(visit, null)),
+  page('POST /welcome', 'admin', async (visit) => showWelcome(visit, await newToken(visit))),
+  page('POST /welcome/example', 'admin', startExample),
+  page('POST /welcome/example/remove', 'admin', endExample),
   // After a test event, the browser shows this URL, and the page's script reloads it.
-  page({ method: 'GET', path: '/sources/test', scope: 'read', handle: (visit) => showSources(visit, null) }),
-  page({ method: 'GET', path: '/welcome/test', scope: 'read', handle: (visit) => showWelcome(visit, null) }),
-  page({ method: 'POST', path: '/sources/test', scope: 'write', handle: (visit) => sendTest(visit, showSources) }),
-  page({ method: 'POST', path: '/welcome/test', scope: 'write', handle: (visit) => sendTest(visit, showWelcome) }),
+  page('GET /sources/test', 'read', (visit) => showSources(visit, null)),
+  page('GET /welcome/test', 'read', (visit) => showWelcome(visit, null)),
+  page('POST /sources/test', 'write', (visit) => sendTest(visit, showSources)),
+  page('POST /welcome/test', 'write', (visit) => sendTest(visit, showWelcome)),
 ]
 
 async function showSources(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {

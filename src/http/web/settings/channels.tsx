@@ -30,16 +30,11 @@ const ALL_CHANNELS = { page: 1, limit: 100 }
 const LAST_MESSAGES = { page: 1, limit: 20 }
 
 export const channelPages: readonly PageRoute[] = [
-  page({ method: 'GET', path: PATH, scope: 'admin', handle: showChannels }),
-  page({ method: 'GET', path: `${PATH}/new`, scope: 'admin', handle: (visit) => showNew(visit, null, []) }),
-  page({ method: 'POST', path: `${PATH}/new`, scope: 'admin', handle: create }),
-  page({
-    method: 'GET',
-    path: `${PATH}/:id`,
-    scope: 'admin',
-    handle: async (visit) => showChannel(visit, await requireChannel(visit)),
-  }),
-  page({ method: 'POST', path: `${PATH}/:id`, scope: 'admin', handle: act }),
+  page(`GET ${PATH}`, 'admin', showChannels),
+  page(`GET ${PATH}/new`, 'admin', (visit) => showNew(visit, null, [])),
+  page(`POST ${PATH}/new`, 'admin', create),
+  page(`GET ${PATH}/:id`, 'admin', async (visit) => showChannel(visit, await requireChannel(visit))),
+  page(`POST ${PATH}/:id`, 'admin', act),
 ]
 
 async function showChannels(visit: Visit): Promise<Reply> {

@@ -27,26 +27,18 @@ const FIELDS = [
 ]
 
 export const generalPages: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/settings', scope: 'read', handle: (visit) => showGeneral(visit, {}) }),
-  page({ method: 'POST', path: '/settings', scope: 'admin', handle: saveGeneral }),
-  page({
-    method: 'POST',
-    path: '/settings/name',
-    scope: 'read',
-    handle: async (visit) => {
-      await visit.store.run(changePerson, sessionSecret(visit.c, visit), visit.form.text('person'))
-      return redirect(visit, '/settings', 'renamed')
-    },
+  page('GET /settings', 'read', (visit) => showGeneral(visit, {})),
+  page('POST /settings', 'admin', saveGeneral),
+  page('POST /settings/name', 'read', async (visit) => {
+    await visit.store.run(changePerson, sessionSecret(visit.c, visit), visit.form.text('person'))
+    return redirect(visit, '/settings', 'renamed')
   }),
-  page({
-    method: 'POST',
-    path: '/settings/keys',
-    scope: 'read',
-    handle: (visit) => keep(visit, 'keys', choiceOf(visit.form.text('keys'), ['on', 'off'], 'on')),
-  }),
-  page({ method: 'POST', path: '/settings/zone', scope: 'read', handle: saveZone }),
-  page({ method: 'GET', path: '/settings/retention', scope: 'admin', handle: (visit) => showRetention(visit) }),
-  page({ method: 'POST', path: '/settings/retention', scope: 'admin', handle: saveRetention }),
+  page('POST /settings/keys', 'read', (visit) =>
+    keep(visit, 'keys', choiceOf(visit.form.text('keys'), ['on', 'off'], 'on')),
+  ),
+  page('POST /settings/zone', 'read', saveZone),
+  page('GET /settings/retention', 'admin', (visit) => showRetention(visit)),
+  page('POST /settings/retention', 'admin', saveRetention),
 ]
 
 type Shown = { readonly typed?: OrganizationForm; readonly typedZone?: string; readonly faults?: readonly Fault[] }

@@ -31,21 +31,13 @@ const ENDED = 20
 const PREVIEWED = v.pick(newSilenceBody, ['matchers'])
 
 export const silencePages: readonly PageRoute[] = [
-  page({ method: 'GET', path: PATH, scope: 'read', handle: showSilences }),
-  page({
-    method: 'GET',
-    path: `${PATH}/new`,
-    scope: 'write',
-    handle: (visit) => showNew(visit, { form: newSilenceForm(visit.query('matchers'), visit.viewer.zone) }),
-  }),
-  page({ method: 'POST', path: `${PATH}/new`, scope: 'write', handle: create }),
-  page({
-    method: 'GET',
-    path: `${PATH}/:id`,
-    scope: 'write',
-    handle: async (visit) => showEdit(visit, await requireSilence(visit), {}),
-  }),
-  page({ method: 'POST', path: `${PATH}/:id`, scope: 'write', handle: act }),
+  page(`GET ${PATH}`, 'read', showSilences),
+  page(`GET ${PATH}/new`, 'write', (visit) =>
+    showNew(visit, { form: newSilenceForm(visit.query('matchers'), visit.viewer.zone) }),
+  ),
+  page(`POST ${PATH}/new`, 'write', create),
+  page(`GET ${PATH}/:id`, 'write', async (visit) => showEdit(visit, await requireSilence(visit), {})),
+  page(`POST ${PATH}/:id`, 'write', act),
 ]
 
 async function showSilences(visit: Visit): Promise<Reply> {

@@ -22,10 +22,10 @@ const FIELDS = [
 ]
 
 export const tokenPages: readonly PageRoute[] = [
-  page({ method: 'GET', path: '/settings/tokens', scope: 'admin', handle: (visit) => showTokens(visit) }),
-  page({ method: 'POST', path: '/settings/tokens', scope: 'admin', handle: makeToken }),
+  page('GET /settings/tokens', 'admin', (visit) => showTokens(visit)),
+  page('POST /settings/tokens', 'admin', makeToken),
   endPage('/settings/tokens', 'revoke', revokeToken, 'token-revoked'),
-  page({ method: 'GET', path: '/settings/sessions', scope: 'admin', handle: showSessions }),
+  page('GET /settings/sessions', 'admin', showSessions),
   endPage('/settings/sessions', 'end', endSession, 'session-ended'),
 ]
 
@@ -39,7 +39,7 @@ function endPage(
     await visit.store.run(operation, visit.visitor.organizationId, visit.id)
     return redirect(visit, list, done)
   }
-  return page({ method: 'POST', path: `${list}/:id/${action}`, scope: 'admin', handle })
+  return page(`POST ${list}/:id/${action}`, 'admin', handle)
 }
 
 async function showTokens(

@@ -40,38 +40,29 @@ export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
 /** A request for a page by a visitor who may not be signed in. */
 export type AnyVisit = Visit<Visitor | null>
 
-type Spec<Who extends Visitor | null> = {
-  readonly method: PageRoute['method']
-  readonly path: string
-  readonly handle: (visit: Visit<Who>) => Reply | Promise<Reply>
-}
+/** A method and a path, for example `GET /incidents/:id`. */
+type Target = `${PageRoute['method']} ${string}`
+type Handle<Who extends Visitor | null> = (visit: Visit<Who>) => Reply | Promise<Reply>
 
 /**
  * Defines a page for visitors with a scope. Visitors without a session are asked to sign in. A `shared` page is the same
  * for all visitors with the same scopes, except for CSRF tokens.
  */
-export function page(spec: Spec<Visitor> & { readonly scope: Scope; readonly shared?: boolean }): PageRoute {
-  return route(spec, async (visit) => {
-    const { visitor } = visit
+export function page(target: Target, scope: Scope, handle: Handle<Visitor>, { shared = false } = {}): PageRoute {
+  return openPage(target, async (visit) => {
+    const { visitor, c, form } = visit
     if (!visitor) return askToSignIn(visit, 'signed-out')
-    if (!visitor.scopes.includes(spec.scope)) throw new IncmonError('forbidden', refusalOf(spec.scope))
+    if (!visitor.scopes.includes(scope)) throw new IncmonError('forbidden', refusalOf(scope))
     // The form's CSRF token belongs to another session.
-    if (spec.method === 'POST' && visit.form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
+    if (c.req.method === 'POST' && form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
     const own = { ...visit, visitor }
-    const handle = async (one: Visit) => spec.handle(one)
-    return spec.shared && isRefresh(own) ? refresh(own, handle) : handle(own)
+    return shared && isRefresh(own) ? refresh(own, async (one) => handle(one)) : handle(own)
   })
 }
 
 /** Defines a public page. */
-export function openPage(spec: Spec<Visitor | null>): PageRoute {
-  return route(spec, async (visit) => spec.handle(visit))
-}
-
-function route(
-  { method, path }: { method: PageRoute['method']; path: string },
-  answer: (visit: AnyVisit) => Promise<Reply>,
-): PageRoute {
+export function openPage(target: Target, answer: Handle<Visitor | null>): PageRoute {
+  const [method, path = ''] = target.split(' ') as [PageRoute['method'], string?]
   return {
     method,
     path,
