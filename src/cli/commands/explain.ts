@@ -75,19 +75,8 @@ function parsed(bytes: Uint8Array, file: string): unknown {
     return parseBody(bytes)
   } catch (error) {
     if (!(error instanceof IncmonError)) throw error
-    const isBroken = error.message.startsWith('body: not JSON')
-    const fault = isBroken ? ` is not JSON (${whereBroken(bytes)})` : error.message.replace(/^body/, '')
+    const fault = error.message.replace(/^body/, '').replace(/; send .*$/, '')
     throw new CommandError(`${file}${fault}: choose a file with the payload, or - for standard input`)
-  }
-}
-
-/** Returns V8's description of the first syntax error: its line and column, or the surrounding text. */
-function whereBroken(bytes: Uint8Array): string {
-  try {
-    JSON.parse(Buffer.from(bytes).toString('utf8').trimEnd())
-    return 'it is not a single document'
-  } catch (error) {
-    return visible(String((error as Error).message))
   }
 }
 
