@@ -1,5 +1,6 @@
 /** Problem documents (RFC 9457), the format of every error response. */
 import { type ErrorCode, type FieldError, IncmonError } from '../../domain/error.ts'
+import { isDamage, isFull, isStoreFailure } from '../../store/sqlite/fault.ts'
 import type { Reply } from './reply.ts'
 
 type Status = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 503
@@ -58,11 +59,6 @@ const BESIDE: Readonly<Partial<Record<Status, Reply['headers']>>> = {
   503: { 'retry-after': '5' },
 }
 
-const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/
-const DISK_FULL = /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE)/
-/** SQLite error codes for writes that might succeed later: busy, full, read-only, disk error. */
-const CANNOT_WRITE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN)/
-
 const UNAVAILABLE =
   'the database is currently not writable and nothing was changed; send the request again in a few seconds'
 const FULL =
@@ -97,9 +93,9 @@ export async function required<Found>(query: Promise<Found>, noun: string, list:
 /** Returns the response for a thrown error. Any error other than `IncmonError` is a bug, and its text is not shown. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof IncmonError) return problem(STATUS[error.code], error.message, error.fields)
-  if (hasCode(error, DAMAGE)) return problem(503, DAMAGED)
-  if (hasCode(error, DISK_FULL)) return problem(503, FULL)
-  return hasCode(error, CANNOT_WRITE) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
+  if (isDamage(error)) return problem(503, DAMAGED)
+  if (isFull(error)) return problem(503, FULL)
+  return isStoreFailure(error) ? problem(503, UNAVAILABLE) : problem(500, OUR_FAULT)
 }
 
 /**
@@ -126,8 +122,4 @@ export function problem(
 
 function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
-}
-
-function hasCode(error: unknown, codes: RegExp): boolean {
-  return error instanceof Error && 'code' in error && codes.test(String(error.code))
 }
