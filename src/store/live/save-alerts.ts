@@ -28,25 +28,28 @@ export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
       startsAt: after.alert.startsAt,
     })),
   )
-  for (const saved of alerts) {
-    if (saved.before === null) continue
-    const before = { before: saved.before, after: saved.before, texts: null, settledAt: null }
-    updateRow(db, 'alerts', saved.after.rowId, rowOf(saved), rowOf(before))
+  for (const { before, after, texts, settledAt } of alerts) {
+    if (before === null) continue
+    const row = Object.assign(columnsOf(after, settledAt), texts && textColumnsOf(texts))
+    updateRow(db, 'alerts', after.rowId, row, columnsOf(before, null))
   }
 }
 
-const UNCHANGED = Buffer.alloc(0)
+function rowOf({ after, texts, settledAt }: SavedAlert) {
+  if (!texts) throw new Error(`the new alert ${after.id} has no texts`)
+  const fixed = { id: after.rowId, uuid: uuidBytes(after.id), labels: JSON.stringify(texts.labels) }
+  // A spread would be slower, because V8 copies the object repeatedly when fields are added to it.
+  return Object.assign(columnsOf(after, settledAt), fixed, textColumnsOf(texts))
+}
 
-/** Returns the row of an alert. For an update, the UUID and unchanged `texts` are empty. */
-function rowOf({ before, after: live, texts, settledAt }: SavedAlert) {
+function textColumnsOf({ annotations, links }: AlertTexts) {
+  return { annotations: JSON.stringify(annotations), links: JSON.stringify(links) }
+}
+
+/** Returns the columns that can change, except the texts, which are not in the live state. */
+function columnsOf(live: LiveAlert, settledAt: number | null) {
   const { alert, lastEvent } = live
-  // The fields are listed one by one, because V8 copies the object repeatedly when fields are added to a spread.
   return {
-    id: live.rowId,
-    uuid: before ? UNCHANGED : uuidBytes(live.id),
-    labels: before ? '' : textOf(texts?.labels),
-    annotations: textOf(texts?.annotations),
-    links: textOf(texts?.links),
     organization_id: live.organizationId,
     service_id: live.serviceId,
     incident_id: live.incidentId,
@@ -76,10 +79,6 @@ function rowOf({ before, after: live, texts, settledAt }: SavedAlert) {
     last_event_hash: lastEvent?.hash ?? 0,
     settled_at: settledAt,
   }
-}
-
-function textOf(fields: object | undefined): string {
-  return fields === undefined ? '' : JSON.stringify(fields)
 }
 
 /** Most alerts have no evidence and share this string. */
