@@ -1,7 +1,9 @@
 /** Live pages: when the event stream reports a change, fetches the page again and morphs it. */
 import { morph } from './morph.ts'
 
-const KINDS = 'organization service alert incident correlation silence channel token reset'.split(' ')
+const KINDS = [
+  ...['organization', 'service', 'alert', 'incident', 'correlation', 'silence', 'channel', 'token', 'reset'],
+]
 /** The minimum time between two requests for the page, in milliseconds. */
 const LEAST_WAIT = 2_000
 /** Requests from open pages are spread over this time, in milliseconds. */

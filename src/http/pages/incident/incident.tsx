@@ -63,17 +63,21 @@ function groupsBelow({ groups }: IncidentView): IncidentView['groups'] {
 /** Returns `5 alerts (1 failed pipeline) in 3 groups, 3 still firing`. */
 function alertsText({ groups, incident: { firingAlerts } }: IncidentView): string {
   if (groups.length === 0) return ''
-  const counted = (of: IncidentView['groups']) => of.reduce((sum, { count }) => sum + count, 0)
-  const pipelines = counted(groups.filter(({ source }) => source === 'ci'))
+  const alerts = groups.reduce((sum, { count }) => sum + count, 0)
+  const pipelines = countPipelines(groups, 'count')
   const failed = pipelines === 0 ? '' : ` (${countOf(pipelines, 'failed pipeline')})`
   const firing = firingAlerts === 0 ? '' : `, ${formatCount(firingAlerts)} still firing`
-  return `${countOf(counted(groups), 'alert')}${failed} in ${countOf(groups.length, 'group')}${firing}`
+  return `${countOf(alerts, 'alert')}${failed} in ${countOf(groups.length, 'group')}${firing}`
 }
 
 /** Says that the number of firing alerts does not include the failed pipelines, which are listed with the alerts. */
 function uncountedText({ groups }: IncidentView): string {
-  const pipelines = groups.filter(({ source }) => source === 'ci').reduce((sum, group) => sum + group.firing, 0)
+  const pipelines = countPipelines(groups, 'firing')
   return pipelines === 0 ? '' : `, not counting ${countOf(pipelines, 'failed pipeline')}`
+}
+
+function countPipelines(groups: IncidentView['groups'], of: 'count' | 'firing'): number {
+  return groups.reduce((sum, group) => sum + (group.source === 'ci' ? group[of] : 0), 0)
 }
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
