@@ -20,6 +20,12 @@ import { authenticate } from './tokens.ts'
 
 /** How precisely the time of last use is stored, in milliseconds. */
 const USE_EXACT_TO = 60_000
+/** The minimum time between two transactions that store times of last use, in milliseconds. */
+const STORED_EVERY = 10_000
+
+/** The times of last use to store, by `rowId`, and the time of the last transaction. */
+type Uses = { readonly pending: Map<number, number>; storedAt: number }
+const usesOf = new WeakMap<Deps['db'], Uses>()
 
 /** A user of the web pages. */
 export type Visitor = {
@@ -85,7 +91,7 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   const now = deps.now()
   const session = findSession(deps.db, digest(secret), now)
   if (!session) return null
-  if (now - session.lastUsedAt >= USE_EXACT_TO) remember(deps, session.rowId, now)
+  noteUse(deps, session, now)
   const { organizationId, plan, timeZone, scopes, person, tokenName } = session
   const actor = person === '' ? (tokenName ?? 'Administrator (setup link)') : person
   return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
@@ -120,10 +126,22 @@ function open(deps: Deps, organizationId: number, tokenId: number | null, wanted
   return { secret, expiresAt, organizationId }
 }
 
-/** Records the time of last use. Ignores errors, because reading must work even when writing fails. */
-function remember(deps: Deps, rowId: number, now: number): void {
+/**
+ * Stores the time of last use. Many open pages share one transaction, because each transaction costs more than a page.
+ * The session list is up to date, because its visitor calls this function first. Ignores errors, because reading must
+ * work even when writing fails.
+ */
+function noteUse({ db }: Deps, { rowId, lastUsedAt }: { rowId: number; lastUsedAt: number }, now: number): void {
+  const uses = usesOf.get(db) ?? { pending: new Map(), storedAt: Number.NEGATIVE_INFINITY }
+  usesOf.set(db, uses)
+  if (now - lastUsedAt >= USE_EXACT_TO) uses.pending.set(rowId, now)
+  if (uses.pending.size === 0 || Math.abs(now - uses.storedAt) < STORED_EVERY) return
+  uses.storedAt = now
   try {
-    touchSession(deps.db, rowId, now)
+    db.transaction(() => {
+      for (const [id, at] of uses.pending) touchSession(db, id, at)
+    })
+    uses.pending.clear()
   } catch {
     return
   }

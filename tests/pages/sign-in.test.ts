@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createSetupLink, signIn } from '../../src/operations/sessions.ts'
 import { revokeToken } from '../../src/operations/tokens.ts'
+import { listSessions } from '../../src/store/sessions.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { DAY, MINUTE, makeService, makeToken } from '../helpers/factory.ts'
 import { makeServerContext } from '../helpers/server-context.ts'
@@ -89,6 +90,30 @@ test('a session lasts 12 hours, or 30 days if the box is checked', async (t) => 
   assert.deepEqual([(await browser.get('/')).status, (await other.get('/')).status], [303, 200])
   clock.now += 30 * DAY
   assert.equal((await other.get('/')).status, 303)
+})
+
+test('the last uses of sessions are stored together, at most every ten seconds', async (t) => {
+  const { browser, other, db, clock, acme } = start(t)
+  const before = clock.now
+  await browser.signIn(acme.token)
+  await other.signIn(acme.token)
+  const usedAfter = () => listSessions(db, acme.key, clock.now).map(({ lastUsedAt }) => lastUsedAt - before)
+  clock.now += MINUTE
+  await browser.get('/')
+  await other.get('/')
+  // The newest session is listed first.
+  assert.deepEqual(usedAfter(), [0, MINUTE])
+  clock.now += 10_000
+  await browser.get('/')
+  assert.deepEqual(usedAfter(), [MINUTE, MINUTE])
+})
+
+test('pages can be read even if the time of last use cannot be stored', async (t) => {
+  const { browser, db, clock, acme } = start(t)
+  await browser.signIn(acme.token)
+  clock.now += MINUTE
+  db.pragma('query_only = 1')
+  assert.equal((await browser.get('/')).status, 200)
 })
 
 test('opening a setup link changes nothing, and its button signs in once', async (t) => {
