@@ -14,34 +14,45 @@ const RETRY = 10_000
 let pending = false
 let timer = 0
 let nextAt = 0
+/** When the page stopped receiving changes, or null. */
 let lostAt: Date | null = null
+let stream: EventSource | null = null
 
 /** @param prefix the path under which a proxy serves the pages, or '' */
 export function startLive(prefix: string): void {
   if (document.body.dataset.stream !== 'on') return
-  listen(`${prefix}/api/stream`)
-  document.addEventListener('visibilitychange', () => pending && schedule())
+  const follow = () => listen(`${prefix}/api/stream`)
+  follow()
+  document.addEventListener('visibilitychange', follow)
   // Durations grow even if nothing happens, so the page is refreshed every minute.
   setInterval(schedule, MINUTE)
   setInterval(showClock, 1_000)
 }
 
+/** Opens the event stream, or closes it if the tab is hidden. A tab that becomes visible again is refreshed. */
 function listen(address: string): void {
-  const stream = new EventSource(address)
-  stream.onopen = () => {
+  stream?.close()
+  stream = null
+  if (document.hidden) {
+    lostAt ??= new Date()
+    return
+  }
+  const own = new EventSource(address)
+  stream = own
+  own.onopen = () => {
     if (lostAt) schedule()
     lostAt = null
     showState('live', 'Live')
   }
-  stream.onerror = () => {
+  own.onerror = () => {
     lostAt ??= new Date()
     const since = timeOf(lostAt)
     showState('lost', `Not updated since ${since}`)
     setTimeout(() => lostAt && showLost(since), MINUTE)
-    if (stream.readyState === EventSource.CLOSED) setTimeout(() => listen(address), RETRY)
+    if (own.readyState === EventSource.CLOSED) setTimeout(() => stream === own && listen(address), RETRY)
   }
   const all = document.querySelector('main [data-events]') ? [...KINDS, 'event'] : KINDS
-  for (const kind of all) stream.addEventListener(kind, schedule)
+  for (const kind of all) own.addEventListener(kind, schedule)
 }
 
 /** Schedules a request for the page. Requests are at least two seconds apart. A hidden tab sends no requests. */
@@ -54,17 +65,19 @@ function schedule(): void {
 async function refresh(): Promise<void> {
   pending = false
   const began = Date.now()
-  let wait = LEAST_WAIT
+  let wait = 0
+  let factor = 10
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-refresh': '1' } })
-    wait = Math.max(wait, Number(response.headers.get('x-refresh-after')))
+    const told = response.headers.get('x-refresh-after')
+    if (told !== null) [wait, factor] = [Number(told), 2]
     // A redirect means that the session has ended. The page is left as it is, so that typed text is not lost.
     if (response.ok && !response.redirected) swap(await response.text(), response.headers.get('x-csrf'))
     // The server is busy.
     if (response.status === 503) pending = true
   } finally {
     // If the server responds slowly, the page sends requests less often.
-    nextAt = Date.now() + Math.max(wait, 10 * (Date.now() - began))
+    nextAt = Date.now() + Math.max(LEAST_WAIT, wait, factor * (Date.now() - began))
     timer = 0
     if (pending) schedule()
   }

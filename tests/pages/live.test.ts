@@ -108,6 +108,21 @@ describe('The pages', () => {
     assert.equal(await page.evaluate('document.activeElement.id'), 'search')
   })
 
+  test('close their stream while the tab is hidden, and catch up when it is visible again', async () => {
+    const { page, requests } = await enter(DESK)
+    await page.waitForSelector('#live[data-state=live]')
+    const show = (hidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    await show(true)
+    await send('appears-later')
+    const streams = () => requests.filter((url) => url.endsWith('/api/stream')).length
+    const before = streams()
+    await show(false)
+    await page.waitForSelector('text=appears-later')
+    assert.equal(streams(), before + 1)
+  })
+
   test('request at most four files on the first visit, and none from other sites', async () => {
     const { requests } = await visit(`${server.url}/sign-in`, DESK)
     assert.ok(requests.length <= 4, requests.join(' '))

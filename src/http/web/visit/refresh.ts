@@ -9,15 +9,15 @@ import { cookieOf, serverAddress } from './visitor.ts'
 const MAX_AGE = 10_000
 const MAX_PAGES = 100
 /** The maximum share of the main thread's time used for refreshes. */
-const SHARE = 0.03
+const SHARE = 0.025
 /**
  * The minimum and the maximum time that a request takes in addition to rendering, in milliseconds. Longer measurements
  * include time in which other programs used the CPU.
  */
-const LEAST_COST = 0.15
+const LEAST_COST = 0.05
 const MOST_COST = 1
-/** The total time of a request, including Node's parsing and writing, divided by the time in its handler. */
-const WHOLE_REQUEST = 2
+/** The total time of a request, divided by the time from the call of its handler until the response is written. */
+const WHOLE_REQUEST = 1.2
 /** The approximate number of refreshes in each moving average. */
 const AVERAGED = 100
 /** The minimum and the maximum time between two refreshes of a page, in milliseconds. */
@@ -66,7 +66,9 @@ export async function refresh(visit: Visit, render: (visit: Visit) => Promise<Re
   const shared = isCurrent && server.elapsed() - known.at < MAX_AGE ? known : start(state, key, visit, render)
   const { isFinished } = shared
   const reply = await shared.reply
-  const wait = waitAfter(state, notices.count(), isFinished ? server.elapsed() - visit.beganAt : 0)
+  const wait = waitAfter(state, notices.count())
+  // Node writes the response before it calls this function.
+  if (isFinished) process.nextTick(() => measure(state, server.elapsed() - visit.beganAt))
   return { ...reply, headers: { ...reply.headers, 'x-csrf': visitor.csrf, 'x-refresh-after': `${wait}` } }
 }
 
@@ -74,16 +76,19 @@ function createRefreshes(): Refreshes {
   return { pages: new Map(), slots: [], started: 0, answered: 0, cost: { request: LEAST_COST, rendering: 0 } }
 }
 
+/** Adds the time of a request that did not wait for its rendering to the average. */
+function measure({ cost }: Refreshes, handled: number): void {
+  const request = Math.min(MOST_COST, Math.max(LEAST_COST, WHOLE_REQUEST * handled))
+  cost.request += (request - cost.request) / AVERAGED
+}
+
 /**
  * Returns the time until a page's next refresh, in milliseconds. The time varies, so that pages do not refresh
  * simultaneously.
- * @param handled how long the handler took in milliseconds, or 0 if it waited for a rendering
  */
-function waitAfter(state: Refreshes, pages: number, handled: number): number {
+function waitAfter(state: Refreshes, pages: number): number {
   const { cost } = state
   state.answered += 1
-  const request = Math.min(MOST_COST, Math.max(LEAST_COST, WHOLE_REQUEST * handled))
-  if (handled > 0) cost.request += (request - cost.request) / AVERAGED
   cost.rendering -= cost.rendering / AVERAGED
   const wait = (pages * (cost.request + cost.rendering)) / SHARE
   const factor = 0.75 + ((state.answered * GOLDEN_RATIO) % 1) / 2
@@ -122,8 +127,7 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
 /** Returns a key for everything that a shared page depends on, except the records. */
 function keyOf(visit: Visit): string {
   const { c, visitor, viewer } = visit
-  const { pathname, search } = new URL(c.req.url)
   const cookies = ['theme', 'keys'].map((name) => cookieOf(c, name))
   const headers = [serverAddress(c, visit), headerOf(c, 'accept-encoding')]
-  return JSON.stringify([visitor.organizationId, visitor.scopes, viewer.zone, pathname, search, ...cookies, ...headers])
+  return JSON.stringify([visitor.organizationId, visitor.scopes, viewer.zone, c.req.url, ...cookies, ...headers])
 }
