@@ -4,28 +4,29 @@ import { forTerminal, visible } from '../domain/terminal.ts'
 
 export { visible } from '../domain/terminal.ts'
 
-/** Text longer than `maxWidth` is truncated so that a line fits on the terminal. JSON contains the full text. */
-export type Column<Item> = readonly [title: string, show: (item: Item) => string | number | null, maxWidth?: number]
+type Cell = string | number | null
+type Field<Item> = { [Name in keyof Item]: Item[Name] extends Cell ? Name : never }[keyof Item]
+type Show<Item> = Field<Item> | ((item: Item) => Cell)
+
+/**
+ * The columns of a table by title: a field or a function of the item, optionally with the maximum width, so that a line
+ * fits on the terminal. JSON contains the full text.
+ */
+export type Columns<Item> = Readonly<Record<string, Show<Item> | readonly [show: Show<Item>, maxWidth: number]>>
 
 /** Returns an aligned table, or the sentence `empty` if there are no items. Control characters are replaced. */
-export function formatTable<Item>(items: readonly Item[], columns: readonly Column<Item>[], empty: string): string {
+export function formatTable<Item>(items: readonly Item[], empty: string, columns: Columns<Item>): string {
   if (items.length === 0) return empty
-  const rows = items.map((item) =>
-    columns.map(([, show, maxWidth]) => cut(visible(String(show(item) ?? '-')), maxWidth)),
-  )
-  const lines = [columns.map(([title]) => title), ...rows]
-  const widths = columns.map((_, index) => Math.max(...lines.map((cells) => cells[index]?.length ?? 0)))
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  const rows = items.map((item) => Object.values(columns).map((column) => cellOf(item, column)))
+  const lines = [Object.keys(columns), ...rows]
+  const widths = Object.keys(columns).map((_, index) => Math.max(...lines.map((cells) => cells[index]?.length ?? 0)))
+  const padded = lines.map((cells) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)))
+  return padded.map((cells) => cells.join('  ').trimEnd()).join('\n')
 }
 
-function cut(text: string, maxWidth = Number.POSITIVE_INFINITY): string {
+function cellOf<Item>(item: Item, column: Columns<Item>[string]): string {
+  const [show, maxWidth] = Array.isArray(column) ? column : [column, Number.POSITIVE_INFINITY]
+  const text = visible(String((typeof show === 'function' ? show(item) : item[show as keyof Item]) ?? '-'))
   return text.length <= maxWidth ? text : `${text.slice(0, maxWidth - 1).toWellFormed()}…`
 }
 
@@ -51,12 +52,14 @@ function visibleLine(text: string): string {
   return text === '' ? '' : visible(text)
 }
 
-/** Prints a list as a table or, if `json` is set, as one JSON value. */
+/** Prints a list as a table or, with --json, as one JSON value. */
 export function printList<Item>(
-  list: { readonly items: readonly Item[]; readonly columns: readonly Column<Item>[]; readonly empty: string },
-  json: boolean | undefined,
+  { json }: { readonly json?: boolean | undefined },
+  items: readonly Item[],
+  empty: string,
+  columns: Columns<Item>,
 ): void {
-  print(json ? JSON.stringify(list.items, null, 2) : formatTable(list.items, list.columns, list.empty))
+  print(json ? JSON.stringify(items, null, 2) : formatTable(items, empty, columns))
 }
 
 /** Formats milliseconds as ISO 8601 in UTC. */

@@ -21,18 +21,18 @@ const SUSPECTS_SHOWN = 5
 /** Formats an incident with its alerts, suspects and timeline. */
 export function formatIncident(incident: Shown): string {
   const { number, title, service, organization, severity, status, id, suspects, timeline } = incident
-  const facts = factsOf([
-    ['status', status],
-    ['severity', severity],
-    ['service', service],
-    ['organization', organization],
-    ['started', incident.startedAt],
-    ['opened', incident.createdAt],
-    ['acknowledged', incident.acknowledgedAt],
-    ['resolved', incident.resolvedAt],
-    ['postmortem', incident.hasPostmortem ? 'yes' : null],
-    ['id', id],
-  ])
+  const facts = factsOf({
+    status,
+    severity,
+    service,
+    organization,
+    started: incident.startedAt,
+    opened: incident.createdAt,
+    acknowledged: incident.acknowledgedAt,
+    resolved: incident.resolvedAt,
+    postmortem: incident.hasPostmortem ? 'yes' : null,
+    id,
+  })
   return [
     `Incident ${number}: ${visible(title)}`,
     facts,
@@ -47,45 +47,40 @@ type ShownAlert = Alert & { readonly service: string; readonly organization: str
 /** Formats an alert with its labels. */
 export function formatAlert(alert: ShownAlert): string {
   const { name, summary, severity, status, resolution, service, organization, source, id, labels } = alert
-  const facts = factsOf([
-    ['status', resolution === null ? status : `${status} (${resolution})`],
-    ['severity', severity],
-    ['service', service],
-    ['organization', organization],
-    ['source', source],
-    ['started', alert.startsAt],
-    ['last seen', alert.lastSeenAt],
-    ['ended', alert.endsAt],
-    ['events', String(alert.occurrences)],
-    ['incident', alert.incident],
-    ['id', id],
-  ])
-  const named = Object.entries(labels)
-  const columns = [
-    ['LABEL', ([label]: (typeof named)[number]) => label],
-    ['VALUE', ([, value]: (typeof named)[number]) => value],
-  ] as const
+  const facts = factsOf({
+    status: resolution === null ? status : `${status} (${resolution})`,
+    severity,
+    service,
+    organization,
+    source,
+    started: alert.startsAt,
+    'last seen': alert.lastSeenAt,
+    ended: alert.endsAt,
+    events: String(alert.occurrences),
+    incident: alert.incident,
+    id,
+  })
+  const named = Object.entries(labels).map(([label, value]) => ({ label, value }))
   const title = summary === name ? visible(name) : `${visible(name)}: ${visible(summary)}`
-  return [title, facts, formatTable(named, columns, 'no labels')].join('\n\n')
+  return [title, facts, formatTable(named, 'no labels', { LABEL: 'label', VALUE: 'value' })].join('\n\n')
 }
 
 /** Formats one fact per line. Facts without a value are omitted. */
-function factsOf(facts: readonly (readonly [name: string, value: string | null])[]): string {
-  const present = facts.filter(([, value]) => value !== null && value !== '')
+function factsOf(facts: Readonly<Record<string, string | null>>): string {
+  const present = Object.entries(facts).filter(([, value]) => value !== null && value !== '')
   const width = Math.max(...present.map(([name]) => name.length))
   return present.map(([name, value]) => `${name.padEnd(width)}  ${visible(value ?? '')}`).join('\n')
 }
 
 function alertsOf({ alerts, alertCount }: Pick<Shown, 'alerts' | 'alertCount'>): string {
-  const columns = [
-    ['STARTED', ({ startsAt }: Alert) => startsAt],
-    ['STATUS', ({ status }: Alert) => status],
-    ['SEVERITY', ({ severity }: Alert) => severity],
-    ['ALERT', ({ name }: Alert) => name],
-    ['SUMMARY', ({ name, summary }: Alert) => (summary === name ? null : summary), 60],
-    ['ID', ({ id }: Alert) => id],
-  ] as const
-  const table = formatTable(alerts, columns, 'no alerts')
+  const table = formatTable(alerts, 'no alerts', {
+    STARTED: 'startsAt',
+    STATUS: 'status',
+    SEVERITY: 'severity',
+    ALERT: 'name',
+    SUMMARY: [({ name, summary }) => (summary === name ? null : summary), 60],
+    ID: 'id',
+  })
   return alertCount > alerts.length ? `${table}\nand ${formatCount(alertCount - alerts.length)} older` : table
 }
 
@@ -100,10 +95,9 @@ function suspectsOf(suspects: readonly Suspect[]): string {
 }
 
 function timelineOf(timeline: WholeIncident['timeline']): string {
-  const columns = [
-    ['AT', ({ at }: (typeof timeline)[number]) => at],
-    ['ACTOR', ({ actor }: (typeof timeline)[number]) => actor],
-    ['WHAT HAPPENED', ({ text, count }: (typeof timeline)[number]) => `${text}${timesOf(count)}`],
-  ] as const
-  return formatTable(timeline, columns, 'the timeline is empty')
+  return formatTable(timeline, 'the timeline is empty', {
+    AT: 'at',
+    ACTOR: 'actor',
+    'WHAT HAPPENED': ({ text, count }) => `${text}${timesOf(count)}`,
+  })
 }

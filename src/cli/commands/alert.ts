@@ -38,22 +38,16 @@ async function listAlerts(options: Filter): Promise<void> {
     const items = page.data.map((alert) => ({ ...alert, service: nameOf(alert.serviceId) }))
     return { items, total: page.pagination.total }
   })
-  printList(
-    {
-      items,
-      columns: [
-        ['STARTED', ({ startsAt }) => startsAt],
-        ['STATUS', ({ status }) => status],
-        ['SEVERITY', ({ severity }) => severity],
-        ['SERVICE', ({ service }) => service],
-        ['ALERT', ({ name }) => name],
-        ['SUMMARY', ({ name, summary }) => (summary === name ? null : summary), 60],
-        ['ID', ({ id }) => id],
-      ],
-      empty: options.status ? `there are no ${options.status} alerts` : 'there are no alerts yet',
-    },
-    options.json,
-  )
+  const empty = options.status ? `there are no ${options.status} alerts` : 'there are no alerts yet'
+  printList(options, items, empty, {
+    STARTED: 'startsAt',
+    STATUS: 'status',
+    SEVERITY: 'severity',
+    SERVICE: 'service',
+    ALERT: 'name',
+    SUMMARY: [({ name, summary }) => (summary === name ? null : summary), 60],
+    ID: 'id',
+  })
   if (items.length < total && !options.json) {
     printError(`showing the newest ${items.length} of ${total} alerts; use --limit to show up to ${MAX_LIMIT}`)
   }

@@ -126,21 +126,16 @@ async function readAddress(): Promise<string> {
 }
 
 async function listChannels(options: OrganizationOptions): Promise<void> {
-  printList(
-    {
-      items: await withOrganization(options, (api) => api.all<Channel>(PATH)),
-      columns: [
-        ['NAME', ({ name }) => name],
-        ['KIND', ({ kind }) => kind],
-        ['TARGET', ({ target }) => target],
-        ['STATE', ({ enabled, failing }) => (enabled ? (failing === null ? 'ok' : `failing: ${failing}`) : 'disabled')],
-        ['LAST DELIVERY', ({ lastDelivery }) => lastDelivery],
-        ['ID', ({ id }) => id],
-      ],
-      empty: `there are no channels: add one with ${hint(options, 'channel add')}`,
-    },
-    options.json,
-  )
+  const items = await withOrganization(options, (api) => api.all<Channel>(PATH))
+  const empty = `there are no channels: add one with ${hint(options, 'channel add')}`
+  printList(options, items, empty, {
+    NAME: 'name',
+    KIND: 'kind',
+    TARGET: 'target',
+    STATE: ({ enabled, failing }) => (enabled ? (failing === null ? 'ok' : `failing: ${failing}`) : 'disabled'),
+    'LAST DELIVERY': 'lastDelivery',
+    ID: 'id',
+  })
 }
 
 /** @throws NegativeAnswer or CommandError if the test message was not delivered */

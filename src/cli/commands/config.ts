@@ -45,18 +45,11 @@ function showConfig(options: Common & { readonly explain?: boolean }): void {
 }
 
 function printSettings(settings: readonly Setting[]): void {
-  printList(
-    {
-      items: settings,
-      columns: [
-        ['KEY', ({ name }) => name],
-        ['VALUE', ({ value }) => String(value)],
-        ['FROM', ({ from }) => from ?? 'default'],
-      ],
-      empty: '',
-    },
-    false,
-  )
+  printList({}, settings, '', {
+    KEY: 'name',
+    VALUE: ({ value }) => String(value),
+    FROM: ({ from }) => from ?? 'default',
+  })
 }
 
 function brief({ name, value, from }: Setting) {

@@ -116,14 +116,14 @@ function show(decisions: readonly Decision[], rejected: Receipt['rejected']): vo
 
 function textOf(decision: Decision): string {
   const { index, event } = decision
-  return `item ${index}: ${event.kind}, ${visible(event.name)}\n${formatTable(linesOf(decision), COLUMNS, '')}\n`
+  return `item ${index}: ${event.kind}, ${visible(event.name)}\n${formatTable(linesOf(decision), '', COLUMNS)}\n`
 }
 
-const COLUMNS = [
-  ['WHAT', ([what]: Line) => what],
-  ['DECIDED', ([, decided]: Line) => decided],
-  ['RULE', ([, , rule]: Line) => rule],
-] as const
+const COLUMNS = {
+  WHAT: ([what]: Line) => what,
+  DECIDED: ([, decided]: Line) => decided,
+  RULE: ([, , rule]: Line) => rule,
+}
 
 function linesOf({ service, alert, event, health, correlations, clockOffset }: Decision): Line[] {
   const path = [service.cluster, service.namespace, service.name].filter(Boolean).join('/')

@@ -62,23 +62,17 @@ async function listIncidents(options: OrganizationOptions & { readonly status?: 
     const incidents = await api.all<Incident>(`/api/incidents${filter}`)
     return incidents.map((incident) => ({ ...incident, service: serviceOf(incident.serviceId) }))
   })
-  printList(
-    {
-      items,
-      columns: [
-        ['NUMBER', ({ number }) => number],
-        ['CREATED', ({ createdAt }) => createdAt],
-        ['STATUS', ({ status }) => status],
-        ['SEVERITY', ({ severity }) => severity],
-        ['SERVICE', ({ service }) => service],
-        ['TITLE', ({ title }) => title],
-        ['POSTMORTEM', ({ hasPostmortem }) => (hasPostmortem ? 'yes' : null)],
-        ['ID', ({ id }) => id],
-      ],
-      empty: options.status ? `there are no ${options.status} incidents` : 'there are no incidents yet',
-    },
-    options.json,
-  )
+  const empty = options.status ? `there are no ${options.status} incidents` : 'there are no incidents yet'
+  printList(options, items, empty, {
+    NUMBER: 'number',
+    CREATED: 'createdAt',
+    STATUS: 'status',
+    SEVERITY: 'severity',
+    SERVICE: 'service',
+    TITLE: 'title',
+    POSTMORTEM: ({ hasPostmortem }) => (hasPostmortem ? 'yes' : null),
+    ID: 'id',
+  })
 }
 
 async function showIncident(id: string, options: OrganizationOptions): Promise<void> {

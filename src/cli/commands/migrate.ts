@@ -62,16 +62,10 @@ function statesOf(file: string): MigrationState[] {
 }
 
 function showStates(states: MigrationState[], json: boolean | undefined): void {
-  printList(
-    {
-      items: states.map((state) => ({ ...state, appliedAt: instant(state.appliedAt) })),
-      columns: [
-        ['VERSION', ({ version }) => version],
-        ['NAME', ({ name }) => name],
-        ['APPLIED', ({ appliedAt }) => appliedAt ?? 'not yet'],
-      ],
-      empty: 'nothing to apply',
-    },
-    json,
-  )
+  const items = states.map((state) => ({ ...state, appliedAt: instant(state.appliedAt) }))
+  printList({ json }, items, 'nothing to apply', {
+    VERSION: 'version',
+    NAME: 'name',
+    APPLIED: ({ appliedAt }) => appliedAt ?? 'not yet',
+  })
 }

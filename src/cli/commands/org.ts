@@ -42,19 +42,9 @@ async function createOrg(name: string, options: Common & { readonly plan: Plan }
 }
 
 async function listOrgs(options: Common): Promise<void> {
-  printList(
-    {
-      items: await withApi(options, listOrganizations),
-      columns: [
-        ['NAME', ({ name }) => name],
-        ['PLAN', ({ plan }) => plan],
-        ['CREATED', ({ createdAt }) => createdAt],
-        ['ID', ({ id }) => id],
-      ],
-      empty: `there are no organizations: create one with ${hint(options, 'org create NAME')}`,
-    },
-    options.json,
-  )
+  const items = await withApi(options, listOrganizations)
+  const empty = `there are no organizations: create one with ${hint(options, 'org create NAME')}`
+  printList(options, items, empty, { NAME: 'name', PLAN: 'plan', CREATED: 'createdAt', ID: 'id' })
 }
 
 async function setPlan(name: string, plan: Plan, options: Common): Promise<void> {

@@ -53,20 +53,14 @@ async function prune(api: Api, { org, dryRun = false, yes = false, ...options }:
 }
 
 function showSurveys(surveys: readonly Survey[], options: Options): void {
-  printList(
-    {
-      items: surveys.map((one) => ({ ...one, oldest: instant(one.oldest) })),
-      columns: [
-        ['ORGANIZATION', ({ organization }) => organization],
-        ['EVENTS', ({ events }) => `${events.due} of ${events.total}`],
-        ['ALERTS', ({ alerts }) => `${alerts.due} of ${alerts.total}`],
-        ['OLDEST', ({ oldest }) => oldest],
-        ['BYTES', ({ bytes }) => `about ${bytes}`],
-      ],
-      empty: noOrganization(options),
-    },
-    options.json,
-  )
+  const items = surveys.map((one) => ({ ...one, oldest: instant(one.oldest) }))
+  printList(options, items, noOrganization(options), {
+    ORGANIZATION: 'organization',
+    EVENTS: ({ events }) => `${events.due} of ${events.total}`,
+    ALERTS: ({ alerts }) => `${alerts.due} of ${alerts.total}`,
+    OLDEST: 'oldest',
+    BYTES: ({ bytes }) => `about ${bytes}`,
+  })
 }
 
 function noOrganization(options: Options): string {
@@ -74,22 +68,16 @@ function noOrganization(options: Options): string {
 }
 
 function showOutcomes(outcomes: readonly Outcome[], options: Options): void {
-  printList(
-    {
-      items: outcomes.map(({ waits, ...one }) => ({
-        ...one,
-        waits: waits && { ...waits, oldest: instant(waits.oldest) },
-      })),
-      columns: [
-        ['ORGANIZATION', ({ organization }) => organization],
-        ['EVENTS', ({ deleted }) => deleted.events],
-        ['ALERTS', ({ deleted }) => deleted.alerts],
-        ['INCIDENTS', ({ deleted }) => deleted.incidents],
-        ['PIPELINES', ({ deleted }) => deleted.pipelines],
-        ['REJECTIONS', ({ deleted }) => deleted.rejections],
-      ],
-      empty: noOrganization(options),
-    },
-    options.json,
-  )
+  const items = outcomes.map(({ waits, ...one }) => ({
+    ...one,
+    waits: waits && { ...waits, oldest: instant(waits.oldest) },
+  }))
+  printList(options, items, noOrganization(options), {
+    ORGANIZATION: 'organization',
+    EVENTS: ({ deleted }) => deleted.events,
+    ALERTS: ({ deleted }) => deleted.alerts,
+    INCIDENTS: ({ deleted }) => deleted.incidents,
+    PIPELINES: ({ deleted }) => deleted.pipelines,
+    REJECTIONS: ({ deleted }) => deleted.rejections,
+  })
 }

@@ -20,23 +20,18 @@ export function addService(program: Command): void {
 }
 
 async function printServices(options: OrganizationOptions & { readonly archived?: boolean }): Promise<void> {
-  printList<Service>(
-    {
-      items: await withOrganization(options, (api) => listServices(api, options.archived ?? false)),
-      columns: [
-        ['NAMESPACE', ({ namespace }) => namespace],
-        ['NAME', ({ name }) => name],
-        ['CLUSTER', ({ cluster }) => cluster],
-        ['STATUS', ({ status }) => status],
-        ['SCORE', ({ score }) => score],
-        ['REASON', ({ reason }) => reason, 60],
-        ['LAST ALERT', ({ lastAlertAt }) => lastAlertAt],
-        ['ID', ({ id }) => id],
-      ],
-      empty: `there are no services: the first webhook creates one; send a test with ${hint(options, 'send-test alertmanager')}`,
-    },
-    options.json,
-  )
+  const items = await withOrganization(options, (api) => listServices(api, options.archived ?? false))
+  const empty = `there are no services: the first webhook creates one; send a test with ${hint(options, 'send-test alertmanager')}`
+  printList(options, items, empty, {
+    NAMESPACE: 'namespace',
+    NAME: 'name',
+    CLUSTER: 'cluster',
+    STATUS: 'status',
+    SCORE: 'score',
+    REASON: ['reason', 60],
+    'LAST ALERT': 'lastAlertAt',
+    ID: 'id',
+  })
 }
 
 async function mergeServices(

@@ -105,22 +105,17 @@ async function unknownServices(api: Api, matchers: readonly Matcher[]): Promise<
 
 async function listSilences(options: OrganizationOptions & { expired?: boolean }): Promise<void> {
   const path = options.expired ? PATH : `${PATH}?expired=0`
-  printList(
-    {
-      items: await withOrganization(options, (api) => api.all<Silence>(path)),
-      columns: [
-        ['STATUS', ({ status }) => status],
-        ['MATCHERS', ({ matchers }) => formatMatchers(matchers)],
-        ['FIRING', ({ matching }) => matching],
-        ['ENDS', ({ endsAt }) => endsAt],
-        ['BY', ({ createdBy }) => createdBy],
-        ['COMMENT', ({ comment }) => comment],
-        ['ID', ({ id }) => id],
-      ],
-      empty: `there are no silences: add one with ${hint(options, 'silence add')}`,
-    },
-    options.json,
-  )
+  const items = await withOrganization(options, (api) => api.all<Silence>(path))
+  const empty = `there are no silences: add one with ${hint(options, 'silence add')}`
+  printList(options, items, empty, {
+    STATUS: 'status',
+    MATCHERS: ({ matchers }) => formatMatchers(matchers),
+    FIRING: 'matching',
+    ENDS: 'endsAt',
+    BY: 'createdBy',
+    COMMENT: 'comment',
+    ID: 'id',
+  })
 }
 
 async function expireSilence(id: string, options: OrganizationOptions): Promise<void> {

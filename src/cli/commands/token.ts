@@ -85,23 +85,18 @@ function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expi
 
 async function listTokens(options: OrganizationOptions, now: number): Promise<void> {
   const tokens = await withOrganization(options, (api) => api.all<Token>(PATH))
-  printList(
-    {
-      items: tokens.map((token) => ({ ...token, state: stateOf(token, now) })),
-      columns: [
-        ['NAME', ({ name }) => name],
-        ['SCOPES', ({ scopes }) => scopes.join(',')],
-        ['CLUSTER', ({ cluster }) => cluster],
-        ['STATE', ({ state }) => state],
-        ['EXPIRES', ({ expiresAt }) => expiresAt],
-        ['LAST USED', ({ lastUsedAt }) => lastUsedAt],
-        ['CREATED', ({ createdAt }) => createdAt],
-        ['ID', ({ id }) => id],
-      ],
-      empty: `there are no tokens: create one with ${hint(options, 'token create')}`,
-    },
-    options.json,
-  )
+  const items = tokens.map((token) => ({ ...token, state: stateOf(token, now) }))
+  const empty = `there are no tokens: create one with ${hint(options, 'token create')}`
+  printList(options, items, empty, {
+    NAME: 'name',
+    SCOPES: ({ scopes }) => scopes.join(','),
+    CLUSTER: 'cluster',
+    STATE: 'state',
+    EXPIRES: 'expiresAt',
+    'LAST USED': 'lastUsedAt',
+    CREATED: 'createdAt',
+    ID: 'id',
+  })
 }
 
 function stateOf({ revokedAt, expiresAt }: Token, now: number): 'usable' | 'revoked' | 'expired' {
