@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Severity } from '../../domain/severity.ts'
-import { Hidden } from './kit/form.tsx'
+import { Hidden, Submit } from './kit/form.tsx'
 import { Icon } from './kit/mark.tsx'
 
 export type AcknowledgeView = {
@@ -50,9 +50,7 @@ const Ask: FC<{ view: AcknowledgeView }> = ({ view: { person, channel, fields } 
   <form class="stack" method="post" action="/acknowledge">
     <p>Let others know that you are working on this incident. Reminders will stop.</p>
     <Hidden fields={fields} />
-    <button type="submit" class="button primary wide">
-      {person === null ? 'Acknowledge' : `Acknowledge as ${person}`}
-    </button>
+    <Submit look="primary wide">{person === null ? 'Acknowledge' : `Acknowledge as ${person}`}</Submit>
     {person === null ? <p class="hint">The timeline will say: by link in #{channel.replace(/^#/, '')}.</p> : null}
   </form>
 )

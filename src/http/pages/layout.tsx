@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
 import { shortZone } from '../../domain/shown-time.ts'
-import { Hidden } from './kit/form.tsx'
+import { Hidden, Submit } from './kit/form.tsx'
 import { Icon, Mark } from './kit/mark.tsx'
 import { type IconName, type MarkName, symbolsFor } from './kit/symbols.ts'
 import { clock, clockWithSeconds, isoOf, type Reader } from './kit/time.tsx'
@@ -164,9 +164,7 @@ const BannerLine: FC<{ banner: Banner; csrf: string }> = ({ banner, csrf }) => (
       {banner.undo ? (
         <form method="post" action={banner.undo.action}>
           <Hidden fields={{ csrf, ...banner.undo.fields }} />
-          <button type="submit" class="button small">
-            Undo
-          </button>
+          <Submit look="small">Undo</Submit>
         </form>
       ) : null}
     </div>

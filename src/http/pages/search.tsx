@@ -2,7 +2,9 @@
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Reader } from '../../domain/shown-time.ts'
+import { Submit } from './kit/form.tsx'
 import { Mark, ServiceName, Status } from './kit/mark.tsx'
+import { Head } from './kit/section.tsx'
 import { Time } from './kit/time.tsx'
 
 type Props = {
@@ -29,9 +31,7 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) 
     <h1>Search</h1>
     <form class="filters lead" action="/search">
       <input type="search" name="q" value={q} aria-label="Service, or title or number of an incident" />
-      <button type="submit" class="button primary">
-        Search
-      </button>
+      <Submit look="primary">Search</Submit>
     </form>
     {q !== '' && services.length + incidents.length === 0 ? (
       <p class="card empty">
@@ -40,10 +40,9 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) 
     ) : null}
     {services.length === 0 ? null : (
       <>
-        <div class="head">
-          <h2>Services</h2>
+        <Head title="Services">
           {more > 0 ? <span class="second">{more} more match; enter more of the name</span> : null}
-        </div>
+        </Head>
         <ul class="card rows">
           {services.map(({ id, namespace, name, status }) => (
             <li>
@@ -60,9 +59,7 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) 
     )}
     {incidents.length === 0 ? null : (
       <>
-        <div class="head">
-          <h2>Incidents</h2>
-        </div>
+        <Head title="Incidents" />
         <ul class="card rows">
           {incidents.map(({ number, title, status, startedAt }) => (
             <li class="row">

@@ -1,7 +1,7 @@
 /** The sign-in pages. A form submitted after the session has ended is kept until the visitor signs in again. */
 import type { FC } from 'hono/jsx'
 import type { FieldError } from '../../domain/error.ts'
-import { control, Faults, Field, Hidden } from './kit/form.tsx'
+import { Faults, Hidden, Input, Submit } from './kit/form.tsx'
 import { Icon } from './kit/mark.tsx'
 
 /** A form that was submitted without a session and can be resubmitted. `action` is a URL on this server. */
@@ -29,13 +29,14 @@ const Alone: FC<{ children?: unknown }> = ({ children }) => (
 )
 
 const Person: FC<{ value: string }> = ({ value }) => (
-  <Field
+  <Input
     id="person"
     label="Your name"
     hint="Timelines, postmortems and messages show this name next to your actions, for example: Ada resolved the incident."
-  >
-    <input type="text" {...control('person')} value={value} maxlength={100} autocomplete="name" />
-  </Field>
+    value={value}
+    maxlength={100}
+    autocomplete="name"
+  />
 )
 
 export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiting }) => (
@@ -46,24 +47,23 @@ export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiti
         <Faults faults={faults} />
         {waiting === '' ? null : <p>You were signed out. Nothing that you typed is lost.</p>}
         <Hidden fields={{ to, waiting }} />
-        <Field id="token" label="Token" hint="Any token with the read scope." faults={faults}>
-          <input
-            type="password"
-            {...control('token', faults)}
-            required
-            placeholder="incmon_…"
-            autocomplete="current-password"
-            spellcheck={false}
-          />
-        </Field>
+        <Input
+          id="token"
+          label="Token"
+          hint="Any token with the read scope."
+          faults={faults}
+          type="password"
+          required
+          placeholder="incmon_…"
+          autocomplete="current-password"
+          spellcheck={false}
+        />
         <Person value={person} />
         <label class="check">
           <input type="checkbox" name="stay" value="1" checked />
           Stay signed in on this device for 30 days
         </label>
-        <button type="submit" class="button primary wide">
-          Sign in
-        </button>
+        <Submit look="primary wide">Sign in</Submit>
       </form>
     </div>
     <p class="hint after">
@@ -85,9 +85,7 @@ export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, pers
           <input type="checkbox" name="stay" value="1" checked />
           Stay signed in on this device for 30 days
         </label>
-        <button type="submit" class="button primary wide">
-          Continue
-        </button>
+        <Submit look="primary wide">Continue</Submit>
       </form>
     </div>
   </Alone>
@@ -137,9 +135,7 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
           <input type="hidden" name={name} value={value} />
         ))}
         <p class="row">
-          <button type="submit" class="button primary">
-            Send again
-          </button>
+          <Submit look="primary">Send again</Submit>
           <a class="button" href="/">
             Discard
           </a>

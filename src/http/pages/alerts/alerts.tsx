@@ -4,6 +4,7 @@ import { countOf, formatCount, serviceName } from '../../../domain/postmortem/wo
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Histogram } from '../drawing/histogram.tsx'
+import { Submit } from '../kit/form.tsx'
 import { AlertName, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
@@ -104,9 +105,7 @@ const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } })
         <input type="checkbox" name="group" value="1" checked={filters.group} />
         Similar alerts in one row
       </label>
-      <button type="submit" class="button">
-        Show
-      </button>
+      <Submit>Show</Submit>
     </form>
   )
 }

@@ -2,21 +2,20 @@
 import type { Child, FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
-import { Action, Hidden, Secret } from '../kit/form.tsx'
+import { Action, Hidden, Secret, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
-import { Card, Columns, Section } from '../kit/section.tsx'
+import { Card, Columns, Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { LastSent } from './list.tsx'
 import { type ChannelView, type DeliveryView, KINDS } from './view.ts'
 
 export const NewChannel: FC<{ kind: ChannelKind; sendsMail: boolean; children?: Child }> = (props) => (
   <>
-    <div class="head">
-      <h2>New channel</h2>
+    <Head title="New channel">
       <a class="end" href="/settings/notifications">
         All channels
       </a>
-    </div>
+    </Head>
     <nav class="tabs" aria-label="Kind of channel">
       {Object.entries(KINDS).map(([id, { name, icon }]) => (
         <a href={`/settings/notifications/new?kind=${id}`} aria-current={id === props.kind ? 'true' : undefined}>
@@ -95,9 +94,7 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
         </div>
       </div>
       <Deliveries deliveries={deliveries} reader={reader} />
-      <div class="head">
-        <h2>Channel settings</h2>
-      </div>
+      <Head title="Channel settings" />
       {children}
     </>
   )
@@ -116,9 +113,7 @@ const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, acti
       <p class="break">
         Remove {name}? Its pending messages will not be sent, and its message history will be deleted.
       </p>
-      <button type="submit" class="button small">
-        Remove channel
-      </button>
+      <Submit look="small">Remove channel</Submit>
     </form>
   </details>
 )

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { Checks, DAYS, type Option, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
-import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
+import { type Fault, Faults, Hidden, Input } from '../kit/form.tsx'
 import { type ChannelForm, KINDS, NEWS, type RuleForm } from './view.ts'
 
 type Props = {
@@ -35,16 +35,16 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
     <Faults faults={faults} />
     <div class="card">
       <div class="body fields">
-        <Field id="name" label="Name" hint="A unique name." faults={faults}>
-          <input
-            type="text"
-            {...control('name', faults)}
-            value={form.name}
-            placeholder="on-call"
-            maxlength={100}
-            required
-          />
-        </Field>
+        <Input
+          id="name"
+          label="Name"
+          hint="A unique name."
+          faults={faults}
+          value={form.name}
+          placeholder="on-call"
+          maxlength={100}
+          required
+        />
         <Address {...{ kind, form, faults, stored }} />
         <ZoneField id="zone" label="Time zone for times in messages" value={form.zone} faults={faults} />
       </div>
@@ -76,27 +76,27 @@ const Address: FC<Pick<Props, 'kind' | 'form' | 'faults' | 'stored'>> = ({ kind,
   const shownHint = isSecret ? `Stored: ${stored}. Leave this empty to keep it.` : hint
   return (
     <>
-      <Field id="address" label={label} hint={shownHint} faults={faults}>
-        <input
-          type="text"
-          {...control('address', faults)}
-          value={form.address}
-          placeholder={example}
-          maxlength={2_000}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </Field>
+      <Input
+        id="address"
+        label={label}
+        hint={shownHint}
+        faults={faults}
+        value={form.address}
+        placeholder={example}
+        maxlength={2_000}
+        autocomplete="off"
+        spellcheck={false}
+      />
       {kind === 'telegram' ? (
-        <Field id="chat" label="Chat" hint="The number of the chat, or @name of a public channel." faults={faults}>
-          <input
-            type="text"
-            {...control('chat', faults)}
-            value={form.chat}
-            placeholder="-1001234567890"
-            maxlength={100}
-          />
-        </Field>
+        <Input
+          id="chat"
+          label="Chat"
+          hint="The number of the chat, or @name of a public channel."
+          faults={faults}
+          value={form.chat}
+          placeholder="-1001234567890"
+          maxlength={100}
+        />
       ) : null}
     </>
   )
@@ -145,15 +145,18 @@ type TextProps = {
 }
 
 const Names: FC<TextProps & { readonly example: string }> = ({ id, label, value, faults, example }) => (
-  <Field id={id} label={label} hint="Separated by commas. Empty: all." faults={faults}>
-    <input type="text" {...control(id, faults)} value={value} placeholder={example} />
-  </Field>
+  <Input
+    id={id}
+    label={label}
+    hint="Separated by commas. Empty: all."
+    faults={faults}
+    value={value}
+    placeholder={example}
+  />
 )
 
 const Clock: FC<TextProps> = ({ id, label, value, faults }) => (
-  <Field id={id} label={label} faults={faults}>
-    <input type="text" {...control(id, faults, false)} value={value} placeholder="hh:mm" />
-  </Field>
+  <Input id={id} label={label} faults={faults} value={value} placeholder="hh:mm" />
 )
 
 const Unacknowledged: FC<{ form: ChannelForm; faults: readonly Fault[] }> = ({ form, faults }) => (
@@ -180,7 +183,5 @@ const Unacknowledged: FC<{ form: ChannelForm; faults: readonly Fault[] }> = ({ f
 )
 
 const Minutes: FC<TextProps & { readonly hint: string }> = ({ id, label, hint, value, faults }) => (
-  <Field id={id} label={label} hint={hint} faults={faults}>
-    <input type="number" {...control(id, faults)} value={value} min={0} max={10_080} />
-  </Field>
+  <Input id={id} label={label} hint={hint} faults={faults} type="number" value={value} min={0} max={10_080} />
 )

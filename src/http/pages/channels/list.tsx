@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
-import { Card, Columns } from '../kit/section.tsx'
+import { Card, Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { type ChannelView, KINDS, remindersText, rulesText } from './view.ts'
 
@@ -11,14 +11,12 @@ type Props = { readonly csrf: string; readonly reader: Reader; readonly channels
 
 export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
   <>
-    <div class="head">
-      <h2>Notification channels</h2>
-      <span class="second">where messages about incidents are sent</span>
+    <Head title="Notification channels" second="where messages about incidents are sent">
       <a class={`button end ${channels.length === 0 ? 'primary' : ''}`} href="/settings/notifications/new">
         <Icon name="plus" />
         New channel
       </a>
-    </div>
+    </Head>
     <Card
       empty={
         channels.length === 0

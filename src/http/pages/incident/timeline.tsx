@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../../domain/incident/timeline-rows.ts'
 import { capitalized } from '../../../domain/postmortem/words.ts'
 import { formatMoment, type Reader } from '../../../domain/shown-time.ts'
+import { Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Section } from '../kit/section.tsx'
 import type { IconName } from '../kit/symbols.ts'
@@ -38,9 +39,7 @@ export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, c
               maxlength={10_000}
               required
             />
-            <button type="submit" class="button">
-              Add note
-            </button>
+            <Submit>Add note</Submit>
           </form>
         ) : null}
         {order.length === 0 ? (

@@ -1,5 +1,5 @@
 /** Form components: an action button with its own form, hidden fields, labeled fields, error summaries and secrets. */
-import type { Child, FC } from 'hono/jsx'
+import type { Child, FC, JSX } from 'hono/jsx'
 import type { FieldError } from '../../../domain/error.ts'
 import { Icon } from './mark.tsx'
 
@@ -55,6 +55,23 @@ export function control(id: string, faults: readonly FieldError[] = [], hasHint 
     ...(fault ? { 'aria-invalid': 'true' as const } : {}),
   }
 }
+
+/** A labeled input for text, unless `type` says otherwise. `id` is also its name. */
+export const Input: FC<Omit<FieldProps, 'children'> & Omit<JSX.IntrinsicElements['input'], 'id'>> = (props) => {
+  const { id, label, hint, faults = [], type = 'text', ...rest } = props
+  return (
+    <Field {...{ id, label, hint, faults }}>
+      <input type={type} {...control(id, faults, hint !== undefined)} {...rest} />
+    </Field>
+  )
+}
+
+/** A button that submits its form. `look` is as in `Action`. */
+export const Submit: FC<{ look?: string; children?: Child }> = ({ look, children }) => (
+  <button type="submit" class={look ? `button ${look}` : 'button'}>
+    {children}
+  </button>
+)
 
 /** Lists all errors above the form, each linked to its field. */
 export const Faults: FC<{ faults: readonly Fault[] }> = ({ faults }) =>

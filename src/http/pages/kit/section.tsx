@@ -10,6 +10,15 @@ export const Crumbs: FC<{ path: readonly (readonly [name: string | number, href?
   </ul>
 )
 
+/** A heading, with text next to it and a link at the end of the line. */
+export const Head: FC<{ title: string; second?: string; children?: Child }> = ({ title, second, children }) => (
+  <div class="head">
+    <h2>{title}</h2>
+    {second === undefined ? null : <span class="second">{second}</span>}
+    {children}
+  </div>
+)
+
 type SectionProps = {
   readonly id: string
   readonly title: string

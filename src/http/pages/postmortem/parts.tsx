@@ -1,6 +1,7 @@
 /** Components of a postmortem: sentences with their evidence, and text written by people. */
 import type { FC } from 'hono/jsx'
 import type { Sentence } from '../../../domain/postmortem/document.ts'
+import { Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
@@ -65,9 +66,7 @@ export const EditableText: FC<WrittenProps> = ({ name, label, question, text, vi
           <span class="hint">{question} To clear this part, save an empty field.</span>
         </div>
         <p class="row">
-          <button type="submit" class="button primary">
-            Save
-          </button>
+          <Submit look="primary">Save</Submit>
           <a class="button" href={`${address}#part-${name}`}>
             Cancel
           </a>

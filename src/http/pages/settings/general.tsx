@@ -2,7 +2,8 @@
 import type { FC } from 'hono/jsx'
 import { PLANS, type Settings } from '../../../domain/organization.ts'
 import { ZoneField, ZoneNames } from '../kit/choice.tsx'
-import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
+import { control, type Fault, Faults, Field, Hidden, Input, Submit } from '../kit/form.tsx'
+import { Head } from '../kit/section.tsx'
 
 /** The submitted values, so that the form can show an invalid value again. */
 export type OrganizationForm = {
@@ -34,22 +35,23 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
   <>
     <ZoneNames />
     <Faults faults={faults} />
-    <div class="head">
-      <h2>You</h2>
-    </div>
+    <Head title="You" />
     <div class="card">
       <div class="body stack">
         <div class="fields">
           {hasSession ? (
             <form class="fields" method="post" action="/settings/name">
               <Hidden fields={{ csrf }} />
-              <Field id="person" label="Your name" hint="Timelines show this name next to your actions.">
-                <input type="text" {...control('person')} value={person} maxlength={100} autocomplete="name" />
-              </Field>
+              <Input
+                id="person"
+                label="Your name"
+                hint="Timelines show this name next to your actions."
+                value={person}
+                maxlength={100}
+                autocomplete="name"
+              />
               <p class="row whole">
-                <button type="submit" class="button">
-                  Change name
-                </button>
+                <Submit>Change name</Submit>
               </p>
             </form>
           ) : (
@@ -67,25 +69,19 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
               faults={faults}
             />
             <p class="row whole">
-              <button type="submit" class="button">
-                Change time zone
-              </button>
+              <Submit>Change time zone</Submit>
             </p>
           </form>
         </div>
         <div class="row">
           <form method="post" action="/settings/keys">
             <Hidden fields={{ csrf, keys: hasKeys ? 'off' : 'on' }} />
-            <button type="submit" class="button">
-              Turn keyboard shortcuts {hasKeys ? 'off' : 'on'}
-            </button>
+            <Submit>Turn keyboard shortcuts {hasKeys ? 'off' : 'on'}</Submit>
           </form>
           {hasSession ? (
             <form method="post" action="/sign-out">
               <Hidden fields={{ csrf }} />
-              <button type="submit" class="button">
-                Sign out
-              </button>
+              <Submit>Sign out</Submit>
             </form>
           ) : null}
         </div>
@@ -103,16 +99,12 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
   const { csrf, form, faults } = props
   return (
     <>
-      <div class="head">
-        <h2>Organization</h2>
-      </div>
+      <Head title="Organization" />
       <div class="card">
         <form class="body stack" method="post" action="/settings">
           <Hidden fields={{ csrf }} />
           <div class="fields">
-            <Field id="name" label="Name" faults={faults}>
-              <input type="text" {...control('name', faults, false)} value={form.name} required maxlength={100} />
-            </Field>
+            <Input id="name" label="Name" faults={faults} value={form.name} required maxlength={100} />
             <Field id="plan" label="Plan" hint="The Team and Pro plans include postmortems.">
               <select {...control('plan')}>
                 {PLANS.map((plan) => (
@@ -139,20 +131,16 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
                 </option>
               </select>
             </Field>
-            <Field
+            <Input
               id="deploy-silence-minutes"
               label="Silence during a deploy (minutes)"
               hint="Alerts of the deployed service are silenced until the deploy ends, but at most for this time. 0: never."
               faults={faults}
-            >
-              <input
-                type="number"
-                {...control('deploy-silence-minutes', faults)}
-                value={form.deploySilence}
-                min={0}
-                max={1440}
-              />
-            </Field>
+              type="number"
+              value={form.deploySilence}
+              min={0}
+              max={1440}
+            />
           </div>
           <label class="check">
             <input type="checkbox" name="auto-resolve" value="1" checked={form.autoResolve} />
@@ -164,9 +152,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
             Open an incident when the heartbeat of a sender stops
           </label>
           <p>
-            <button type="submit" class="button primary">
-              Save
-            </button>
+            <Submit look="primary">Save</Submit>
           </p>
         </form>
       </div>

@@ -1,7 +1,8 @@
 /** The retention settings: how long incmon keeps records. */
 import type { FC } from 'hono/jsx'
 import { MAX_RETENTION_DAYS } from '../../../domain/organization.ts'
-import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
+import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { Head } from '../kit/section.tsx'
 
 type Props = {
   readonly csrf: string
@@ -12,9 +13,7 @@ type Props = {
 
 export const RetentionSettings: FC<Props> = ({ csrf, events, alerts, faults }) => (
   <>
-    <div class="head">
-      <h2>Retention</h2>
-    </div>
+    <Head title="Retention" />
     <Faults faults={faults} />
     <div class="card">
       <form class="body stack" method="post" action="/settings/retention">
@@ -28,9 +27,7 @@ export const RetentionSettings: FC<Props> = ({ csrf, events, alerts, faults }) =
           age.
         </p>
         <p>
-          <button type="submit" class="button primary">
-            Save
-          </button>
+          <Submit look="primary">Save</Submit>
         </p>
       </form>
     </div>
@@ -38,14 +35,14 @@ export const RetentionSettings: FC<Props> = ({ csrf, events, alerts, faults }) =
 )
 
 const Days: FC<{ id: string; label: string; value: string; faults: readonly Fault[] }> = (props) => (
-  <Field id={props.id} label={props.label} faults={props.faults}>
-    <input
-      type="number"
-      {...control(props.id, props.faults, false)}
-      value={props.value}
-      min={1}
-      max={MAX_RETENTION_DAYS}
-      required
-    />
-  </Field>
+  <Input
+    id={props.id}
+    label={props.label}
+    faults={props.faults}
+    type="number"
+    value={props.value}
+    min={1}
+    max={MAX_RETENTION_DAYS}
+    required
+  />
 )

@@ -1,8 +1,8 @@
 /** Lists the browsers that are signed in. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
-import { Hidden } from '../kit/form.tsx'
-import { Card, Columns } from '../kit/section.tsx'
+import { Hidden, Submit } from '../kit/form.tsx'
+import { Card, Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
 export type SessionView = {
@@ -17,10 +17,7 @@ export type SessionView = {
 
 export const SessionSettings: FC<{ csrf: string; reader: Reader; sessions: readonly SessionView[] }> = (props) => (
   <>
-    <div class="head">
-      <h2>Sessions</h2>
-      <span class="second">browsers that are signed in</span>
-    </div>
+    <Head title="Sessions" second="browsers that are signed in" />
     <Card empty={props.sessions.length === 0 ? 'Nobody is signed in with a session.' : null}>
       <table class="cards">
         <Columns names={['Person', 'Signed in with', 'Browser', 'Since', 'Last used']} action="End" />
@@ -44,9 +41,7 @@ export const SessionSettings: FC<{ csrf: string; reader: Reader; sessions: reado
               <td class="shrink">
                 <form method="post" action={`/settings/sessions/${session.id}/end`}>
                   <Hidden fields={{ csrf: props.csrf }} />
-                  <button type="submit" class="button small">
-                    End session
-                  </button>
+                  <Submit look="small">End session</Submit>
                 </form>
               </td>
             </tr>

@@ -2,9 +2,9 @@
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatMoment, type Reader } from '../../../domain/shown-time.ts'
 import { SCOPES, type Scope } from '../../../domain/token.ts'
-import { control, type Fault, Faults, Field, Hidden, Secret } from '../kit/form.tsx'
+import { type Fault, Faults, Hidden, Input, Secret, Submit } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
-import { Columns } from '../kit/section.tsx'
+import { Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
 export type TokenView = {
@@ -38,10 +38,7 @@ const SOON = 14 * 86_400_000
 
 export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, created }) => (
   <>
-    <div class="head">
-      <h2>Tokens</h2>
-      <span class="second">who can send, read and change data</span>
-    </div>
+    <Head title="Tokens" second="who can send, read and change data" />
     {created ? (
       <Secret id="secret" text={created.secret}>
         <span class="with-icon">
@@ -72,28 +69,24 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         <Faults faults={faults} />
         <Hidden fields={{ csrf }} />
         <div class="fields">
-          <Field
+          <Input
             id="name"
             label="Name"
             hint="Timelines show this name next to the actions of the token."
             faults={faults}
-          >
-            <input
-              type="text"
-              {...control('name', faults)}
-              value={form.name}
-              placeholder="alertmanager"
-              required
-              maxlength={100}
-            />
-          </Field>
-          <Field
+            value={form.name}
+            placeholder="alertmanager"
+            required
+            maxlength={100}
+          />
+          <Input
             id="cluster"
             label="Cluster"
             hint="Everything sent with this token belongs to this cluster. Empty: the labels determine the cluster."
-          >
-            <input type="text" {...control('cluster')} value={form.cluster} placeholder="production" maxlength={253} />
-          </Field>
+            value={form.cluster}
+            placeholder="production"
+            maxlength={253}
+          />
         </div>
         <fieldset id="scopes">
           <legend>May</legend>
@@ -109,9 +102,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
           </div>
         </fieldset>
         <p>
-          <button type="submit" class="button primary">
-            Create token
-          </button>
+          <Submit look="primary">Create token</Submit>
         </p>
       </form>
     </div>
@@ -147,9 +138,7 @@ const TokenRow: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ toke
           <p>
             Revoke {token.name}? {useOf(token, reader)}
           </p>
-          <button type="submit" class="button small">
-            Revoke {token.name}
-          </button>
+          <Submit look="small">Revoke {token.name}</Submit>
         </form>
       </details>
     </td>

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { OPERATORS, OWN_NAMES } from '../../../domain/silence/matcher.ts'
 import { DAYS, Segments, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
-import { control, type Fault, Faults, Field, Hidden } from '../kit/form.tsx'
+import { control, type Fault, Faults, Field, Hidden, Input } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { LENGTHS, type SilenceForm, type SilencePreview } from './view.ts'
 
@@ -32,16 +32,16 @@ export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, 
     <When form={form} faults={faults} />
     <div class="card">
       <div class="body fields">
-        <Field id="comment" label="Why" hint="One line for the next person who sees this silence." faults={faults}>
-          <input
-            type="text"
-            {...control('comment', faults)}
-            value={form.comment}
-            maxlength={1_000}
-            required
-            placeholder="Database upgrade"
-          />
-        </Field>
+        <Input
+          id="comment"
+          label="Why"
+          hint="One line for the next person who sees this silence."
+          faults={faults}
+          value={form.comment}
+          maxlength={1_000}
+          required
+          placeholder="Database upgrade"
+        />
       </div>
     </div>
     <p class="row">
@@ -136,9 +136,14 @@ const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, fault
   <fieldset class="card">
     <legend>When</legend>
     <div class="body fields">
-      <Field id="startsAt" label="Begins" hint="Such as 2026-11-23 14:30. Empty: now." faults={faults}>
-        <input type="text" {...control('startsAt', faults)} value={form.startsAt} placeholder={DATE} />
-      </Field>
+      <Input
+        id="startsAt"
+        label="Begins"
+        hint="Such as 2026-11-23 14:30. Empty: now."
+        faults={faults}
+        value={form.startsAt}
+        placeholder={DATE}
+      />
       <Segments
         id="length"
         label="Lasts"
@@ -146,9 +151,14 @@ const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, fault
         value={form.length}
       />
       <div class="if-until">
-        <Field id="endsAt" label="Ends" hint="Such as 2026-11-23 16:30." faults={faults}>
-          <input type="text" {...control('endsAt', faults)} value={form.endsAt} placeholder={DATE} />
-        </Field>
+        <Input
+          id="endsAt"
+          label="Ends"
+          hint="Such as 2026-11-23 16:30."
+          faults={faults}
+          value={form.endsAt}
+          placeholder={DATE}
+        />
       </div>
       <ZoneField id="zone" label="Time zone of these times" value={form.zone} faults={faults} />
       <Segments
@@ -162,17 +172,15 @@ const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, fault
       />
       <div class="whole fields if-weekly">
         <Select id="weekday" label="Every" options={DAYS} value={form.weekday} faults={faults} />
-        <Field id="from" label="From" faults={faults}>
-          <input type="text" {...control('from', faults, false)} value={form.from} placeholder="22:00" />
-        </Field>
-        <Field
+        <Input id="from" label="From" faults={faults} value={form.from} placeholder="22:00" />
+        <Input
           id="to"
           label="To"
           hint="If this is not later than the start, the silence ends on the next day."
           faults={faults}
-        >
-          <input type="text" {...control('to', faults)} value={form.to} placeholder="06:00" />
-        </Field>
+          value={form.to}
+          placeholder="06:00"
+        />
       </div>
     </div>
   </fieldset>

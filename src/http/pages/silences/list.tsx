@@ -4,9 +4,10 @@ import { capitalized, formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import type { Matcher } from '../../../domain/silence/matcher.ts'
 import type { Schedule } from '../../../domain/silence/silence.ts'
-import { Hidden } from '../kit/form.tsx'
+import { Hidden, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
+import { Head } from '../kit/section.tsx'
 import { silenceHref } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { SilenceView } from './view.ts'
@@ -29,16 +30,17 @@ export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended,
   const common = { csrf, reader, canWrite }
   return (
     <>
-      <div class="head">
-        <h2>Silences and maintenance windows</h2>
-        <span class="second">alerts are stored, but open no incidents and send no notifications</span>
+      <Head
+        title="Silences and maintenance windows"
+        second="alerts are stored, but open no incidents and send no notifications"
+      >
         {canWrite ? (
           <a class="button end primary" href="/settings/silences/new">
             <Icon name="plus" />
             New silence
           </a>
         ) : null}
-      </div>
+      </Head>
       <Part {...common} id="active" title="Active" silences={active} />
       {planned.length === 0 ? null : <Part {...common} id="planned" title="Planned" silences={planned} />}
       {ended.length === 0 ? null : <Part {...common} id="ended" title="Ended" silences={ended} />}
@@ -170,9 +172,7 @@ const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) 
               ? `End this silence now? ${silence.matching === 1 ? '1 silenced alert is still firing and will count' : `${formatCount(silence.matching)} silenced alerts are still firing and will count`} again.`
               : 'End this silence now? It will stay in this list, under “Ended”.'}
           </p>
-          <button type="submit" class="button small">
-            End silence
-          </button>
+          <Submit look="small">End silence</Submit>
         </form>
       </details>
     </span>

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
-import { CopyButton, Hidden, Secret } from '../kit/form.tsx'
+import { CopyButton, Hidden, Secret, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS, type Connection, type ConnectionName, senderName } from './connections.ts'
@@ -39,9 +39,7 @@ export const ConnectSteps: FC<Props> = (props) => {
             {canAdminister ? (
               <form method="post" action={`${path}?connect=${current}`}>
                 <Hidden fields={{ csrf, connect: current }} />
-                <button type="submit" class="button primary">
-                  Create token
-                </button>
+                <Submit look="primary">Create token</Submit>
               </form>
             ) : (
               <p class="second">Only an administrator can create a token.</p>
@@ -135,10 +133,10 @@ const ArrivalLine: FC<Props> = ({ csrf, current, path, secret, arrival, reader }
     </span>
     <form method="post" action={`${path}/test?connect=${current}`}>
       <Hidden fields={{ csrf, connect: current, ...(secret === null ? {} : { secret }) }} />
-      <button type="submit" class="button small">
+      <Submit look="small">
         <Icon name="right" />
         Send a test event
-      </button>
+      </Submit>
     </form>
   </div>
 )

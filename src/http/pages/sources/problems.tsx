@@ -4,6 +4,7 @@ import { type RefusedSenders, timesText } from '../../../domain/doctor/facts.ts'
 import { countOf, joinNames } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Mark } from '../kit/mark.tsx'
+import { Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
 export type ChannelView = {
@@ -34,10 +35,7 @@ export const Refused: FC<{ refused: RefusedSenders }> = ({ refused: { newest, mo
 /** Shows the channels that cannot deliver messages. */
 export const FailingChannels: FC<{ channels: readonly ChannelView[]; reader: Reader }> = ({ channels, reader }) => (
   <>
-    <div class="head">
-      <h2>Failing channels</h2>
-      <span class="second">Messages about incidents are not delivered to these channels.</span>
-    </div>
+    <Head title="Failing channels" second="Messages about incidents are not delivered to these channels." />
     <div class="card">
       <ul class="rows">
         {channels.map(({ id, name, enabled, failing, failingSince }) => (
