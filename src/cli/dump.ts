@@ -1,7 +1,4 @@
-/**
- * Reads exports from other systems: JSON lines, or Alertmanager's list of alerts. Entries are parsed only when they are
- * used.
- */
+/** Reads exports from other systems: JSON lines, or Alertmanager's list of alerts. Parses entries on use. */
 import { IncmonError } from '../domain/error.ts'
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'

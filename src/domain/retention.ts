@@ -1,7 +1,4 @@
-/**
- * Retention: which records have expired, which are kept because they are referenced, and when pruning needs
- * confirmation.
- */
+/** Retention: which records expire, which are kept because of references, and when pruning needs confirmation. */
 import type { Source } from './event/event.ts'
 import type { IncidentStatus } from './incident/incident.ts'
 import type { Settings } from './organization.ts'
@@ -60,9 +57,7 @@ export type AgedIncident = {
   readonly hasPostmortem: boolean
 }
 
-/**
- * Returns whether an incident has expired: it is resolved, has no postmortem, and all its times are before the cutoff.
- */
+/** Returns whether an incident has expired: resolved, without postmortem, and all its times before the cutoff. */
 export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): boolean {
   const { status, createdAt, startedAt, resolvedAt, touchedAt, hasPostmortem } = incident
   const last = Math.max(createdAt, startedAt, resolvedAt ?? createdAt, touchedAt ?? createdAt)
@@ -79,10 +74,7 @@ export type IncidentReferences = {
   readonly troublesFrom: number
   readonly scalingsFrom: number
   readonly alertsFrom: number
-  /**
-   * The records that the timeline needs from each service, by row id: events up to `eventsTo`, and scalings from
-   * `scalingsFrom`.
-   */
+  /** What the timeline needs of services, by row id: events to `eventsTo`, scalings from `scalingsFrom`. */
   readonly services: ReadonlyMap<number, { readonly eventsTo: number; readonly scalingsFrom: number }>
 }
 
@@ -105,10 +97,7 @@ export function referencesEvent(
   )
 }
 
-/**
- * Returns whether a retained incident needs the alert to rank suspects, because the alert and the incident overlap in
- * time.
- */
+/** Returns whether a retained incident overlaps the alert in time, and so needs it to rank suspects. */
 export function referencesAlert(
   alert: { readonly startsAt: number; readonly lastSeenAt: number },
   reach: IncidentReferences,

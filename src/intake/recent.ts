@@ -42,9 +42,7 @@ export function createRecent(): Recent {
   }
 }
 
-/**
- * Missing and future times are replaced by the time of receipt, so a result that contains this time must not be cached.
- */
+/** The time of receipt replaces missing and future times, so a result that contains it must not be cached. */
 function isIndependentOfReceipt({ accepted, rejected }: Intake, receivedAt: number): boolean {
   return (
     rejected.length === 0 &&

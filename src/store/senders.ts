@@ -15,10 +15,7 @@ export type SenderRecord = {
   readonly rejections: number
   readonly lastEventAt: number | null
   readonly lastRejectionAt: number | null
-  /**
-   * How far the sender's clock is ahead of the server's, in milliseconds; negative if behind. Event times are corrected
-   * by this offset.
-   */
+  /** How far the sender's clock is ahead of the server's, in ms; negative if behind. Corrects event times. */
   readonly clockOffset: number
   /** Whether the sender does not name a cluster although another sender does. */
   readonly lacksCluster: boolean

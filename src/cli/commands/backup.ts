@@ -1,7 +1,4 @@
-/**
- * incmon backup: writes a verified copy of the database to a file or to standard output, even while a server is
- * running.
- */
+/** incmon backup: writes a verified copy of the database to a file or standard output, even while a server runs. */
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'

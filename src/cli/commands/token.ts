@@ -1,6 +1,4 @@
-/**
- * incmon token and setup-link: creates, lists and revokes tokens, and creates setup links. Secrets are shown only once.
- */
+/** incmon token and setup-link: creates, lists and revokes tokens, and creates setup links. */
 import type { Command } from 'commander'
 import { SCOPES, type Scope } from '../../domain/token.ts'
 import type { Listening } from '../../server/context.ts'

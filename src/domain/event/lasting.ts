@@ -20,10 +20,7 @@ const MOMENTS: ReadonlySet<string> = new Set([
   ...['NodeShutdown', 'TaintManagerEviction', 'InvalidDiskCapacity'],
 ])
 
-/**
- * After this many probe failures, repeats may become rare. The kubelet reports every failed probe, by default every 10
- * seconds (`periodSeconds`).
- */
+/** After this many probe failures, one every 10 seconds by default (`periodSeconds`), repeats may become rare. */
 const MANY_PROBES = 20
 
 export type Seen = {

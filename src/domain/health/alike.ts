@@ -1,7 +1,4 @@
-/**
- * Limits the time needed to compute health. If several firing alerts have the same effect on every rule, only one is
- * used.
- */
+/** Limits the time to compute health: of firing alerts with the same effect on every rule, only one is used. */
 
 import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank } from '../severity.ts'

@@ -21,10 +21,7 @@ export type Situation = {
   readonly serviceName: string
   readonly health: Health
   readonly healthySince: number | null
-  /**
-   * Whether a user resolved an incident while its condition was firing. No new incident opens until the condition has
-   * ended once.
-   */
+  /** Whether a user resolved an incident while its condition was firing. None opens until that has ended. */
   readonly suppressed: boolean
   /** The alerts that determine the health, without alerts that have the same effect as another alert. */
   readonly alerts: readonly SituationAlert[]
@@ -42,10 +39,7 @@ export type SituationAlert = HealthCondition & { readonly inIncident: boolean }
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
-  /**
-   * Whether the incident may be changed automatically. True only if the incident was opened automatically for this
-   * service.
-   */
+  /** Whether the incident may change automatically: only if it was opened automatically for this service. */
   readonly moves: boolean
   readonly acknowledged: boolean
   readonly touchedAt: number | null
@@ -123,9 +117,7 @@ function joiningOf({ candidates }: Situation): SituationAlert[] {
   )
 }
 
-/**
- * After 30 healthy minutes, an incident moves to monitoring. After a day without user action, the incident is resolved.
- */
+/** Moves an incident to monitoring after 30 healthy minutes, and resolves it after a day without user action. */
 function follow(
   { now, healthySince, resolves }: Situation,
   current: CurrentIncident,
@@ -156,17 +148,11 @@ function follow(
   }
 }
 
-/**
- * The time between the resolution of an incident and the first reminder that its alerts are still firing. Further
- * reminders are sent daily.
- */
+/** How long after the resolution to remind of alerts that are still firing. Further reminders are daily. */
 const REMIND_AFTER = 30 * MINUTE
 const REMIND_EVERY = 24 * HOUR
 
-/**
- * Returns when to send the next reminder that alerts of a resolved incident are still firing. `sent`: the number of
- * reminders so far.
- */
+/** Returns when to remind next that alerts of a resolved incident are firing. `sent`: the reminders so far. */
 export function stillFiringDueAt(resolvedAt: number, sent: number): number {
   return resolvedAt + (sent === 0 ? REMIND_AFTER : sent * REMIND_EVERY)
 }

@@ -70,9 +70,7 @@ export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<
   )
 }
 
-/**
- * Returns one row per group of similar alerts, with the start of the first alert and the numbers of alerts and events.
- */
+/** Returns a row per group of similar alerts, with its first start and its numbers of alerts and events. */
 function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
   return groups.map(({ name, source, summary, members, seen, firstStartsAt }) => {
@@ -107,10 +105,7 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   return { ...common, text: words, ref: ref ?? incident, source: isReported ? alert.source : null }
 }
 
-/**
- * Returns the first status that a user set, unless that status is `resolved`. Setting this status acknowledged the
- * incident.
- */
+/** Returns the first status that a user set, which acknowledged the incident; undefined if it is `resolved`. */
 function acknowledgementIn(entries: readonly EntryFact[]): EntryFact | undefined {
   const moves = entries.filter(({ kind, actor }) => kind === 'status' && actor !== null)
   const [first] = ordered(moves, ({ at }) => [at])

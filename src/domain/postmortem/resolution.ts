@@ -41,10 +41,7 @@ export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)
 }
 
-/**
- * Returns whether the change is a rollout or deploy that happened while the incident was open, whether or not it
- * helped.
- */
+/** Returns whether the change is a rollout or deploy while the incident was open, whether or not it helped. */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
   return within && (kind === 'rollout' || outcome === 'deployed')
@@ -100,10 +97,7 @@ function otherSentence(change: ChangeFact): Sentence {
   return { text, refs: [`event/${change.eventId}`] }
 }
 
-/**
- * Returns one sentence for each way in which alerts ended, earliest end first, and one for alerts that were still
- * firing.
- */
+/** Returns a sentence for each way in which alerts ended, earliest end first, and one for alerts still firing. */
 function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
   const ended = ordered(
     alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ ...alert, endsAt: alert.endsAt }])),

@@ -1,7 +1,4 @@
-/**
- * The records of the live state. Live records contain only the fields that the rules need. All other fields are stored
- * only in the database.
- */
+/** The live records, with only the fields that the rules need. All other fields are only in the database. */
 
 import type { Alert } from '../alert/alert.ts'
 import type { DeliveryInterval, Group } from '../alert/delivery-interval.ts'
@@ -28,10 +25,7 @@ export type LiveService = {
   readonly health: Pick<Health, 'status' | 'score' | 'penalties'>
   /** When the service's last condition ended; null while a condition is firing. */
   readonly healthySince: number | null
-  /**
-   * Whether a user resolved an incident while its condition was firing. No incident opens until the condition has
-   * ended.
-   */
+  /** Whether a user resolved an incident while its condition was firing. None opens until that has ended. */
   readonly suppressed: boolean
   readonly lastAlertAt: number | null
   readonly lastEventAt: number | null
@@ -116,10 +110,7 @@ export type LiveSender = {
   readonly lag: Lag | null
   /** The offset of the sender's clock from the server's; null if unknown. */
   readonly clock: Clock | null
-  /**
-   * Whether the sender names its cluster, by its token or in every item of its last delivery; null before the first
-   * item.
-   */
+  /** Whether its token or every item of its last delivery names the cluster; null before the first item. */
   readonly namesCluster: boolean | null
   /** The delivery interval across all of the sender's groups. */
   readonly deliveryInterval: DeliveryInterval
@@ -138,10 +129,7 @@ export type LivePipeline = PipelineChange & { readonly serviceId: number }
 /** An image that a service pulled. `tag` is null if the image is untagged. */
 export type LiveImage = { readonly path: string; readonly tag: string | null }
 
-/**
- * A silence that is active or pending, or that ended within the last hour. `schedule`: null if the silence applies
- * without interruptions.
- */
+/** A silence that is active, pending, or ended within the last hour. `schedule`: null if it is uninterrupted. */
 export type LiveSilence = Period & {
   readonly rowId: number
   readonly id: string

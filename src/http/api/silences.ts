@@ -1,7 +1,4 @@
-/**
- * /api/silences: mutes alerts. A silenced alert is stored and counted, but it opens no incident and sends no
- * notification.
- */
+/** /api/silences: mutes alerts. A silenced alert is stored and counted, but opens no incident and sends nothing. */
 import * as v from 'valibot'
 import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
 import { IncmonError } from '../../domain/error.ts'

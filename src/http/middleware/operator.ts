@@ -1,7 +1,4 @@
-/**
- * Identifies operators: callers on the server's Unix socket, or the program itself. Headers alone never make a caller
- * an operator.
- */
+/** Identifies operators: callers on the server's Unix socket, or the program itself, but never by headers alone. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'

@@ -47,10 +47,7 @@ export type PictureFacts = {
   readonly moreHref: string | null
 }
 
-/**
- * Returns the span of an incident: from 10 minutes before its first alert or most likely change until its end or the
- * present.
- */
+/** Returns an incident's span: from 10 minutes before its first alert or likely change to its end or now. */
 export function incidentSpan(
   { startedAt, resolvedAt }: { readonly startedAt: number; readonly resolvedAt: number | null },
   suspectAt: number | null,

@@ -12,10 +12,7 @@ const HOUR = 3_600_000
 const MAX_LISTED = 5
 
 export type WrongTokens = {
-  /**
-   * Counts an invalid token. Returns how long to delay the response in milliseconds. `isSender` is true for webhook
-   * requests.
-   */
+  /** Counts an invalid token. Returns the delay of the response in ms. `isSender`: a webhook request. */
   readonly add: (address: string, isSender: boolean) => number
   /** Returns the networks whose webhook requests were rejected within the last hour. */
   readonly senders: () => RefusedSenders

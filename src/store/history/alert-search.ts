@@ -24,10 +24,7 @@ export type AlertFilter = AlertSpan & {
   readonly source?: Source | undefined
   /** Each word must occur in the name or the summary. The case of ASCII letters is ignored. */
   readonly q?: string | undefined
-  /**
-   * `true` selects silenced alerts, `false` all other alerts. A resolved alert counts as silenced if it was silenced
-   * when it ended.
-   */
+  /** `true`: alerts that are silenced, or were when they ended. `false`: all others. */
   readonly silenced?: boolean | undefined
 }
 

@@ -44,10 +44,7 @@ export function findReportCharts(
   return { weeks: db.all(weeks), durations: db.all(durations).map(({ ms }) => ms) }
 }
 
-/**
- * Lists up to `most` incidents, newest first: those created from 30 days before `from` until `to`. Times are Unix times
- * in milliseconds.
- */
+/** Lists the newest `most` incidents from 30 days before `from` until `to`, newest first. Times in Unix ms. */
 function listReportedIncidents(
   db: Db,
   organizationId: number,

@@ -1,7 +1,4 @@
-/**
- * Documents and parses the bodies of webhooks. The parsers in src/intake accept more formats than those documented
- * here.
- */
+/** Documents and parses the bodies of webhooks. The parsers in src/intake also accept undocumented formats. */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'

@@ -11,10 +11,7 @@ import type { HandlerParts } from '../../route.ts'
 const SESSION = 'incmon_session'
 export const ZONE_COOKIE = 'zone'
 
-/**
- * Returns the visitor, or null if nobody is signed in. A user authenticated by a proxy takes precedence over the
- * cookie.
- */
+/** Returns the visitor, or null if nobody is signed in. A user named by a proxy takes precedence over a cookie. */
 export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visitor | null> {
   const user = await proxyUser(c, parts)
   if (user) return user
@@ -39,10 +36,7 @@ export function cookieOf(c: Context, name: string): string {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
 }
 
-/**
- * Returns the header that stores the session in the browser. Without `maxAgeSeconds`, the cookie expires when the
- * browser closes.
- */
+/** Returns the header that sets the session cookie, which without `maxAgeSeconds` ends with the browser. */
 export function sessionCookie(c: Context, parts: HandlerParts, secret: string, maxAgeSeconds: number | null): string {
   const age = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`
   return `${sessionName(c, parts)}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
@@ -61,10 +55,7 @@ export function prefixOf(c: Context, { server }: HandlerParts): string {
   return comesFromProxy(c, server) ? safePrefix(headerOf(c, 'x-forwarded-prefix') ?? '') : ''
 }
 
-/**
- * Returns the URL at which the visitor reaches this server, with the path prefix:
- * `https://incmon.example.com/monitoring`.
- */
+/** Returns this server's URL for the visitor, with the path prefix: `https://incmon.example.com/monitoring`. */
 export function serverAddress(c: Context, parts: HandlerParts): string {
   const { origin } = callerOf(c, parts.server)
   return (origin === '' ? new URL(c.req.url).origin : origin) + prefixOf(c, parts)
