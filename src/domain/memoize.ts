@@ -1,8 +1,17 @@
-/** Caches the results of pure functions. */
+/** Caches the results of functions. */
 
 /** Limits on the number of cached names and their length. Senders use a few hundred names. */
 const MAX_ENTRIES = 1_000
 const MAX_LENGTH = 64
+
+/** Returns a function that calls `make` once and returns that value every time. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
 
 /** Caches only the most recent result of `find`. */
 export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => Answer): (asked: Asked) => Answer {

@@ -6,6 +6,7 @@ import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
 import { isUnattributed, judge, makesAlert } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
 import { hasWeightChanged, lasts } from '../health/health.ts'
+import { once } from '../memoize.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintScope } from '../state/state.ts'
@@ -56,15 +57,6 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   const isAffected = ended || (result !== null && affects(ctx, known, result.live, receivedAt))
   const serviceIds = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
-}
-
-/** Returns a function that calls `make` once and caches the value. */
-function once<Value>(make: () => Value): () => Value {
-  let made: Value | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 /** `hash`: the hash of a notification's payload, used to detect repeats; 0 for an event. */

@@ -1,6 +1,7 @@
 /** /docs: the API reference as a web page, generated from the OpenAPI document. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
+import { once } from '../../domain/memoize.ts'
 import { headerOf } from '../middleware/header.ts'
 import { MEANINGS } from '../middleware/problem.ts'
 import { text } from '../middleware/reply.ts'
@@ -67,13 +68,4 @@ async function digest(text: string): Promise<string> {
 /** Returns whether the client already has this version of the page (RFC 9110, section 13.1.2). */
 function isKnown(tag: string, ifNoneMatch = ''): boolean {
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => one.trim().replace('W/', '') === tag)
-}
-
-/** Returns a function that calls `make` only once and caches the result. */
-function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let made: Promise<Made> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }

@@ -7,6 +7,7 @@ import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findPostmortem, type PostmortemRecord } from '../../store/incident/postmortems.ts'
 import { type Reply, text } from '../middleware/reply.ts'
 import { NO_POSTMORTEM, NoPostmortemPage } from '../pages/postmortem/none.tsx'
+import { PARTS } from '../pages/postmortem/parts.tsx'
 import { PostmortemPage } from '../pages/postmortem/postmortem.tsx'
 import type { PartName, PostmortemView } from '../pages/postmortem/view.ts'
 import { incidentViewOf } from './incident-view.ts'
@@ -14,7 +15,7 @@ import { incidentFacts, incidentPath, requireIncident } from './incidents.tsx'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
-const PARTS: readonly PartName[] = ['summary', 'customers', 'rootCause', 'wentWell', 'wentBadly', 'lucky']
+const NAMES = Object.keys(PARTS) as PartName[]
 const MAX_LENGTH = 65_536
 
 export const postmortemRoutes: readonly PageRoute[] = [
@@ -26,7 +27,7 @@ export const postmortemRoutes: readonly PageRoute[] = [
 async function showPostmortem(visit: Visit): Promise<Reply> {
   const { incident, record } = await findRecord(visit)
   if (!record) return showNone(visit, incident)
-  const editing = PARTS.find((name) => name === visit.query('edit')) ?? null
+  const editing = NAMES.find((name) => name === visit.query('edit')) ?? null
   return showDocument(visit, incident, record, { editing, refused: null })
 }
 
@@ -64,7 +65,7 @@ async function showMarkdown(visit: Visit): Promise<Reply> {
 async function savePostmortem(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const { incident } = await requirePostmortem(visit)
-  const name = PARTS.find((one) => form.fields.some(([field]) => field === one))
+  const name = NAMES.find((one) => form.fields.some(([field]) => field === one))
   const state = form.text('state')
   const address = `${incidentPath(incident)}/postmortem`
   if (name) {

@@ -1,6 +1,7 @@
 /** Components of a postmortem: sentences with their evidence, and text written by people. */
 import type { FC } from 'hono/jsx'
 import type { Sentence } from '../../../domain/postmortem/document.ts'
+import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
 import { Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import type { PartName, PostmortemView } from './view.ts'
@@ -38,17 +39,25 @@ export const EvidenceLinks: FC<{ refs: readonly string[]; numbers: Numbers }> = 
   )
 }
 
-type WrittenProps = {
-  readonly name: PartName
-  readonly label: string
-  /** The question shown while the section is empty. */
-  readonly question: string
-  readonly text: string | null
-  readonly view: PostmortemView
+/** The section, label and question of each text written by people, in page order. A question is shown without text. */
+export const PARTS: Readonly<Record<PartName, readonly [section: string, label: string, question: string]>> = {
+  summary: ['Summary', 'Addition', 'What should everybody know?'],
+  customers: ['Impact', 'Customers', 'What did customers notice? incmon has no data on this.'],
+  rootCause: ['Root cause', 'Root cause', 'Why did it happen?'],
+  wentWell: ['Lessons', 'What went well', 'What went well?'],
+  wentBadly: ['Lessons', 'What went badly', 'What went badly?'],
+  lucky: ['Lessons', 'Where we were lucky', 'Where were we lucky?'],
+}
+
+/** Returns the texts written by people; null if a text is not written yet. */
+export function textsOf({ summary, impact, rootCause, lessons }: Postmortem): Record<PartName, string | null> {
+  return { ...lessons, summary: summary.addition, customers: impact.customers, rootCause: rootCause.text }
 }
 
 /** Renders a section written by people, as text or as an input field. If the section is empty, shows its question. */
-export const EditableText: FC<WrittenProps> = ({ name, label, question, text, view }) => {
+export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ name, view }) => {
+  const [, label, question] = PARTS[name]
+  const text = textsOf(view.document)[name]
   const { canWrite, document, editing, refused, incident, csrf } = view
   const address = `${incident.href}/postmortem`
   const open = canWrite && document.header.state === 'draft'

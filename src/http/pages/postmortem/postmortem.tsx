@@ -7,7 +7,7 @@ import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/form.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
 import { Crumbs } from '../kit/section.tsx'
-import { EditableText, type Numbers, Sentences } from './parts.tsx'
+import { EditableText, type Numbers, PARTS, Sentences, textsOf } from './parts.tsx'
 import { Actions, Change, Evidence, Figure, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
@@ -83,25 +83,16 @@ const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }
   )
 }
 
-type Part = {
-  readonly name: PartName
-  /** The heading of the section, or the name of the part if its section has several. */
-  readonly words: string
-  readonly section: (typeof SECTIONS)[number]
-  readonly text: string | null
-}
+type Part = ReturnType<typeof unwritten>[number]
 
-/** Returns the sections that nobody has written yet, in page order. */
-function unwritten({ summary, impact, rootCause, lessons }: Postmortem): readonly Part[] {
-  const parts: readonly Part[] = [
-    { name: 'summary', words: 'Summary', section: 'Summary', text: summary.addition },
-    { name: 'customers', words: 'Impact', section: 'Impact', text: impact.customers },
-    { name: 'rootCause', words: 'Root cause', section: 'Root cause', text: rootCause.text },
-    { name: 'wentWell', words: 'What went well', section: 'Lessons', text: lessons.wentWell },
-    { name: 'wentBadly', words: 'What went badly', section: 'Lessons', text: lessons.wentBadly },
-    { name: 'lucky', words: 'Where we were lucky', section: 'Lessons', text: lessons.lucky },
-  ]
-  return parts.filter(({ text }) => text === null)
+/** Returns the parts that nobody has written yet, in page order. `words`: the section, or the part if it has several. */
+function unwritten(document: Postmortem) {
+  const texts = textsOf(document)
+  const left = (Object.keys(PARTS) as PartName[]).filter((name) => texts[name] === null)
+  return left.map((name) => {
+    const [section, label] = PARTS[name]
+    return { name, section, words: section === 'Lessons' ? label : section }
+  })
 }
 
 /** Renders `1 action item is not done; nobody owns it.` as a link to the list, or nothing if all are done. */
@@ -139,19 +130,13 @@ const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader } }) => {
 
 const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers }) => {
   const { document } = view
-  const { summary, impact, detection, contributing, rootCause, resolution, metrics, lessons, recurrence } = document
+  const { summary, impact, detection, contributing, rootCause, resolution, metrics, recurrence } = document
   const parts = { view, numbers }
   return (
     <>
       <Section name="Summary">
         <Sentences sentences={summary.sentences} numbers={numbers} />
-        <EditableText
-          name="summary"
-          label="Addition"
-          question="What should everybody know?"
-          text={summary.addition}
-          view={view}
-        />
+        <EditableText name="summary" view={view} />
         <div class="card picture document-picture">
           <Lanes picture={view.picture} widths={WIDTHS} />
           <LanesTable picture={view.picture} />
@@ -159,13 +144,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
       </Section>
       <Section name="Impact">
         <Sentences sentences={impact.sentences} numbers={numbers} />
-        <EditableText
-          name="customers"
-          label="Customers"
-          question="What did customers notice? incmon has no data on this."
-          text={impact.customers}
-          view={view}
-        />
+        <EditableText name="customers" view={view} />
       </Section>
       <Section name="Detection">
         <Sentences sentences={detection.sentences} numbers={numbers} />
@@ -178,13 +157,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
         <Sentences sentences={contributing.sentences} numbers={numbers} />
       </Section>
       <Section name="Root cause">
-        <EditableText
-          name="rootCause"
-          label="Root cause"
-          question="Why did it happen?"
-          text={rootCause.text}
-          view={view}
-        />
+        <EditableText name="rootCause" view={view} />
         {rootCause.hints.length === 0 ? null : <Sentences sentences={rootCause.hints} numbers={numbers} />}
       </Section>
       <Section name="Recovery">
@@ -198,27 +171,9 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
         </div>
       </Section>
       <Section name="Lessons">
-        <EditableText
-          name="wentWell"
-          label="What went well"
-          question="What went well?"
-          text={lessons.wentWell}
-          view={view}
-        />
-        <EditableText
-          name="wentBadly"
-          label="What went badly"
-          question="What went badly?"
-          text={lessons.wentBadly}
-          view={view}
-        />
-        <EditableText
-          name="lucky"
-          label="Where we were lucky"
-          question="Where were we lucky?"
-          text={lessons.lucky}
-          view={view}
-        />
+        <EditableText name="wentWell" view={view} />
+        <EditableText name="wentBadly" view={view} />
+        <EditableText name="lucky" view={view} />
       </Section>
       <Actions {...parts} />
       <Section name="Recurrence">

@@ -6,7 +6,7 @@ import type { Rule } from '../../../domain/notification/rule.ts'
 import { WEEKDAYS } from '../../../domain/time-zone.ts'
 import { type ChannelForm, KINDS, type RuleForm } from '../../pages/channels/view.ts'
 import { type FieldName, fieldName } from '../visit/apply.ts'
-import type { Form } from '../visit/form.ts'
+import { type Form, numberOrText } from '../visit/form.ts'
 
 const MAX_RULES = 50
 /** The default quiet hours. */
@@ -104,9 +104,9 @@ export function channelBody(kind: ChannelKind, form: ChannelForm) {
     kind,
     ...addressOf(kind, form),
     timeZone: form.zone,
-    remindAfter: minutesOf(form.remindAfter),
-    remindEvery: minutesOf(form.remindEvery),
-    escalateAfter: minutesOf(form.escalateAfter),
+    remindAfter: numberOrText(form.remindAfter),
+    remindEvery: numberOrText(form.remindEvery),
+    escalateAfter: numberOrText(form.escalateAfter),
     rules: isEverything ? [] : rules,
   }
 }
@@ -136,9 +136,4 @@ function namesOf(text: string): readonly string[] {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-}
-
-/** Returns the number. Returns other text unchanged, so that the schema reports the error. */
-function minutesOf(text: string): number | string {
-  return /^\d{1,9}$/.test(text) ? Number(text) : text
 }

@@ -12,6 +12,7 @@ import { GeneralSettings, type OrganizationForm } from '../../pages/settings/gen
 import { RetentionSettings } from '../../pages/settings/retention.tsx'
 import { fieldName, validated, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
+import { numberOrText } from '../visit/form.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { cookieAttributes, cookieOf, sessionSecret, ZONE_COOKIE } from '../visit/visitor.ts'
@@ -117,11 +118,6 @@ function saveRetention(visit: Visit): Promise<Reply> {
     'retention-alerts-days': numberOrText(typed.alerts),
   }
   return save(visit, '/settings/retention', { settings }, (faults) => showRetention(visit, typed, faults))
-}
-
-/** Returns the number. Returns other text unchanged, so that the schema reports the error. */
-function numberOrText(text: string): number | string {
-  return /^\d{1,9}$/.test(text) ? Number(text) : text
 }
 
 /** Changes the organization just like the API does. `again` renders the form with its errors. */

@@ -51,6 +51,11 @@ export function formOf(body: string): Form {
   }
 }
 
+/** Returns the number. Returns other text unchanged, so that the schema reports the error. */
+export function numberOrText(text: string): number | string {
+  return /^\d{1,9}$/.test(text) ? Number(text) : text
+}
+
 /** Rejects forms submitted from other sites. @throws IncmonError `forbidden` */
 export function refuseOtherSites(c: Context, parts: HandlerParts): void {
   const site = headerOf(c, 'sec-fetch-site')
