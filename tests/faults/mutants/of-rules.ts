@@ -76,6 +76,20 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: EFFECTS,
   },
   {
+    name: 'outdated-postmortem',
+    file: 'src/engine/postmortems.ts',
+    from: 'isStale ||= effects.some(changes)',
+    to: 'isStale &&= effects.some(changes)',
+    test: 'tests/operations/resolving.test.ts',
+  },
+  {
+    name: 'lost-postmortem',
+    file: 'src/store/engine-store.ts',
+    from: 'known && { ...known, id: due[0].id }',
+    to: 'null',
+    test: 'tests/faults/postmortem-kill.test.ts',
+  },
+  {
     name: 'late-means-never',
     file: 'src/domain/decide/item-alert.ts',
     from: "const endings = isEvent && signal.status === 'firing' ?",
