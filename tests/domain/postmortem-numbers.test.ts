@@ -26,7 +26,7 @@ function invented(golden: Golden, text: string): string[] {
       return ''
     })
   const words = text.replace(/\\(?=[!-/:-@[-`{-~])/g, '').replace(/\bE\d+(?:–E\d+)?\b/g, '')
-  const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: UTC)?|\d\d:\d\d:\d\d/g
+  const TIME = /\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?: UTC)?)?|\d\d:\d\d:\d\d/g
   const timeless = without(TIME, (time) => times.has(time.replace(' UTC', '')))(words)
   const SPAN = /(?<![\w.])(?:\d+ (?:d|h|min) )*\d+ (?:d|h|min|s)(?!\w)/g
   const spanless = without(SPAN, (span) => durations.has(span) || numbers.has(span))(timeless)
@@ -55,7 +55,10 @@ function recorded({ facts, edits }: Golden) {
   const cut = facts.changes.flatMap(({ sha }) => sha?.slice(0, 8).match(/\d+/g) ?? [])
   return {
     // After a full time, another time on the same day is shown without the date.
-    times: new Set(instants.map(formatTime).flatMap((time) => [time.slice(0, 19), time.slice(11, 19)])),
+    times: new Set([
+      ...instants.map(formatTime).flatMap((time) => [time.slice(0, 19), time.slice(0, 10), time.slice(11, 19)]),
+      ...values.filter((value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)),
+    ]),
     durations: new Set([...spans, ...lags].map(formatSeconds)),
     numbers: new Set([
       ...numeric.map(String),

@@ -199,7 +199,8 @@ test('the alert names are in the order of their counts', () => {
 test("a score has two decimals everywhere, and a link's score is labeled as such", () => {
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
-  assert.match(text, /- \*\*score 1\.00, strong/)
+  assert.match(text, /- \*\*suspect score 1\.00, very likely/)
+  assert.match(text, /: link score 0\.84 \(strong\)/)
   assert.match(text, /suspect score is 1\.00 \(very likely\)/)
   assert.doesNotMatch(text, /score 0\.(?:\d|\d{3,})[ ,]/)
   const row = timelineOf({ ...IMAGE, correlations: [{ ...link!, score: 0.8 }] }).find(
@@ -228,4 +229,32 @@ test('similar alerts that started together have one start in the evidence', () =
   const { evidence } = generate({ ...facts, alerts: together })
   const text = evidence.records.find(({ text }) => text?.startsWith('HighErrorRate'))?.text ?? ''
   assert.match(text, /×440 \(Prometheus, \w+\), began at 2026-03-14 02:13:00 UTC, /)
+})
+
+test('the summary, the impact and the time to resolve say how long after the problem the incident was resolved', () => {
+  const { summary, impact, metrics } = generate(IMAGE)
+  const later = /\(25 min 21 s\); the incident was resolved 4 min 40 s later\.$/
+  assert.match(summary.sentences[0]?.text ?? '', later)
+  assert.match(impact.sentences[0]?.text ?? '', later)
+  assert.match(metrics.ttr.definition, /\. The problem had ended 4 min 40 s earlier$/)
+  const atOnce = { ...IMAGE, incident: { ...IMAGE.incident, resolvedAt: Date.parse(impact.to ?? '') } }
+  assert.doesNotMatch(markdown(generate(atOnce)), /resolved .* later|had ended/)
+})
+
+test('a confirmed cause has no score, because its score is no longer needed', () => {
+  const [link, ...rest] = IMAGE.correlations
+  const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, verdict: 'confirmed' as const }, ...rest] }))
+  assert.match(text, /before the first symptom\. A user confirmed it as the cause/)
+  assert.match(text, /- \*\*confirmed by a user:\*\* Pipeline/)
+  assert.doesNotMatch(text, /suspect score is/)
+})
+
+test('if the record is shorter than 90 days, the recurrence says when the record begins', () => {
+  const told = (days: number) => {
+    const recordedSince = IMAGE.incident.startedAt - days * 24 * 60 * MINUTE
+    return generate({ ...IMAGE, recordedSince }).recurrence.sentences.map(({ text }) => text)
+  }
+  assert.deepEqual(told(90), ['No alert for the same conditions was recorded in the previous 90 days.'])
+  const before = 'No alert for the same conditions was recorded before.'
+  assert.deepEqual(told(2), [before, 'The record begins on 2026-03-12.'])
 })

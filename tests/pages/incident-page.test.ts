@@ -172,6 +172,14 @@ test('a person acknowledges, adds a note and resolves without JavaScript', async
   assert.match((await browser.get(path)).html, /Reopen/)
 })
 
+test('the list says when an incident was resolved later than its problem ended', async (t) => {
+  const { browser, path, recover, clock, send } = await brokenCart(t)
+  await recover(8)
+  clock.now = NOON + 14 * MINUTE
+  await send(`${path}/status`, { status: 'resolved' })
+  assert.match((await browser.get('/incidents')).html, /data-label="Lasted">10 min, resolved after 16 min</)
+})
+
 test('the duration stops when the last alert ends, and the list and the overview agree', async (t) => {
   const { browser, path, recover, clock } = await brokenCart(t)
   assert.match((await browser.get(path)).html, /Critical for 2 min.*since 11:58/s)

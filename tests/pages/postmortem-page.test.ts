@@ -41,6 +41,20 @@ test('the document has every section, its figures, and the evidence of its sente
   assert.match(html, /<a href="#e1">E1<\/a>.*<li id="e1">/s)
 })
 
+test('the picture says why the score is low after the problem, unless the problem is not over', async (t) => {
+  const { browser, path, request, token, clock } = await mendedCart(t)
+  const note = /The penalty of an alert fades over 30 min after the alert has ended\./
+  assert.doesNotMatch((await browser.get(path)).html, note)
+  clock.now = NOON + 5 * MINUTE
+  const body = alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON - 2 * MINUTE, endsAt: clock.now })])
+  await request('POST', '/api/webhooks/metrics', { token, body })
+  clock.now = NOON + 11 * MINUTE
+  const incident = (await request('GET', '/api/incidents', { token })).body.data[0]
+  for (const status of ['investigating', 'resolved'])
+    await request('PATCH', `/api/incidents/${incident.id}`, { token, body: { status } })
+  assert.match((await browser.get(path)).html, note)
+})
+
 for (const [name, field] of [
   ['summary', (body: any) => body.summary.addition],
   ['customers', (body: any) => body.impact.customers],

@@ -64,7 +64,7 @@ test('a degraded service says since when, what costs the most, and that no chang
   const { id } = services.find(({ name }: { name: string }) => name === 'search')
   const { html } = await browser.get(`/services/${id}`)
   assert.match(html, /Degraded for 9 min\.<[\s\S]*Slow costs the most points\.\s*No change is linked to it\./)
-  assert.match(html, /This service has had no incident\./)
+  assert.match(html, /No incident of this service is recorded\./)
 })
 
 test('the penalties add up to what is missing from the score', async (t) => {
@@ -89,7 +89,7 @@ test('the page of a service without any records says so', async (t) => {
   for (const words of [
     'There are no penalties.',
     'Nothing is firing.',
-    'has had no incident.',
+    'No incident of this service is recorded.',
     'No pipelines or rollouts',
   ])
     assert.ok(html.includes(words), words)

@@ -86,7 +86,7 @@ export function memoryLeak(from: number): Trouble {
       act(140, {
         postmortem: {
           summary:
-            'The new fraud rules keep every request body in memory. Rolled back; the fix streams the body instead.',
+            'The new fraud rules keep every request body in memory. The revert ended the problem. The next version will stream the body.',
           lessons: { wentWell: 'The revert was live 6 minutes after we decided on it.' },
         },
       }),

@@ -10,6 +10,7 @@ import { fixesOf, isRemedy } from './resolution.ts'
 import {
   capitalized,
   distinct,
+  formatDay,
   formatPeriod,
   formatScore,
   formatSeconds,
@@ -68,13 +69,13 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   if (!suspect && best.verdict !== 'confirmed')
     return { text: 'No change is a likely trigger.', refs: best.sentence.refs }
   const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
-  const verdict = best.verdict === 'confirmed' ? 'a user confirmed it as the cause' : 'no user has confirmed it yet'
   const name = told ? changePlace(told, outcomeText(told)) : changeName(best)
   const onlyTime = suspect !== undefined && isOnlyTime(suspect.reasons) && best.verdict !== 'confirmed'
   const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
-  const judged = suspect
-    ? `${scoreText(suspect)}, ${best.verdict === 'confirmed' ? 'and' : 'but'} ${verdict}`
-    : 'A user confirmed it as the cause'
+  const judged =
+    suspect && best.verdict !== 'confirmed'
+      ? `${scoreText(suspect)}, but no user has confirmed it yet`
+      : 'A user confirmed it as the cause'
   const text = onlyTime
     ? `No connected change was found. Only the time connects ${name}, which began ${lag}`
     : `The most likely trigger is ${name}, which began ${lag}. ${judged}`
@@ -202,7 +203,8 @@ export function hintsOf(alerts: readonly GroupedFact[]): readonly Sentence[] {
 }
 
 /** Returns how often the same conditions occurred before the incident. */
-export function recurrenceOf({ incident, earlier }: GroupedFacts): Postmortem['recurrence'] {
+export function recurrenceOf({ incident, earlier, recordedSince }: GroupedFacts): Postmortem['recurrence'] {
+  const isShort = recordedSince > incident.startedAt - 90 * DAY
   const before = ordered(
     earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),
     ({ startsAt, ref }) => [startsAt, ref],
@@ -219,11 +221,12 @@ export function recurrenceOf({ incident, earlier }: GroupedFacts): Postmortem['r
       ]
     : [
         {
-          text: 'No alert for the same conditions was recorded in the previous 90 days.',
+          text: `No alert for the same conditions was recorded ${isShort ? 'before' : 'in the previous 90 days'}.`,
           refs: [incidentRef(incident)],
         },
       ]
-  return { days30: lately.length, days90: before.length, sentences }
+  const short = { text: `The record begins on ${formatDay(recordedSince)}.`, refs: [incidentRef(incident)] }
+  return { days30: lately.length, days90: before.length, sentences: isShort ? [...sentences, short] : sentences }
 }
 
 function seenTimes(count: number): string {

@@ -45,7 +45,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of)] as const),
     ...correlations.map(({ uuid, change, score, band }) =>
-      plain(`correlation/${uuid}`, `link to ${change.kind} ${change.ref}: score ${formatScore(score)}, ${band}`),
+      plain(`correlation/${uuid}`, `link to ${change.kind} ${change.ref}: link score ${formatScore(score)} (${band})`),
     ),
   ])
 }

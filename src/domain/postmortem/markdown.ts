@@ -1,5 +1,6 @@
 /** Renders a postmortem as Markdown. */
 
+import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import type { Action, Contribution, Metric, Postmortem, Sentence, TimelineRowText } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
 import { actorOf, detailsText } from './rows.ts'
@@ -8,6 +9,8 @@ import { formatScore, formatTime } from './words.ts'
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
 
+const SCORES =
+  'Suspected changes: confirmed changes first, then the most likely. A suspect score, from 0 to 1, weighs all the evidence against a change. A link score only says how well a change fits one alert.'
 const TO_FILL_IN = '*To be filled in manually.*'
 
 /**
@@ -70,16 +73,12 @@ function timelineOf(rows: readonly TimelineRowText[], numbers: Numbers): string 
 function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonly string[] {
   const { changes, sentences } = contributing
   const ranked = changes.map((change) => contributionOf(change, numbers)).join('\n')
-  return [
-    ...(changes.length > 0
-      ? ['Suspected changes: confirmed changes first, then the most likely. Scores range from 0 to 1.', ranked]
-      : []),
-    ...(sentences.length > 0 ? [told(sentences, numbers)] : []),
-  ]
+  return [...(changes.length > 0 ? [SCORES, ranked] : []), ...(sentences.length > 0 ? [told(sentences, numbers)] : [])]
 }
 
-function contributionOf({ sentence, score, band, verdict, reasons }: Contribution, numbers: Numbers): string {
-  const judged = `score ${formatScore(score)}, ${band}${verdict === 'confirmed' ? ', confirmed by a user' : ''}`
+function contributionOf({ sentence, score, verdict, reasons }: Contribution, numbers: Numbers): string {
+  const likelihood = likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })
+  const judged = verdict === 'confirmed' ? 'confirmed by a user' : `suspect score ${formatScore(score)}, ${likelihood}`
   const lines = reasons.map(({ text }) => `  - ${plain(text)}`)
   return [`- **${judged}:** ${marked(sentence, numbers)}`, ...lines].join('\n')
 }

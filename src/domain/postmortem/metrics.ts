@@ -45,11 +45,12 @@ function span(from: number | null, to: number | null): number | null {
 /**
  * Returns an incident's metrics, each with its definition and a sentence with evidence.
  * @param firing the number of alerts that were firing when the incident was resolved
+ * @param later how many seconds after the end of the problem the incident was resolved
  */
 export function metricsOf(
   timing: Timing,
   refs: { readonly incident: string; readonly evidence: readonly string[] },
-  firing: number,
+  { firing, later }: { readonly firing: number; readonly later: number },
 ) {
   const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
@@ -61,11 +62,12 @@ export function metricsOf(
   const recovered =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
   const early = firing === 0 || timing.resolvedAt === null ? '' : `. When it was resolved, ${stillFiringText(firing)}`
+  const late = later === 0 ? '' : `. The problem had ended ${formatSeconds(later)} earlier`
   const both = [...refs.evidence, refs.incident]
   return {
     ttd: metric(ttd, DEFINITIONS.ttd, detected, known ? both : [refs.incident]),
     tta: metric(tta, DEFINITIONS.tta, answered, [refs.incident]),
-    ttr: metric(ttr, `${DEFINITIONS.ttr}${early}`, recovered, known ? both : [refs.incident]),
+    ttr: metric(ttr, `${DEFINITIONS.ttr}${early}${late}`, recovered, known ? both : [refs.incident]),
   }
 }
 

@@ -9,7 +9,7 @@ import { evidenceOf } from './evidence.ts'
 import type { PostmortemFacts } from './facts.ts'
 import { alertRefs, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
 import { metricsOf } from './metrics.ts'
-import { resolutionOf } from './resolution.ts'
+import { resolutionOf, resolvedLater } from './resolution.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
 import { ordered } from './words.ts'
 
@@ -52,7 +52,10 @@ export function generate(facts: PostmortemFacts): Postmortem {
     contributing,
     rootCause: { text: null, hints: hintsOf(alerts) },
     resolution: resolutionOf(inOrder),
-    metrics: metricsOf({ ...incident, firstAlertAt: first?.startsAt ?? null }, refs, stillFiring(alerts).length),
+    metrics: metricsOf({ ...incident, firstAlertAt: first?.startsAt ?? null }, refs, {
+      firing: stillFiring(alerts).length,
+      later: resolvedLater(inOrder),
+    }),
     lessons: { wentWell: null, wentBadly: null, lucky: null },
     actions: actionsOf(inOrder),
     recurrence: recurrenceOf(inOrder),

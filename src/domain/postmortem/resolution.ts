@@ -41,6 +41,20 @@ export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)
 }
 
+/**
+ * Returns when the problem ended, that is, when the last alert ended. If the incident has no alerts, returns when the
+ * incident was resolved. Returns null if an alert was still firing.
+ */
+export function endOf({ incident, alerts }: GroupedFacts): number | null {
+  return stillFiring(alerts).length > 0 ? null : (recoveryAt(alerts) ?? incident.resolvedAt)
+}
+
+/** Returns how many seconds after the end of the problem the incident was resolved; 0 if it was not later or unknown. */
+export function resolvedLater(facts: GroupedFacts): number {
+  const [end, { resolvedAt }] = [endOf(facts), facts.incident]
+  return end === null || resolvedAt === null ? 0 : Math.max(0, secondsBetween(end, resolvedAt))
+}
+
 /** Returns whether the change is a rollout or deploy while the incident was open, whether or not it helped. */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)

@@ -5,7 +5,7 @@ import { SEVERITIES, type Severity } from '../severity.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import type { EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
-import { fixSentence, recoveryAt } from './resolution.ts'
+import { endOf, fixSentence, resolvedLater } from './resolution.ts'
 import {
   distinct,
   formatCount,
@@ -42,14 +42,6 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   return { sentences, addition: null }
 }
 
-/**
- * Returns when the problem ended, that is, when the last alert ended. If the incident has no alerts, returns when the
- * incident was resolved. Returns null if an alert was still firing.
- */
-function endOf({ incident, alerts }: GroupedFacts): number | null {
-  return stillFiring(alerts).length > 0 ? null : (recoveryAt(alerts) ?? incident.resolvedAt)
-}
-
 /** Writes the first sentences for an incident with alerts that are still firing. */
 function startSentences({ incident, alerts }: GroupedFacts, what: string): readonly Sentence[] {
   const { startedAt, resolvedAt } = incident
@@ -76,9 +68,11 @@ function windowText(facts: GroupedFacts): string {
   if (end === null) return `from ${formatTime(startedAt)} on; no resolution was recorded`
   const seconds = secondsBetween(startedAt, end)
   const window = `from ${formatPeriod(startedAt, end)}`
+  const later = resolvedLater(facts)
+  const resolved = later === 0 ? '' : `; the incident was resolved ${formatSeconds(later)} later`
   return seconds < 0
     ? `${window}, but the end is before the start, so one of the times is wrong`
-    : `${window} (${formatSeconds(seconds)})`
+    : `${window} (${formatSeconds(seconds)})${resolved}`
 }
 
 export function impactOf(facts: GroupedFacts): Postmortem['impact'] {

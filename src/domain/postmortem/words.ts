@@ -10,6 +10,11 @@ export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
+/** Formats the date of a time as `2026-03-14`. @throws RangeError if `ms` is not a valid time */
+export function formatDay(ms: number): string {
+  return formatTime(ms).slice(0, 10)
+}
+
 /** Formats a period as `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it differs. */
 export function formatPeriod(from: number, to: number): string {
   const [start, end] = [formatTime(from), formatTime(to)]

@@ -3,12 +3,14 @@ import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'
+import { cutoffsAt } from '../../domain/retention.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import { likelyChanges } from '../../domain/suspect/likely-cause.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { findLiveIncident } from '../live/incidents.ts'
+import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -43,6 +45,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     searched,
     lowestScore: incident.lowestScore,
     earlier: earlierOf(db, incident, alerts),
+    recordedSince: recordedSince(db, incident.organizationId, now),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
 }
@@ -159,6 +162,12 @@ function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
     .slice(0, MAX_EARLIER)
     .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
     .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
+}
+
+/** Returns the time since which the organization has recorded alerts and kept them until `now`. */
+function recordedSince(db: Db, organizationId: number, now: number): number {
+  const organization = findOrganization(db, organizationId)
+  return organization ? Math.max(organization.createdAt, cutoffsAt(organization.settings, now).alerts) : now
 }
 
 // One query per service, because the index on service_id is already in the right order.

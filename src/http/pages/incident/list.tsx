@@ -21,8 +21,7 @@ export type IncidentListView = {
   readonly addressOf: (to: { readonly status?: IncidentStatus | 'all'; readonly page?: number }) => string
 }
 
-const LASTED =
-  'From the start of the problem until its end, or until now. The time to resolve also includes the monitoring after the problem.'
+const LASTED = 'From the start of the problem until its end, or until now. The incident may be resolved later.'
 
 /** Returns a title such as `2 unresolved incidents`. */
 export function incidentListTitle({ unresolved }: IncidentListView): string {
@@ -86,6 +85,13 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
   )
 }
 
+/** Returns `, resolved after 47 min` if the incident was resolved later than the problem ended. */
+function resolvedText({ startedAt, endedAt, resolvedAt }: IncidentHead): string {
+  if (endedAt === null || resolvedAt === null) return ''
+  const after = formatDuration(resolvedAt - startedAt)
+  return resolvedAt > endedAt && after !== formatDuration(endedAt - startedAt) ? `, resolved after ${after}` : ''
+}
+
 const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader }) => {
   const { severity, href, title, number, status, service, startedAt, resolvedAt, endedAt, alertCount, acknowledgedBy } =
     incident
@@ -116,6 +122,7 @@ const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident,
       </td>
       <td class="nowrap" data-label="Lasted">
         {endedAt === null ? `${formatDuration(reader.now - startedAt)} so far` : formatDuration(endedAt - startedAt)}
+        {resolvedText(incident)}
       </td>
       <td class="number" data-label="Alerts">
         {formatCount(alertCount)}

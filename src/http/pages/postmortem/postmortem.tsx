@@ -1,5 +1,6 @@
 /** The postmortem page, for reading, editing and printing. */
 import type { FC } from 'hono/jsx'
+import { DECAY } from '../../../domain/health/health.ts'
 import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
 import { countOf } from '../../../domain/postmortem/words.ts'
 import { formatDuration, formatExactClock, formatFullTime, formatWhen } from '../../../domain/shown-time.ts'
@@ -128,6 +129,14 @@ const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader } }) => {
   )
 }
 
+/** Explains a score that is still low at the end of the picture, although the problem is over. */
+const ScoreNote: FC<{ view: PostmortemView }> = ({ view: { document, picture } }) => {
+  const last = picture.score?.findLast(({ at }) => at <= picture.span.to)?.score ?? 100
+  return last === 100 || document.impact.to === null ? null : (
+    <p class="second">The penalty of an alert fades over {formatDuration(DECAY)} after the alert has ended.</p>
+  )
+}
+
 const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers }) => {
   const { document } = view
   const { summary, impact, detection, contributing, rootCause, resolution, metrics, recurrence } = document
@@ -139,6 +148,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
         <EditableText name="summary" view={view} />
         <div class="card picture document-picture">
           <Lanes picture={view.picture} widths={WIDTHS} />
+          <ScoreNote view={view} />
           <LanesTable picture={view.picture} />
         </div>
       </Section>

@@ -142,7 +142,7 @@ const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader,
 
 const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader } }) => (
   <Section id="earlier" title="Earlier incidents">
-    <Card empty={earlier.length === 0 ? `This service has had no ${incident ? 'other ' : ''}incident.` : null}>
+    <Card empty={earlier.length === 0 ? `No ${incident ? 'other ' : ''}incident of this service is recorded.` : null}>
       <ul class="rows">
         {earlier.map(({ title, href, startedAt, endedAt, resolvedAt, hasPostmortem, status }) => (
           <li class="group">
