@@ -28,10 +28,7 @@ export function findOrganizationByName(db: Db, name: string): OrganizationRecord
 }
 
 /** Inserts an organization. Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
-export function insertOrganization(
-  db: Db,
-  made: { readonly id: string; readonly name: string; readonly plan: Plan; readonly createdAt: number },
-): void {
+export function insertOrganization(db: Db, made: Pick<OrganizationRecord, 'id' | 'name' | 'plan' | 'createdAt'>): void {
   const { id, name, plan, createdAt } = made
   db.run(db.sql.insertInto('organizations').values({ uuid: uuidBytes(id), name, plan, created_at: createdAt }))
 }
@@ -40,7 +37,7 @@ export function insertOrganization(
 export function updateOrganization(
   db: Db,
   rowId: number,
-  to: { readonly name: string; readonly plan: Plan; readonly settings: Settings },
+  to: Pick<OrganizationRecord, 'name' | 'plan' | 'settings'>,
 ): void {
   const { name, plan, settings } = to
   db.run(
@@ -52,18 +49,12 @@ export function updateOrganization(
 }
 
 function select(db: Db) {
-  return db.sql.selectFrom('organizations').select(['id', 'uuid', 'name', 'plan', 'settings', 'created_at'])
+  const columns = ['id as rowId', 'uuid', 'name', 'plan', 'settings', 'created_at as createdAt'] as const
+  return db.sql.selectFrom('organizations').select(columns)
 }
 
-type OrganizationRow = { id: number; uuid: Buffer; name: string; plan: Plan; settings: string; created_at: number }
+type OrganizationRow = Omit<OrganizationRecord, 'id' | 'settings'> & { uuid: Buffer; settings: string }
 
-function toRecord(row: OrganizationRow): OrganizationRecord {
-  return {
-    rowId: row.id,
-    id: uuidFromBytes(row.uuid),
-    name: row.name,
-    plan: row.plan,
-    settings: withDefaults(JSON.parse(row.settings)),
-    createdAt: row.created_at,
-  }
+function toRecord({ uuid, settings, ...row }: OrganizationRow): OrganizationRecord {
+  return { ...row, id: uuidFromBytes(uuid), settings: withDefaults(JSON.parse(settings)) }
 }

@@ -7,16 +7,11 @@ import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
-/** `index`: the item's index in its request. `receivedAt`: Unix time in milliseconds. */
-export type RejectionRecord = {
-  readonly id: string
-  readonly source: Source
-  readonly index: number
-  readonly error: string
-  /** The item as text, because it may be invalid JSON. Secrets are replaced, and the text is truncated to 64 kB. */
-  readonly payload: string
-  readonly receivedAt: number
-}
+/**
+ * A rejected item. `payload`: the item as text, because it may be invalid JSON, with secrets replaced, truncated to 64
+ * kB. Times are Unix times in milliseconds.
+ */
+export type RejectionRecord = Omit<StoredRejection, 'organizationId' | 'payload'> & { readonly payload: string }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of receipt: from ≤ receivedAt < to. */
 type RejectionFilter = {
@@ -34,17 +29,10 @@ export function listRejections(
 ): Listed<RejectionRecord> {
   const query = filtered(db, organizationId, filter)
   const rows = query
-    .select(['uuid', 'source', 'item', 'error', 'payload', 'received_at'])
+    .select(['uuid', 'source', 'item as index', 'error', 'payload', 'received_at as receivedAt'])
     .orderBy('received_at', 'desc')
     .orderBy('id', 'desc')
-  return readPage(db, query, rows, page, (row) => ({
-    id: uuidFromBytes(row.uuid),
-    source: row.source,
-    index: row.item,
-    error: row.error,
-    payload: row.payload,
-    receivedAt: row.received_at,
-  }))
+  return readPage(db, query, rows, page, ({ uuid, ...rejection }) => ({ ...rejection, id: uuidFromBytes(uuid) }))
 }
 
 const MAX_PAYLOAD = 65_536

@@ -26,16 +26,20 @@ type OpenSession = SessionRecord & {
 }
 
 const MAX_LISTED = 200
+const COLUMNS = [
+  ...(['sessions.uuid', 'sessions.person', 'sessions.agent', 'tokens.name as tokenName'] as const),
+  ...(['sessions.created_at as createdAt', 'sessions.last_used_at as lastUsedAt'] as const),
+  'sessions.expires_at as expiresAt',
+] as const
 
 const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
   sql
     .selectFrom('sessions')
     .innerJoin('organizations', 'organizations.id', 'sessions.organization_id')
     .leftJoin('tokens', 'tokens.id', 'sessions.token_id')
-    .select(['sessions.id as rowId', 'sessions.uuid', 'sessions.person', 'sessions.agent', 'sessions.token_id'])
-    .select(['sessions.created_at', 'sessions.last_used_at', 'sessions.expires_at'])
-    .select(['sessions.organization_id as organizationId', 'organizations.plan', 'organizations.settings'])
-    .select(['tokens.name as tokenName', 'tokens.scopes', 'tokens.revoked_at', 'tokens.expires_at as token_expires_at'])
+    .select([...COLUMNS, 'sessions.id as rowId', 'sessions.organization_id as organizationId'])
+    .select(['organizations.plan', 'organizations.settings'])
+    .select(['sessions.token_id', 'tokens.scopes', 'tokens.revoked_at', 'tokens.expires_at as token_expires_at'])
     .where('sessions.hash', '=', hole('hash'))
     .where('sessions.expires_at', '>', hole('now')),
 )
@@ -43,13 +47,13 @@ const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
 /** Finds the session for a cookie; null if it is unknown or expired, or its token is no longer valid. */
 export function findSession(db: Db, hash: Buffer, now: number): OpenSession | null {
   const row = db.first(byHash, { hash, now })
-  if (!row || row.revoked_at !== null) return null
-  if (row.token_expires_at !== null && row.token_expires_at <= now) return null
-  const { rowId, organizationId, plan, settings, tokenName, scopes } = row
+  if (!row) return null
+  const { uuid, settings, scopes, token_id, revoked_at, token_expires_at, ...session } = row
+  if (revoked_at !== null || (token_expires_at !== null && token_expires_at <= now)) return null
   const timeZone = withDefaults(JSON.parse(settings))['time-zone']
   // Only sessions created with a setup link have no token.
-  const may = row.token_id === null ? SETUP_SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
-  return { ...toRecord({ ...row, tokenName }), rowId, organizationId, plan, timeZone, scopes: may }
+  const may = token_id === null ? SETUP_SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
+  return { ...session, id: uuidFromBytes(uuid), timeZone, scopes: may }
 }
 
 /** Lists an organization's active sessions, newest first. */
@@ -57,27 +61,21 @@ export function listSessions(db: Db, organizationId: number, now: number): Sessi
   const rows = db.sql
     .selectFrom('sessions')
     .leftJoin('tokens', 'tokens.id', 'sessions.token_id')
-    .select(['sessions.uuid', 'sessions.person', 'sessions.agent', 'tokens.name as tokenName'])
-    .select(['sessions.created_at', 'sessions.last_used_at', 'sessions.expires_at'])
+    .select(COLUMNS)
     .where('sessions.organization_id', '=', organizationId)
     .where('sessions.expires_at', '>', now)
     .where('tokens.revoked_at', 'is', null)
     .orderBy('sessions.id', 'desc')
     .limit(MAX_LISTED)
-  return db.all(rows).map(toRecord)
+  return db.all(rows).map(({ uuid, ...session }) => ({ ...session, id: uuidFromBytes(uuid) }))
 }
 
 export function insertSession(
   db: Db,
-  made: {
-    readonly id: string
+  made: Omit<SessionRecord, 'tokenName' | 'lastUsedAt'> & {
     readonly organizationId: number
     readonly tokenId: number | null
     readonly hash: Buffer
-    readonly person: string
-    readonly agent: string
-    readonly createdAt: number
-    readonly expiresAt: number
   },
 ): void {
   db.run(
@@ -130,26 +128,4 @@ export function findSetupLink(db: Db, hash: Buffer, now: number): { readonly org
 /** Deletes a setup link. Returns false if there is no such link, for example because the link was already used. */
 export function deleteSetupLink(db: Db, hash: Buffer): boolean {
   return db.run(db.sql.deleteFrom('setup_links').where('hash', '=', hash)) === 1
-}
-
-type SessionRow = {
-  uuid: Buffer
-  person: string
-  agent: string
-  tokenName: string | null
-  created_at: number
-  last_used_at: number
-  expires_at: number
-}
-
-function toRecord(row: SessionRow): SessionRecord {
-  return {
-    id: uuidFromBytes(row.uuid),
-    person: row.person,
-    tokenName: row.tokenName,
-    agent: row.agent,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-  }
 }

@@ -37,47 +37,29 @@ export function findTokenByHash(db: Db, hash: string): Identity | null {
   return row ? { ...row, scopes: JSON.parse(row.scopes) } : null
 }
 
-export type TokenRecord = {
+export type TokenRecord = Pick<Identity, 'scopes' | 'cluster' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'> & {
   readonly id: string
   readonly name: string
-  readonly scopes: readonly Scope[]
-  readonly cluster: string
   readonly createdAt: number
-  readonly expiresAt: number | null
-  readonly revokedAt: number | null
-  readonly lastUsedAt: number | null
 }
 
 /** Lists one page of an organization's tokens, newest first. Includes revoked tokens. */
 export function listTokens(db: Db, organizationId: number, page: Page): Listed<TokenRecord> {
   const all = db.sql.selectFrom('tokens').where('organization_id', '=', organizationId)
   const rows = all
-    .select(['uuid', 'name', 'scopes', 'cluster', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'])
+    .select(['uuid', 'name', 'scopes', 'cluster', 'created_at as createdAt', 'expires_at as expiresAt'])
+    .select(['revoked_at as revokedAt', 'last_used_at as lastUsedAt'])
     .orderBy('id', 'desc')
-  return readPage(db, all, rows, page, (row) => ({
-    id: uuidFromBytes(row.uuid),
-    name: row.name,
-    scopes: JSON.parse(row.scopes),
-    cluster: row.cluster,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
+  return readPage(db, all, rows, page, ({ uuid, scopes, ...token }) => ({
+    ...token,
+    id: uuidFromBytes(uuid),
+    scopes: JSON.parse(scopes),
   }))
 }
 
 export function insertToken(
   db: Db,
-  made: {
-    readonly id: string
-    readonly organizationId: number
-    readonly name: string
-    readonly hash: Buffer
-    readonly scopes: readonly Scope[]
-    readonly cluster: string
-    readonly createdAt: number
-    readonly expiresAt: number | null
-  },
+  made: Omit<TokenRecord, 'revokedAt' | 'lastUsedAt'> & { readonly organizationId: number; readonly hash: Buffer },
 ): void {
   db.run(
     db.sql.insertInto('tokens').values({

@@ -1,9 +1,9 @@
 /** The page behind the acknowledge link in a message. The page also works without signing in. */
-import type { FC } from 'hono/jsx'
+import type { Child, FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { Hidden, Submit } from './kit/form.tsx'
-import { Icon } from './kit/mark.tsx'
+import { Alone } from './kit/section.tsx'
 
 export type AcknowledgeView = {
   readonly title: string
@@ -18,16 +18,12 @@ export type AcknowledgeView = {
   readonly fields: Readonly<Record<string, string>>
 }
 
-const Card: FC<{ children?: unknown }> = ({ children }) => (
-  <div class="alone">
-    <p class="brand">
-      <Icon name="pulse" />
-      incmon
-    </p>
+const Card: FC<{ children?: Child }> = ({ children }) => (
+  <Alone>
     <div class="card">
-      <div class="body stack">{children as never}</div>
+      <div class="body stack">{children}</div>
     </div>
-  </div>
+  </Alone>
 )
 
 export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {

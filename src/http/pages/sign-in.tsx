@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { FieldError } from '../../domain/error.ts'
 import { Faults, Hidden, Input, Submit } from './kit/form.tsx'
-import { Icon } from './kit/mark.tsx'
+import { Alone } from './kit/section.tsx'
 
 /** A form that was submitted without a session and can be resubmitted. `action` is a URL on this server. */
 export type Interrupted = { readonly action: string; readonly fields: readonly (readonly [string, string])[] }
@@ -18,16 +18,6 @@ export type SignInProps = {
   readonly waiting: string
 }
 
-const Alone: FC<{ children?: unknown }> = ({ children }) => (
-  <div class="alone">
-    <p class="brand">
-      <Icon name="pulse" />
-      incmon
-    </p>
-    {children as never}
-  </div>
-)
-
 const Person: FC<{ value: string }> = ({ value }) => (
   <Input
     id="person"
@@ -37,6 +27,13 @@ const Person: FC<{ value: string }> = ({ value }) => (
     maxlength={100}
     autocomplete="name"
   />
+)
+
+const Stay: FC = () => (
+  <label class="check">
+    <input type="checkbox" name="stay" value="1" checked />
+    Stay signed in on this device for 30 days
+  </label>
 )
 
 export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiting }) => (
@@ -59,10 +56,7 @@ export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiti
           spellcheck={false}
         />
         <Person value={person} />
-        <label class="check">
-          <input type="checkbox" name="stay" value="1" checked />
-          Stay signed in on this device for 30 days
-        </label>
+        <Stay />
         <Submit look="primary wide">Sign in</Submit>
       </form>
     </div>
@@ -81,10 +75,7 @@ export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, pers
         <p class="second">This link signs you in as administrator. It works once.</p>
         <Hidden fields={{ key: secret }} />
         <Person value={person} />
-        <label class="check">
-          <input type="checkbox" name="stay" value="1" checked />
-          Stay signed in on this device for 30 days
-        </label>
+        <Stay />
         <Submit look="primary wide">Continue</Submit>
       </form>
     </div>

@@ -1,5 +1,6 @@
 /** Page components: breadcrumbs, sections with headings, cards with an empty state, and table headers. */
 import type { Child, FC } from 'hono/jsx'
+import { Icon } from './mark.tsx'
 
 /** Breadcrumbs: links to the parent pages. The entry without a URL is the current page. */
 export const Crumbs: FC<{ path: readonly (readonly [name: string | number, href?: string])[] }> = ({ path }) => (
@@ -63,4 +64,15 @@ export const Columns: FC<{ names: readonly string[]; action?: string }> = ({ nam
       ) : null}
     </tr>
   </thead>
+)
+
+/** The content of a page without navigation, below the name of the program. */
+export const Alone: FC<{ children?: Child }> = ({ children }) => (
+  <div class="alone">
+    <p class="brand">
+      <Icon name="pulse" />
+      incmon
+    </p>
+    {children}
+  </div>
 )
