@@ -24,7 +24,6 @@ const LOADED = 'incmon.addon'
 /** The maximum output of `build.mjs` in bytes. Node's license text alone is 160 kB. */
 const MAX_LICENSES = 16_777_216
 
-/** The addon that this thread loaded. */
 let addon: object | null = null
 
 /** Returns the text of `sql/<name>.sql`. */

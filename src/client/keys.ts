@@ -27,7 +27,6 @@ function act(key: string, prefix: string): boolean {
   return key === '?'
 }
 
-/** Moves the focus to the next or previous row. */
 function moveBy(step: number): boolean {
   const rows = [...document.querySelectorAll('main :is(tbody tr, .rows > li)')]
   const links = rows.flatMap((row) => row.querySelector<HTMLElement>('a[href], summary') ?? [])

@@ -7,7 +7,6 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
-/** Displayed for an invalid time. */
 const NO_TIME = 'unknown time'
 
 /** `now`: Unix time in milliseconds. `zone`: the reader's IANA time zone. */

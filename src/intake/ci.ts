@@ -20,7 +20,6 @@ import { redact } from './redact.ts'
 
 /** No GitLab plan allows this many jobs in a pipeline. */
 const MAX_JOBS = 5000
-/** Commit titles longer than this are truncated. */
 const MAX_TITLE = 200
 
 /** The final statuses. With any other status, `finished_at` may be left over from an earlier run. */

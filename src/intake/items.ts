@@ -6,7 +6,6 @@ import { redact, redactRaw } from './redact.ts'
 /** The parsed items, in their original order. */
 export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
 
-/** The maximum number of warnings about one item. */
 const MAX_WARNINGS = 10
 
 /** A GitLab pipeline with 1,500 jobs has about this many values; an alert has about fifty. */

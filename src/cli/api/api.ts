@@ -185,7 +185,6 @@ function encoded(text: string): string {
   return Buffer.from(text.replace(/[\r\n\0]/g, ' '), 'utf8').toString('latin1')
 }
 
-/** Returns the login name of the current user, or the user ID if the user has no login name. */
 function loginName(): string {
   try {
     return userInfo().username

@@ -65,7 +65,6 @@ async function showAlert(id: string, options: OrganizationOptions): Promise<void
   })
 }
 
-/** Resolves an alert, unless it is already resolved. */
 async function resolveAlert(id: string, options: OrganizationOptions): Promise<void> {
   await withRecord<Alert, void>('alert', id, options, async ({ api, found, organization }) => {
     const service = (await serviceNames(api))(found.serviceId)
@@ -79,7 +78,6 @@ async function resolveAlert(id: string, options: OrganizationOptions): Promise<v
   })
 }
 
-/** Parses the value of `--limit`. */
 function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MAX_LIMIT) return limit

@@ -27,7 +27,6 @@ type Added = OrganizationOptions & Settings & { readonly kind: ChannelKind }
 type Changed = OrganizationOptions &
   Settings & { readonly name?: string; readonly enable?: true; readonly disable?: true }
 
-/** An item in the response to `GET /api/channels`. */
 type Channel = {
   readonly id: string
   readonly name: string

@@ -94,7 +94,6 @@ async function askAt(url: string, trust: Trust, options: Options): Promise<Healt
   }
 }
 
-/** Parses the value of `--wait`, in whole seconds. */
 function parseWait(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (seconds >= 1 && seconds <= MAX_WAIT_SECONDS) return seconds

@@ -147,7 +147,6 @@ function nameOf({ number, title }: Incident): string {
   return `incident ${number} (${visible(title)})`
 }
 
-/** Resolves an incident, unless it is already resolved. */
 async function resolveIncident(id: string, options: OrganizationOptions): Promise<void> {
   await withRecord<Incident, void>('incident', id, options, async ({ api, found, organization }) => {
     const isChanged = found.status !== 'resolved'

@@ -192,7 +192,6 @@ function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000
 }
 
-/** Parses a speed such as 0, 60 or 0.5. */
 function parseSpeed(text: string): number {
   if (/^\d{1,6}(\.\d{1,3})?$/.test(text)) return Number(text)
   throw new UsageError(
@@ -200,7 +199,6 @@ function parseSpeed(text: string): number {
   )
 }
 
-/** Returns the token from --token or INCMON_TOKEN. @throws UsageError if there is none */
 function requireToken(options: Receiver): string {
   const token = options.token ?? clientVariables().token
   if (token) return token
@@ -209,7 +207,6 @@ function requireToken(options: Receiver): string {
   )
 }
 
-/** Returns the headers that this sender normally uses. */
 function headersOf(source: Source, token: string): Record<string, string> {
   const json = { 'Content-Type': 'application/json' }
   if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('--token contains invalid characters: copy the token again')

@@ -23,7 +23,6 @@ type Added = OrganizationOptions & {
   readonly weekly?: Schedule
 }
 
-/** An item of `GET /api/silences`. */
 type Silence = {
   readonly id: string
   readonly matchers: readonly Matcher[]

@@ -24,7 +24,6 @@ type Wanted = OrganizationOptions & {
   readonly expires?: number
 }
 
-/** An item of `GET /api/tokens`. */
 type Token = {
   readonly id: string
   readonly name: string

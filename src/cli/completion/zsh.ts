@@ -57,7 +57,6 @@ function completed(value: Value | null): string {
   return choices.length > 0 ? `compadd -- ${choices.map(quoted).join(' ')}` : '_message value'
 }
 
-/** Returns a word and its description, separated by a colon. */
 function described(word: string, doc: string): string {
   return quoted(`${word.replaceAll(':', ' ')}:${doc.replaceAll(':', ' –')}`)
 }

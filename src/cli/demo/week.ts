@@ -6,7 +6,6 @@ import { memoryLeak, nodeFailure, type PersonAction, type Trouble, warning, wron
 
 export type Story = { readonly requests: readonly Request[]; readonly acts: readonly PersonAction[] }
 
-/** The workloads of the shop, by namespace. */
 const WORKLOADS: readonly Workload[] = Object.entries({
   shop: ['checkout', 'storefront', 'cart', 'catalog', 'search', 'recommendations'],
   payments: ['gateway', 'ledger', 'payouts', 'fraud-check'],

@@ -38,7 +38,6 @@ export function parseRecording(text: string): { readonly requests: RecordedReque
   return { requests: requests.sort((a, b) => a.at - b.at || a.line - b.line), faults }
 }
 
-/** Returns a request, or an error message. */
 function parseLine(text: string, line: number): RecordedRequest | string {
   let value: unknown
   try {

@@ -20,7 +20,6 @@ import type { LiveService } from '../state/live.ts'
 import { aliasKey, awaitedName, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
 import { addOwnFingerprints, moveAll } from './services.ts'
 
-/** The maximum number of images to keep in memory per service. */
 const IMAGES_KEPT = 100
 
 export type ServiceKey = { readonly cluster: string; readonly namespace: string; readonly name: string }

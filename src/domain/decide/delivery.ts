@@ -99,7 +99,6 @@ export type LinkSummary = {
 }
 
 const REMEMBERED = 24 * 3_600_000
-/** The maximum number of warnings in a response. */
 const MAX_WARNINGS = 100
 /** The maximum number of penalties in the response to a dry run. Only the largest penalties are included. */
 const MAX_PENALTIES = 10

@@ -50,7 +50,6 @@ function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'
   }
 }
 
-/** Truncates very long names. */
 function shortened(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name
 }

@@ -67,7 +67,6 @@ const STATE_OBJECTS = [
 ]
 
 const NO_NAMES: ReadonlySet<string> = new Set()
-/** The result for most alerts. */
 const NO_EXPORTER: Exporter = { kind: 'other', own: NO_NAMES, renamed: false, exported: NO_NAMES }
 const UNDETECTED = { kind: 'other', word: null } as const
 

@@ -40,7 +40,6 @@ const TABLE: readonly LabelRule[] = [
   { reads: 'instance', labels: ['instance'] },
 ]
 
-/** The rules for alerts about the exporter itself. */
 const EXPORTER_TABLE: readonly LabelRule[] = TABLE.filter(({ labels }) =>
   ['pod', 'app', 'service', 'container', 'job'].some((name) => labels.includes(name)),
 )
@@ -53,7 +52,6 @@ const NO_NAMES = new Set([
   ...['kubernetes-services', 'kubernetes-ingresses', 'POD'],
 ])
 
-/** The rules for labels that name a node. */
 const NODE_TABLE: readonly LabelRule[] = TABLE.filter(({ reads }) => reads === 'node')
 const NODE_OR_ADDRESS_TABLE: readonly LabelRule[] = TABLE.filter(
   ({ reads }) => reads === 'node' || reads === 'instance',

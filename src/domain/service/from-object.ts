@@ -13,7 +13,6 @@ import {
 } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** The kinds with generated names. */
 const GENERATED: Readonly<Record<string, GeneratedKind>> = {
   pod: 'pod',
   replicaset: 'replicaset',

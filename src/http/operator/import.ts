@@ -105,7 +105,6 @@ function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat'
 }
 
-/** Removes duplicate entries within one request. */
 function distinct(deliveries: readonly Imported[], tally: Tally): Imported[] {
   const byKey = new Map(deliveries.map((delivery) => [delivery.idempotencyKey, delivery]))
   tally.known += deliveries.length - byKey.size

@@ -37,7 +37,6 @@ const RANGES = [
 const USUAL = RANGES[2]
 /** The maximum number of alerts to read. Similar alerts share a row. */
 const LIMIT = 500
-/** The maximum number of rows per page. */
 const MAX_ROWS = 40
 const EVENTS = 50
 
@@ -231,7 +230,6 @@ async function endAlert(visit: Visit): Promise<Reply> {
   return redirect(visit, `/alerts/${alert.id}`, 'alert-ended')
 }
 
-/** Returns the alert whose ID is in the path. @throws IncmonError `not-found` */
 function requireAlert({ store, visitor, id }: Visit) {
   return required(store.read(findAlertView, visitor.organizationId, id, EVENTS), 'alert', 'the page Alerts')
 }

@@ -46,7 +46,6 @@ export type IncidentFacts = {
   readonly score: readonly StatusChange[] | null
 }
 
-/** The number of small bars per group. */
 const PARTS = 20
 const HOUR = 3_600_000
 const RANGES = [

@@ -15,7 +15,6 @@ import type { Visit } from './visit/page.ts'
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 const MAX_SHOWN = 8
 const ONE_PAGE = { page: 1, limit: 50 }
-/** The maximum number of affected services to list. */
 const MAX_NAMES = 2
 
 /**

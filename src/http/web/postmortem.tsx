@@ -107,7 +107,6 @@ function editsOf(name: PartName, text: string): Edits {
   }
 }
 
-/** Returns the incident with its latest postmortem. @throws IncmonError `not-found` with the reason */
 async function requirePostmortem(visit: Visit) {
   const { incident, record } = await findRecord(visit)
   if (!record) throw new IncmonError('not-found', whyNoPostmortem(visit.visitor.plan, incident.resolvedAt))

@@ -20,7 +20,6 @@ const RANGES = [
   ['1y', '1 year', 365 * DAY],
 ] as const
 const USUAL = RANGES[1]
-/** The maximum number of incidents in a report. */
 const MAX_INCIDENTS = 10_000
 /** With more incidents than this, the charts use bars instead of one mark per incident. */
 const MAX_MARKS = 60

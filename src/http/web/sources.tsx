@@ -23,7 +23,6 @@ import { senderAddress } from './visit/sender-address.ts'
 
 const DAY = 86_400_000
 const SENDERS = { page: 1, limit: 1_000 }
-/** The maximum number of senders per page. */
 const MAX_ROWS = 40
 const REJECTIONS = { page: 1, limit: 20 }
 const CHANNELS = { page: 1, limit: 100 }

@@ -100,7 +100,6 @@ const objects = query<{ alertId: number }>()((sql, hole) =>
     .limit(MAX_SEEN),
 )
 
-/** Returns the objects of an alert's newest events. */
 function objectsOf(db: Db, alertId: number): string[] {
   return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MAX_OBJECTS)
 }

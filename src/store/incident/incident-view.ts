@@ -13,7 +13,6 @@ import { findTimelineFacts } from './timeline-facts.ts'
 /** A group of similar alerts in an incident, with its newest members and the silences of each silenced member. */
 export type IncidentGroup = AlertGroup & { readonly silencedBy: readonly (readonly string[])[] }
 
-/** The maximum number of members returned per group. */
 const MAX_MEMBERS = 20
 
 /**

@@ -6,7 +6,6 @@ import type { Db } from '../sqlite/open.ts'
 import { findIncident } from './incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
 
-/** The maximum number of suspects in a machine-readable message. */
 const MAX_NAMED = 3
 
 type FoundCause = {

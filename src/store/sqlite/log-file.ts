@@ -110,7 +110,6 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   }
 }
 
-/** Returns the inode, or null if the file does not exist. */
 function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null
 }

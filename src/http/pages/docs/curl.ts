@@ -79,7 +79,6 @@ export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknow
   return plainExample(schema)
 }
 
-/** Returns the schema that `ref` refers to. */
 function named(ref: string, document: OpenApiDocument): JsonSchema {
   return document.components.schemas[nameOf(ref)] ?? {}
 }

@@ -132,7 +132,6 @@ function spanOf(min: number | undefined, max: number | undefined, unit: string):
   return min === undefined ? `at most ${words(max)}${unit}` : `${words(min)} to ${words(max)}${unit}`
 }
 
-/** Returns the schema without its `null` variant. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const { anyOf = [] } = schema
   const others = anyOf.filter(({ type }) => type !== 'null')

@@ -9,7 +9,6 @@ import { Ranges } from '../kit/choice.tsx'
 import { Mark, ServiceName } from '../kit/mark.tsx'
 import { Card, Section } from '../kit/section.tsx'
 
-/** The maximum number of services in the table. */
 const MAX_SERVICES = 50
 
 export type ReportView = {

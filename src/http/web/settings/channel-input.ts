@@ -9,7 +9,6 @@ import { type FieldName, fieldName } from '../visit/apply.ts'
 import { type Form, numberOrText } from '../visit/form.ts'
 
 const MAX_RULES = 50
-/** The default quiet hours. */
 const NIGHT = { from: '22:00', to: '07:00' } as const
 
 /** Returns the labels of the form fields for this kind of channel. */

@@ -183,7 +183,6 @@ function kindOf({ query, form }: Visit): ChannelKind {
   return choiceOf(form.text('kind') || query('kind'), CHANNEL_KINDS, 'slack')
 }
 
-/** Returns the channel whose ID is in the path. @throws IncmonError `not-found` */
 function requireChannel({ store, visitor, id }: Visit): Promise<ChannelRecord> {
   return required(store.read(findChannel, visitor.organizationId, id), 'channel', 'the page Notifications')
 }

@@ -76,7 +76,6 @@ function saveZone(visit: Visit): Reply | Promise<Reply> {
   return showGeneral(visit, { typedZone: zone, faults: [{ path: 'own-zone', label: 'Your time zone', message }] })
 }
 
-/** Stores a preference in a cookie. */
 function keep(visit: Visit, name: string, value: string): Reply {
   const cookie = `${name}=${value}; ${cookieAttributes(visit.c, visit)}; Max-Age=${value === '' ? 0 : YEAR_SECONDS}`
   return redirect(visit, '/settings', 'saved', { 'set-cookie': cookie })

@@ -8,9 +8,7 @@ import { type FieldName, fieldName } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import type { Form } from '../visit/form.ts'
 
-/** The number of empty matcher rows in a new form. */
 const FIRST_LINES = 2
-/** The default times of a weekly silence. */
 const NIGHT = { weekday: 'saturday', from: '22:00', to: '06:00' } as const
 const LENGTH_WORDS = [...LENGTHS.map(([word]) => word), 'until'] as const
 
@@ -134,7 +132,6 @@ function localText(at: number, zone: string): string {
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}`
 }
 
-/** Returns the matchers, or none if they cannot be parsed. */
 function matchersIn(text: string): readonly Matcher[] {
   try {
     return parseMatchers(text).slice(0, MAX_MATCHERS)

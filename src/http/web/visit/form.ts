@@ -22,7 +22,6 @@ export type Form = {
   readonly csrf: string
 }
 
-/** The maximum number of fields per form. */
 const MAX_FIELDS = 1_000
 
 export const NO_FORM: Form = formOf('')
