@@ -1,9 +1,7 @@
 /** Alerts. An alert is a condition of a service, reported by one or more events. */
 import { type Selectable, sql } from 'kysely'
-import type { Rules } from '../domain/alert/alert.ts'
-import type { Labels, Links, Source } from '../domain/event/event.ts'
+import type { Signal } from '../domain/alert/alert.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
-import type { Severity } from '../domain/severity.ts'
 import { type AlertOwner, readHistory } from './history/alert-counts.ts'
 import { findServiceRowId } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
@@ -12,28 +10,29 @@ import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times are Unix times in milliseconds. */
-export type AlertRecord = {
+export type AlertRecord = Pick<
+  Signal,
+  | 'source'
+  | 'name'
+  | 'severity'
+  | 'summary'
+  | 'labels'
+  | 'annotations'
+  | 'fingerprint'
+  | 'startsAt'
+  | 'endsAt'
+  | 'links'
+  | 'rules'
+> & {
   readonly id: string
   readonly serviceId: string
-  readonly source: Source
-  readonly name: string
-  readonly severity: Severity
   readonly status: AlertRow['status']
   readonly resolution: AlertRow['resolution']
-  readonly summary: string
-  readonly labels: Labels
-  readonly annotations: Labels
-  readonly fingerprint: string
-  readonly startsAt: number
-  readonly endsAt: number | null
   readonly lastSeenAt: number
   readonly occurrences: number
   readonly incidentId: string | null
-  readonly links: Links
   /** The silences that apply to the alert, or that applied when it ended. */
   readonly silencedBy: readonly string[]
-  /** The rule behind each decision about the alert. */
-  readonly rules: Rules
 }
 
 /** Undefined fields are ignored. `from` and `to` limit the start time: from ≤ startsAt < to. */

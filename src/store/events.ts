@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
-import type { Severity } from '../domain/severity.ts'
+import type { StoredEvent } from '../domain/state/effect.ts'
 import { pageInChunks } from './history/alert-search.ts'
 import { findServiceRowId } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
@@ -12,20 +12,10 @@ import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
 /** Times are Unix times in milliseconds. `at`: the sender's time. */
-export type EventRecord = {
-  readonly id: string
-  readonly source: Source
-  readonly kind: string
-  readonly name: string
-  /** The event's object, for example `Pod/cart-1` or `Ref/main`; '' if the sender did not report one. */
-  readonly object: string
-  readonly severity: Severity
-  readonly text: string
-  readonly serviceId: string | null
-  readonly alertId: string | null
-  readonly at: number
-  readonly receivedAt: number
-}
+export type EventRecord = Pick<
+  StoredEvent,
+  'id' | 'source' | 'kind' | 'name' | 'object' | 'severity' | 'text' | 'at' | 'receivedAt'
+> & { readonly serviceId: string | null; readonly alertId: string | null }
 
 /** Undefined fields are ignored. `from` and `to` limit the time: from ≤ at < to. */
 type EventFilter = {

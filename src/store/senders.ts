@@ -1,26 +1,19 @@
 /** An organization's senders, and when each was last seen. */
+
 import { usualInterval } from '../domain/alert/delivery-interval.ts'
-import type { Source } from '../domain/event/event.ts'
-import type { Hours } from '../domain/event/heartbeat.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
+import type { LiveSender } from '../domain/state/live.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 
-export type SenderRecord = {
-  readonly source: Source
-  readonly cluster: string
-  /** The Alertmanager or Grafana receiver; '' for other senders. */
-  readonly receiver: string
-  readonly events: number
-  readonly rejections: number
-  readonly lastEventAt: number | null
-  readonly lastRejectionAt: number | null
+export type SenderRecord = Pick<
+  LiveSender,
+  'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt' | 'lastRejectionAt' | 'hours'
+> & {
   /** How far the sender's clock is ahead of the server's, in ms; negative if behind. Corrects event times. */
   readonly clockOffset: number
   /** Whether the sender does not name a cluster although another sender does. */
   readonly lacksCluster: boolean
-  /** The number of events per hour over the last 24 hours. */
-  readonly hours: Hours
   /** The usual interval between two deliveries of the same alerts, in ms; null if unknown. */
   readonly interval: number | null
   /** Null if the sender has never sent a heartbeat. `silent`: whether the heartbeat is overdue. */

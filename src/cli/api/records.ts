@@ -1,68 +1,18 @@
 /** The records that commands use, and functions that find a record by an id or number entered by the user. */
-import type { IncidentStatus } from '../../domain/incident/incident.ts'
+import type { InferInput } from 'valibot'
 import type { Plan, Settings } from '../../domain/organization.ts'
 import { serviceName } from '../../domain/postmortem/words.ts'
+import type { alertShape } from '../../http/api/alerts.ts'
+import type { incidentShape, wholeIncidentShape } from '../../http/api/incidents.ts'
+import type { serviceShape } from '../../http/api/services.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { type Api, withApi } from './api.ts'
 
-export type Incident = {
-  readonly id: string
-  readonly number: number
-  readonly title: string
-  readonly serviceId: string
-  readonly severity: string
-  readonly status: IncidentStatus
-  readonly createdAt: string
-  readonly startedAt: string
-  readonly acknowledgedAt: string | null
-  readonly resolvedAt: string | null
-  readonly alertCount: number
-  readonly firingAlerts: number
-  readonly hasPostmortem: boolean
-}
-
-type TimelineEntry = {
-  readonly at: string
-  readonly count: number
-  readonly text: string
-  readonly actor: string | null
-}
-
-export type WholeIncident = Incident & {
-  readonly alerts: readonly Alert[]
-  readonly timeline: readonly TimelineEntry[]
-}
-
-export type Alert = {
-  readonly id: string
-  readonly serviceId: string
-  readonly source: string
-  readonly name: string
-  readonly severity: string
-  readonly status: 'firing' | 'resolved'
-  readonly resolution: string | null
-  readonly summary: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly startsAt: string
-  readonly endsAt: string | null
-  readonly lastSeenAt: string
-  readonly occurrences: number
-  readonly incidentId: string | null
-}
-
-/** An item of `GET /api/services`. */
-export type Service = {
-  readonly id: string
-  readonly name: string
-  readonly namespace: string
-  readonly cluster: string
-  readonly status: string
-  readonly score: number
-  readonly reason: string | null
-  readonly lastAlertAt: string | null
-  readonly archived: boolean
-}
+export type Incident = InferInput<typeof incidentShape>
+export type WholeIncident = InferInput<typeof wholeIncidentShape>
+export type Alert = InferInput<typeof alertShape>
+export type Service = InferInput<typeof serviceShape>
 
 /** A record with its organization, and the API for that organization. */
 export type Named<Found> = {

@@ -1,7 +1,10 @@
 /** incmon channel: adds, changes, lists, tests and removes notification channels. */
+
 import { type Command, Option } from 'commander'
+import type { InferInput } from 'valibot'
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/notification/format.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
+import type { channelShape } from '../../http/api/channels/channels.ts'
 import type { Api } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'
 import { parseMinutes, parseRule, RULE_HELP } from '../channel-rules.ts'
@@ -27,15 +30,7 @@ type Added = OrganizationOptions & Settings & { readonly kind: ChannelKind }
 type Changed = OrganizationOptions &
   Settings & { readonly name?: string; readonly enable?: true; readonly disable?: true }
 
-type Channel = {
-  readonly id: string
-  readonly name: string
-  readonly kind: ChannelKind
-  readonly target: string
-  readonly enabled: boolean
-  readonly failing: string | null
-  readonly lastDelivery: string | null
-}
+type Channel = InferInput<typeof channelShape>
 
 export function addChannel(program: Command): void {
   const channel = addCommand(program, 'channel', 'manage notification channels')

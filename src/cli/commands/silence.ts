@@ -1,8 +1,11 @@
 /** incmon silence: adds, lists, expires and imports silences. */
+
 import type { Command } from 'commander'
+import type { InferInput } from 'valibot'
 import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../../domain/silence/matcher.ts'
 import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
+import type { silenceShape } from '../../http/api/silences.ts'
 import { readSilences } from '../../intake/silences.ts'
 import type { Api } from '../api/api.ts'
 import { listServices, type OrganizationOptions, withOrganization, withRecord } from '../api/records.ts'
@@ -23,15 +26,7 @@ type Added = OrganizationOptions & {
   readonly weekly?: Schedule
 }
 
-type Silence = {
-  readonly id: string
-  readonly matchers: readonly Matcher[]
-  readonly endsAt: string
-  readonly comment: string
-  readonly createdBy: string
-  readonly status: string
-  readonly matching: number
-}
+type Silence = InferInput<typeof silenceShape>
 
 /** @param now returns the current Unix time in milliseconds */
 export function addSilence(program: Command, now: () => number): void {

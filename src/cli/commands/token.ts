@@ -1,6 +1,9 @@
 /** incmon token and setup-link: creates, lists and revokes tokens, and creates setup links. */
+
 import type { Command } from 'commander'
+import type { InferInput } from 'valibot'
 import { SCOPES, type Scope } from '../../domain/token.ts'
+import type { tokenShape } from '../../http/api/tokens.ts'
 import type { Listening } from '../../server/context.ts'
 import { setupAddress } from '../../server/welcome.ts'
 import { withApi } from '../api/api.ts'
@@ -24,16 +27,7 @@ type Wanted = OrganizationOptions & {
   readonly expires?: number
 }
 
-type Token = {
-  readonly id: string
-  readonly name: string
-  readonly scopes: readonly Scope[]
-  readonly cluster: string
-  readonly createdAt: string
-  readonly expiresAt: string | null
-  readonly revokedAt: string | null
-  readonly lastUsedAt: string | null
-}
+type Token = InferInput<typeof tokenShape>
 
 /** @param now returns the current Unix time in milliseconds */
 export function addToken(program: Command, now: () => number): void {

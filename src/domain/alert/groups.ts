@@ -1,20 +1,17 @@
 /** Groups similar alerts, so that a storm becomes one row. The row shows which labels differ. */
+
 import type { Labels, Source } from '../event/event.ts'
 import { formatCount, ordered } from '../postmortem/words.ts'
 import { rank, type Severity } from '../severity.ts'
+import type { Signal } from './alert.ts'
 
 /** The alert fields needed for grouping. Times are Unix times in milliseconds. */
-export type GroupedAlert = {
+export type GroupedAlert = Pick<
+  Signal,
+  'source' | 'name' | 'severity' | 'status' | 'summary' | 'labels' | 'startsAt' | 'endsAt'
+> & {
   readonly id: string
   readonly serviceId: string
-  readonly source: Source
-  readonly name: string
-  readonly severity: Severity
-  readonly status: 'firing' | 'resolved'
-  readonly summary: string
-  readonly labels: Labels
-  readonly startsAt: number
-  readonly endsAt: number | null
   /** The number of events that reported the alert. */
   readonly occurrences: number
 }

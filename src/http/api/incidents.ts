@@ -70,7 +70,8 @@ const timelineShape = shape.objects(
   'The timeline, oldest first',
 )
 
-const wholeIncidentShape = v.object({
+/** An incident with its alerts, links and timeline. */
+export const wholeIncidentShape = v.object({
   ...incidentShape.entries,
   alerts: shape.list(alertShape, `The newest ${MAX_RECORDS} alerts; GET /api/alerts?incidentId= lists all alerts`),
   correlations: shape.list(correlationShape, `The strongest ${MAX_RECORDS} links to changes that may be the cause`),

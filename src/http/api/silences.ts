@@ -40,7 +40,8 @@ const scheduleShape = v.object({
 })
 const WEEKLY = 'A weekly time span within the period; null to silence without interruption'
 
-const silenceShape = v.object({
+/** A silence as the API returns it. */
+export const silenceShape = v.object({
   id: shape.id,
   matchers: shape.list(matcherShape, 'The matchers, all of which must match'),
   startsAt: shape.instant('When the silence starts'),

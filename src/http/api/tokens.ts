@@ -14,7 +14,8 @@ import * as shape from './shapes.ts'
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
 
-const tokenShape = v.object({
+/** A token as the API returns it. */
+export const tokenShape = v.object({
   id: shape.id,
   name: shape.text('The name of the token; timelines show it as the actor', 'alertmanager'),
   scopes: shape.list(v.picklist(SCOPES), 'The permissions', ['ingest']),

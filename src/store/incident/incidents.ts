@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import type { LiveIncident } from '../../domain/state/live.ts'
 import { listSuppressedIncidents } from '../live/incidents.ts'
 import { readPage } from '../read.ts'
 import { findServiceRowId } from '../service/services.ts'
@@ -10,21 +11,13 @@ import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 /** Times are Unix times in milliseconds. `rowId` is never exposed to clients. */
-export type IncidentRecord = {
-  readonly rowId: number
-  readonly id: string
+export type IncidentRecord = Omit<
+  LiveIncident,
+  'organizationId' | 'serviceId' | 'cause' | 'touchedAt' | 'lowestScore'
+> & {
   /** Each new incident of an organization gets the next number. */
   readonly number: number
-  readonly title: string
   readonly serviceId: string
-  readonly severity: Severity
-  readonly status: IncidentRow['status']
-  readonly origin: IncidentRow['origin']
-  readonly createdAt: number
-  readonly startedAt: number
-  readonly acknowledgedAt: number | null
-  readonly resolvedAt: number | null
-  readonly alertCount: number
   readonly firingAlerts: number
   /** When the last alert ended; null while an alert is firing, or if the incident has no alerts. */
   readonly recoveredAt: number | null

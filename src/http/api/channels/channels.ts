@@ -15,7 +15,8 @@ import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newCha
 
 const PATH = '/api/channels'
 
-const channelShape = v.object({
+/** A channel as the API returns it. */
+export const channelShape = v.object({
   id: shape.id,
   name: shape.text('Its name', 'on-call'),
   kind: shape.choice(CHANNEL_KINDS, 'The kind of receiver', 'slack'),

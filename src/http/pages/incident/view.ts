@@ -1,39 +1,35 @@
 /** The data for the incident page. Times are Unix times in milliseconds. URLs are relative and start with `/`. */
+
 import type { AlertGroup, GroupedAlert } from '../../../domain/alert/groups.ts'
 import type { Command } from '../../../domain/event/reason-command.ts'
-import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import type { TimelineRow } from '../../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../../domain/severity.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
+import type { LiveIncident } from '../../../domain/state/live.ts'
 import type { JudgedSuspect, LikelyCause } from '../../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
 export type ServiceLink = { readonly namespace: string; readonly name: string; readonly href: string }
 
-export type IncidentHead = {
+export type IncidentHead = Pick<
+  LiveIncident,
+  'title' | 'severity' | 'status' | 'startedAt' | 'createdAt' | 'acknowledgedAt' | 'resolvedAt' | 'alertCount'
+> & {
   /** The number that people use for the incident. */
   readonly number: string
   /** The URL of the incident, which is also the prefix of its action URLs. */
   readonly href: string
-  readonly title: string
-  readonly severity: Severity
-  readonly status: IncidentStatus
   readonly service: ServiceLink
-  readonly startedAt: number
-  readonly createdAt: number
-  readonly acknowledgedAt: number | null
   readonly acknowledgedBy: string | null
   /** When the status last changed. `movedBy` is null if the change was automatic. */
   readonly movedAt: number
   readonly movedBy: string | null
-  readonly resolvedAt: number | null
   /** When the problem ended; null if an alert is still firing or if the end is unknown. */
   readonly endedAt: number | null
   readonly firingAlerts: number
   /** `Opened automatically at 03:03 because a cluster event and an alert agree.` */
   readonly opened: string
-  readonly alertCount: number
   readonly hasPostmortem: boolean
 }
 

@@ -1,19 +1,11 @@
 /** Data and form values for the silence pages. Times are Unix times in milliseconds. */
-import type { Matcher, Operator } from '../../../domain/silence/matcher.ts'
-import type { Schedule, SilenceStatus } from '../../../domain/silence/silence.ts'
 
-export type SilenceView = {
-  readonly id: string
-  readonly matchers: readonly Matcher[]
-  readonly startsAt: number
-  readonly endsAt: number
-  readonly schedule: Schedule | null
-  readonly comment: string
-  readonly createdBy: string
-  readonly createdAt: number
+import type { Operator } from '../../../domain/silence/matcher.ts'
+import type { SilenceStatus } from '../../../domain/silence/silence.ts'
+import type { LiveSilence } from '../../../domain/state/live.ts'
+
+export type SilenceView = Omit<LiveSilence, 'rowId' | 'organizationId' | 'revision'> & {
   readonly status: SilenceStatus
-  /** When the silence next starts or ends, or null. */
-  readonly changesAt: number | null
   /** The number of firing alerts that it currently silences. */
   readonly matching: number
 }

@@ -1,19 +1,15 @@
 /** Shows senders that are refused, and channels that fail. */
+
 import type { FC } from 'hono/jsx'
 import { type RefusedSenders, timesText } from '../../../domain/doctor/facts.ts'
 import { countOf, joinNames } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
+import type { ChannelView } from '../channels/view.ts'
 import { Mark } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
-export type ChannelView = {
-  readonly id: string
-  readonly name: string
-  readonly enabled: boolean
-  readonly failing: string | null
-  readonly failingSince: number | null
-}
+export type FailingChannel = Pick<ChannelView, 'id' | 'name' | 'enabled' | 'failing' | 'failingSince'>
 
 /** Shows who sent webhook requests without a valid token. */
 export const Refused: FC<{ refused: RefusedSenders }> = ({ refused: { newest, more } }) => {
@@ -33,7 +29,7 @@ export const Refused: FC<{ refused: RefusedSenders }> = ({ refused: { newest, mo
 }
 
 /** Shows the channels that cannot deliver messages. */
-export const FailingChannels: FC<{ channels: readonly ChannelView[]; reader: Reader }> = ({ channels, reader }) => (
+export const FailingChannels: FC<{ channels: readonly FailingChannel[]; reader: Reader }> = ({ channels, reader }) => (
   <>
     <Head title="Failing channels" second="Messages about incidents are not delivered to these channels." />
     <div class="card">

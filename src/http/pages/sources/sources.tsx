@@ -9,7 +9,7 @@ import { Icon, Mark } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS } from './connections.ts'
-import { type ChannelView, FailingChannels, Refused } from './problems.tsx'
+import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
 
 export type SenderView = {
   readonly source: Source
@@ -51,7 +51,7 @@ type Props = {
   /** The senders with missing or wrong tokens; null if they cannot be attributed to this organization. */
   readonly refused: RefusedSenders | null
   /** Channels that cannot deliver messages. */
-  readonly failing: readonly ChannelView[]
+  readonly failing: readonly FailingChannel[]
   readonly children?: Child
 }
 
