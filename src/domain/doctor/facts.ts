@@ -26,10 +26,7 @@ export type FileEntry = {
  * The networks from which webhook requests were rejected within the last hour because of invalid tokens: the most
  * recent networks, and how many others there were. `agoMs` is the time since a network's last request.
  */
-export type RefusedSenders = {
-  readonly newest: readonly RefusedSender[]
-  readonly more: number
-}
+export type RefusedSenders = { readonly newest: readonly RefusedSender[]; readonly more: number }
 
 /** `times`: the number of rejections without a pause of an hour, in `withinMs`. The last was `agoMs` ago. */
 type RefusedSender = {

@@ -25,9 +25,7 @@ const FREE: Plan = 'Free'
 
 /** Operator routes. These routes exist only on the Unix socket and within the program. */
 export const operatorRoutes = [
-  operator(`GET ${PATH}`, {
-    handle: async ({ store }) => json((await store.read(listOrganizations)).map(showTenant)),
-  }),
+  operator(`GET ${PATH}`, { handle: async ({ store }) => json((await store.read(listOrganizations)).map(showTenant)) }),
   operator(`POST ${PATH}`, {
     body: v.object({ name: textField(MAX_NAME), plan: v.optional(wordParameter(PLANS), FREE) }),
     handle: async ({ store, body }) => json(showTenant(await store.run(createOrganization, body)), 201),

@@ -36,9 +36,7 @@ const alert = v.looseObject({
   annotations: shape.optional(
     shape.texts(),
     'The annotations of the alert; summary is used as the summary of the alert',
-    {
-      summary: '12 % of requests fail',
-    },
+    { summary: '12 % of requests fail' },
   ),
   startsAt: shape.optional(v.string(), 'The start, such as 2026-11-20T09:32:30Z; the default is now'),
   endsAt: shape.optional(v.string(), 'The end; used only if status is resolved', '0001-01-01T00:00:00Z'),
