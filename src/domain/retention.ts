@@ -1,7 +1,8 @@
 /** Retention: which records expire, which are kept because of references, and when pruning needs confirmation. */
+
 import type { Source } from './event/event.ts'
-import type { IncidentStatus } from './incident/incident.ts'
 import type { Settings } from './organization.ts'
+import type { LiveIncident } from './state/live.ts'
 
 const DAY = 86_400_000
 
@@ -48,12 +49,7 @@ export function resumeAt(cursor: Cursor, cutoff: number): Cursor {
 }
 
 /** The incident fields that matter for retention. Times in ms UTC. */
-export type AgedIncident = {
-  readonly status: IncidentStatus
-  readonly createdAt: number
-  readonly startedAt: number
-  readonly resolvedAt: number | null
-  readonly touchedAt: number | null
+export type AgedIncident = Pick<LiveIncident, 'status' | 'createdAt' | 'startedAt' | 'resolvedAt' | 'touchedAt'> & {
   readonly hasPostmortem: boolean
 }
 

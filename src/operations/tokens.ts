@@ -70,6 +70,7 @@ export function endOfToken(deps: Deps, secret: string): TokenEnd | null {
   return identity && endOf(identity, deps.now())
 }
 
+/** Why a token is invalid, and the Unix time in milliseconds when it became invalid. */
 type TokenEnd = { readonly why: 'expired' | 'revoked'; readonly at: number }
 
 function endOf({ revokedAt, expiresAt }: Pick<Identity, 'revokedAt' | 'expiresAt'>, now: number): TokenEnd | null {

@@ -1,6 +1,8 @@
 /** The facts on which a diagnosis is based, and the findings of a diagnosis. */
+
 import { countOf, formatSeconds } from '../postmortem/words.ts'
 import { formatDuration } from '../shown-time.ts'
+import type { LiveSender } from '../state/live.ts'
 import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate.ts'
 
@@ -42,21 +44,14 @@ export function timesText({ times, withinMs }: RefusedSender): string {
 }
 
 /** Times in ms UTC. */
-export type SenderFact = {
+export type SenderFact = Pick<
+  LiveSender,
+  'cluster' | 'receiver' | 'lastEventAt' | 'lastRejectionAt' | 'heartbeatAt' | 'heartbeatDueAt' | 'namesCluster'
+> & {
   readonly organization: string
   readonly source: string
-  readonly cluster: string
-  readonly receiver: string
-  readonly lastEventAt: number | null
-  /** When the last rejected item arrived. */
-  readonly lastRejectionAt: number | null
-  readonly heartbeatAt: number | null
   /** How far the sender's clock is ahead of the server's, in ms; negative if behind. */
   readonly clockOffset: number
-  /** Whether the sender's items or token name a cluster; null if unknown. */
-  readonly namesCluster: boolean | null
-  /** When the next heartbeat is overdue; null if it is already missing or there has never been one. */
-  readonly heartbeatDueAt: number | null
 }
 
 /** Times in ms UTC. */

@@ -117,16 +117,11 @@ export type PipelineDraft = Ci & {
 }
 
 /** A notification about a job, which is evidence for the job's pipeline. */
-export type JobDraft = Ci & {
-  readonly kind: 'job'
-  readonly project: Project
-  readonly pipelineId: string | null
-  readonly ref: string
-  readonly tag: boolean
-  readonly sha: string | null
-  readonly commit: Commit | null
-  readonly job: Job
-}
+export type JobDraft = Ci &
+  Pick<PipelineDraft, 'project' | 'pipelineId' | 'ref' | 'tag' | 'sha' | 'commit'> & {
+    readonly kind: 'job'
+    readonly job: Job
+  }
 
 /** A notification of any other kind. Such notifications are stored but have no effect. */
 export type OtherDraft = Ci & { readonly kind: 'other'; readonly objectKind: string; readonly project: Project | null }

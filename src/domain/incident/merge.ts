@@ -1,15 +1,10 @@
 /** Merges two incidents: the remaining incident takes over all records, and the other one is resolved. */
+
 import { rank, type Severity } from '../severity.ts'
-import type { IncidentStatus } from './incident.ts'
+import type { LiveIncident } from '../state/live.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
-export type Mergeable = {
-  readonly id: string
-  readonly title: string
-  readonly severity: Severity
-  readonly status: IncidentStatus
-  readonly startedAt: number
-}
+export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'severity' | 'status' | 'startedAt'>
 
 /** The new values for the remaining incident, and a timeline entry for each incident. */
 export type Merge = {

@@ -21,7 +21,7 @@ import {
 } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../route.ts'
-import { answerList, refusals, success } from './answers.ts'
+import { answerList, success, successPage } from './answers.ts'
 import { eventShape, showEvent } from './events.ts'
 import * as shape from './shapes.ts'
 
@@ -101,10 +101,7 @@ export const alertRoutes: readonly Route[] = [
     summary: 'List alerts, most recently started first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...filterParameters }),
-    answers: {
-      ...success(shape.page(alertShape), 'A page of alerts with startsAt in the half-open range [from, to)'),
-      ...refusals(503),
-    },
+    answers: successPage(alertShape, 'A page of alerts with startsAt in the half-open range [from, to)'),
     handle: async (call) => {
       const { store, identity, query } = call
       const page = pageOf(query)

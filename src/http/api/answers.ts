@@ -6,10 +6,16 @@ import { MEANINGS } from '../middleware/problem.ts'
 import { pageOf } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import type { Answers, Call, Schema } from '../route.ts'
+import { page } from './shapes.ts'
 
 /** Documents a successful response. */
 export function success(body: Schema, description: string, status: 200 | 201 = 200): Answers {
   return { [status]: { description, body } }
+}
+
+/** Documents one page of records, which a slow query (503) may fail to return. */
+export function successPage(record: Schema, description: string): Answers {
+  return { ...success(page(record), description), ...refusals(503) }
 }
 
 /** Documents error responses that are not implied by the token, the parameters or the body. */

@@ -6,7 +6,7 @@ import { required } from '../middleware/problem.ts'
 import { idParameter, numberParameter, pageParameters, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
-import { answerPage, refusals, success } from './answers.ts'
+import { answerPage, refusals, success, successPage } from './answers.ts'
 import * as shape from './shapes.ts'
 
 const VERDICTS = ['confirmed', 'rejected'] as const
@@ -63,10 +63,7 @@ export const correlationRoutes: readonly Route[] = [
       serviceId: idParameter,
       minScore: shape.optional(numberParameter(0, 1), 'Only links with at least this score', 0.4),
     }),
-    answers: {
-      ...success(shape.page(correlationShape), 'A page of links with createdAt in the half-open range [from, to)'),
-      ...refusals(503),
-    },
+    answers: successPage(correlationShape, 'A page of links with createdAt in the half-open range [from, to)'),
     handle: (call) => answerPage(call, listCorrelations, showCorrelation),
   }),
   rest('PATCH /api/correlations/:id', {

@@ -5,7 +5,7 @@ import { required } from '../middleware/problem.ts'
 import { idParameter, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
-import { answerPage, refusals, success } from './answers.ts'
+import { answerPage, success, successPage } from './answers.ts'
 import * as shape from './shapes.ts'
 
 /** An event as the API returns it, without its payload. */
@@ -38,10 +38,7 @@ export const eventRoutes: readonly Route[] = [
     summary: 'List events, newest first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, serviceId: idParameter, source: sourceParameter }),
-    answers: {
-      ...success(shape.page(eventShape), 'A page of events with at in the half-open range [from, to)'),
-      ...refusals(503),
-    },
+    answers: successPage(eventShape, 'A page of events with at in the half-open range [from, to)'),
     handle: (call) => answerPage(call, listEvents, showEvent),
   }),
   rest('GET /api/events/:id', {

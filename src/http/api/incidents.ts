@@ -13,7 +13,7 @@ import { idParameter, pageParameters, severityParameter, timeParameters, wordPar
 import { json } from '../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../route.ts'
 import { alertShape, showAlert } from './alerts.ts'
-import { answerPage, refusals, success } from './answers.ts'
+import { answerPage, refusals, success, successPage } from './answers.ts'
 import { correlationShape, showCorrelation } from './correlations.ts'
 import * as shape from './shapes.ts'
 
@@ -89,10 +89,7 @@ export const incidentRoutes: readonly Route[] = [
       severity: severityParameter,
       status: shape.optional(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status'),
     }),
-    answers: {
-      ...success(shape.page(incidentShape), 'A page of incidents with createdAt in the half-open range [from, to)'),
-      ...refusals(503),
-    },
+    answers: successPage(incidentShape, 'A page of incidents with createdAt in the half-open range [from, to)'),
     handle: (call) => answerPage(call, listIncidents, showIncident),
   }),
   rest('POST /api/incidents', {

@@ -51,6 +51,7 @@ const NAMED = {
   Service: serviceShape,
 }
 
+/** The groups of operations, in the order in which the documentation shows them. */
 const TAGS = {
   webhooks: 'Senders push events to these endpoints. A 200 response means that the events are on disk.',
   services: 'The monitored workloads, each with its status and score.',

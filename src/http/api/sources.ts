@@ -5,7 +5,7 @@ import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
-import { answerList, answerPage, refusals, success } from './answers.ts'
+import { answerList, answerPage, success, successPage } from './answers.ts'
 import * as shape from './shapes.ts'
 
 const senderShape = v.object({
@@ -100,10 +100,7 @@ export const rejectionRoutes: readonly Route[] = [
     summary: 'List rejected items, newest first',
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, source: sourceParameter }),
-    answers: {
-      ...success(shape.page(rejectionShape), 'A page of rejected items, each with its error'),
-      ...refusals(503),
-    },
+    answers: successPage(rejectionShape, 'A page of rejected items, each with its error'),
     handle: (call) => answerPage(call, listRejections, showRejection),
   }),
 ]

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { findSuspects } from '../../store/incident/suspects.ts'
 import { type Route, rest } from '../route.ts'
-import { answerList, refusals, success } from './answers.ts'
+import { answerList, successPage } from './answers.ts'
 import { requireIncident } from './incidents.ts'
 import * as shape from './shapes.ts'
 
@@ -29,7 +29,7 @@ export const suspectRoutes: readonly Route[] = [
   rest('GET /api/incidents/:id/suspects', {
     summary: 'List the probable causes of an incident across all services, most probable first',
     scope: 'read',
-    answers: { ...success(shape.page(suspectShape), 'At most 20 probable causes'), ...refusals(503) },
+    answers: successPage(suspectShape, 'At most 20 probable causes'),
     handle: async (call) => {
       const { deps, store, identity } = call
       const incident = await requireIncident(call)

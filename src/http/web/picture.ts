@@ -3,7 +3,6 @@
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupKey } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
-import type { StatusChange } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { timesOf } from '../../domain/postmortem/words.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
@@ -27,24 +26,19 @@ export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['
   'under way': ['running', 'neutral'],
 }
 
-export type PictureFacts = {
+export type PictureFacts = Pick<
+  LanePicture,
+  'now' | 'zone' | 'span' | 'score' | 'firstAlertAt' | 'acknowledgedAt' | 'resolvedAt' | 'moreHref'
+> & {
   /** The service whose changes are shown without the service name. */
   readonly serviceId: string
-  readonly now: number
-  readonly zone: string
-  readonly span: Span
   readonly groups: readonly AlertGroup<GroupedAlert>[]
   readonly changes: readonly Change[]
   /** `group` is the key of the alert's group. `group` is set if the group does not list all of its alerts. */
   readonly links: readonly (CorrelationRecord & { readonly group?: string | null })[]
   readonly people: readonly { readonly at: number; readonly text: string; readonly actor: string }[]
-  readonly score: readonly StatusChange[] | null
-  readonly firstAlertAt: number | null
-  readonly acknowledgedAt: number | null
-  readonly resolvedAt: number | null
   /** The start of the most likely change; null if the most likely suspect is not a change. */
   readonly suspectAt: number | null
-  readonly moreHref: string | null
 }
 
 /** Returns an incident's span: from 10 minutes before its first alert or likely change to its end or now. */

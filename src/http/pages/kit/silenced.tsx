@@ -26,6 +26,7 @@ export const SilencedMark: FC<{ silenced: Silenced | null; reader: Reader; of?: 
   )
 }
 
+/** The names and values that the silence should match. Empty values are omitted. */
 type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
 
 /** Returns the URL of the form for a new silence with these matchers. */

@@ -1,9 +1,11 @@
 /** Shows whether each sender is still active, and which items were rejected. */
+
 import type { Child, FC } from 'hono/jsx'
 import type { RefusedSenders } from '../../../domain/doctor/facts.ts'
 import type { Source } from '../../../domain/event/event.ts'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
+import type { LiveSender } from '../../../domain/state/live.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
@@ -11,13 +13,10 @@ import { Time } from '../kit/time.tsx'
 import { CONNECTIONS } from './connections.ts'
 import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
 
-export type SenderView = {
-  readonly source: Source
-  readonly cluster: string
-  readonly receiver: string
-  readonly events: number
-  readonly rejections: number
-  readonly lastEventAt: number | null
+export type SenderView = Pick<
+  LiveSender,
+  'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt'
+> & {
   /** The number of events per hour over the last 24 hours, oldest first. */
   readonly byHour: readonly number[]
   /** The usual interval between two deliveries of the same alerts in ms; null if unknown. */
