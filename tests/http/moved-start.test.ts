@@ -78,6 +78,18 @@ test('sixty deploys between the starts neither keep their links nor hide the dep
   assert.deepEqual(await links(), ['shop/cart#30'])
 })
 
+test('of several moves in one request, the earliest start counts', async (t) => {
+  const { acme, request, deploy, down, links } = cartWorld(t)
+  await deploy(30, NOON - THREE_DAYS - 2 * MINUTE)
+  await deploy(31, NOON + 2 * MINUTE)
+  await down(ALERT_STARTS)
+  const moves = [NOON, NOON - 10 * MINUTE, NOON - THREE_DAYS].map((startsAt) =>
+    alert('Down', { service: 'cart' }, { startsAt }),
+  )
+  await request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(moves) })
+  assert.deepEqual(await links(), ['shop/cart#30'])
+})
+
 test('a deploy that is reported after the moved start is not linked either', async (t) => {
   const { deploy, down, links } = cartWorld(t)
   await down(ALERT_STARTS)

@@ -19,6 +19,7 @@ const MAY_BE_SCANNED = /^SCAN (json_each|schema_migrations|organizations|channel
 /** Queries that can sort events or alerts because there are few rows, with the reason. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [
   { query: /where "incident_id" = \+?\?/, why: 'the alerts of one incident' },
+  { query: /"correlations"."alert_id" = \+?\?/, why: 'the links of one alert' },
   { query: /"alerts"."incident_id" = \+?\?/, why: 'what belongs to the alerts of one incident' },
 ]
 

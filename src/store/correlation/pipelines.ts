@@ -10,6 +10,7 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 const MAX_NEAR = 50
 /** The maximum number of pipelines to read around the time of an incident. */
 const MAX_OF_ORGANIZATION = 500
+const MAX_LINKED = 100
 
 const byRef = query<{ organizationId: number; ref: string }>()((sql, hole) =>
   select(sql).where('pipelines.organization_id', '=', hole('organizationId')).where('pipelines.ref', '=', hole('ref')),
@@ -87,10 +88,12 @@ const linked = query<{ alertId: number }>()((sql, hole) =>
         .onRef('correlations.change_ref', '=', 'pipelines.ref'),
     )
     .where('correlations.alert_id', '=', hole('alertId'))
-    .where('correlations.change_kind', '=', 'pipeline'),
+    .where('correlations.change_kind', '=', 'pipeline')
+    .orderBy('pipelines.starts_at', 'desc')
+    .limit(MAX_LINKED),
 )
 
-/** Lists the pipelines linked to an alert. */
+/** Lists the newest 100 pipelines linked to an alert. If the alert starts earlier, they may have started too late. */
 export function listLinkedPipelines(db: Db, alertId: number): LivePipeline[] {
   return db.all(linked, { alertId }).map(toRow)
 }

@@ -46,7 +46,7 @@ export type LinkHistory = {
   readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
   /** Returns a service's conditions that can serve as evidence: not from CI, and not of severity info. */
   readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
-  /** Returns the pipelines already linked to a condition. */
+  /** Returns the newest pipelines already linked to a condition. */
   readonly linkedPipelines: (alertId: number) => readonly PipelineChange[]
   /** Returns the conditions already linked to a change of the service. */
   readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
