@@ -93,7 +93,7 @@ describe('no incident opens', () => {
     ['for an alert that has ended', [outage({ status: 'resolved', endsAt: NOON })], {}],
     ['where the setting is off', [outage()], { opens: false }],
     ['for what a node in trouble accounts for', [outage()], { explained: new Set(['outage']) }],
-    ['when a person resolved the last incident', [outage()], { suppressed: true }],
+    ['when a person resolved the incident of its alerts', [outage({ hasIncident: true })], { suppressed: true }],
     ['for unattributed', [outage()], { health: healthOf([outage()], NOON, { neverCritical: true }) }],
   ]
   for (const [title, alerts, more] of cases) test(title, () => assert.deepEqual(steps(alerts, 600, more), []))
@@ -101,8 +101,22 @@ describe('no incident opens', () => {
 
 describe('a manual resolve while alerts are firing', () => {
   const suppressed = true
+  const known = outage({ hasIncident: true })
   test('is effective while they are firing', () =>
-    assert.equal(decide(situation([outage()], { suppressed })).suppressed, true))
+    assert.equal(decide(situation([known], { suppressed })).suppressed, true))
+
+  test('does not keep another critical alert from opening an incident, which then covers all', () => {
+    const { steps, suppressed: afterwards } = decide(
+      situation([known, outage({ uuid: 'b', name: 'Down' })], { suppressed }),
+    )
+    assert.deepEqual(steps, [{ do: 'open', title: 'cart: Down', startedAt: NOON, alertIds: ['outage', 'b'] }])
+    assert.equal(afterwards, false)
+  })
+
+  test('is effective although a failed node explains the alerts for a while', () => {
+    const explained = new Set(['outage'])
+    assert.equal(decide(situation([known], { suppressed, explained })).suppressed, true)
+  })
 
   test('is effective until they have ended once; the next problem opens an incident', () => {
     const cleared = decide(situation([], { suppressed })).suppressed

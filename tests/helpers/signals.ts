@@ -114,7 +114,7 @@ export function crashing(more: Partial<HealthCondition> = {}): HealthCondition {
 }
 
 export function situationAlert(more: Partial<SituationAlert> = {}): SituationAlert {
-  return { ...condition(more), inIncident: false, ...more }
+  return { ...condition(more), inIncident: false, hasIncident: more.inIncident ?? false, ...more }
 }
 
 /** Returns the cart service with these alerts at noon and the resulting health. */

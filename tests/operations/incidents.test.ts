@@ -205,6 +205,15 @@ test('after a manual resolve no incident opens until the alerts have ended once'
   assert.deepEqual(states(flow), ['resolved', 'open'])
 })
 
+test('after a manual resolve, another critical alert reopens the incident', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await change(flow, { status: 'resolved' })
+  await flow.send('metrics', alertmanager([alert('DatabaseDown', { deployment: 'cart' }, { startsAt: NOON })]))
+  assert.deepEqual(states(flow), ['investigating'])
+  assert.equal(flow.incidents()[0]?.alert_count, 2)
+})
+
 test('fifty parallel resolves create one timeline entry', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', down(NOON))

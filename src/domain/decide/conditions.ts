@@ -49,6 +49,7 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     live,
     sender: alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
+    hasIncident: live.incidentId !== null,
   }
 }
 

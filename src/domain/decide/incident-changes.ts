@@ -62,7 +62,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
     now,
   })
   if (after.status === before.status) return true
-  // Even if the condition is still firing now, no new incident opens until the condition has ended once.
+  // The alerts of the incident that are still firing open no new incident until they have ended once.
   if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true
@@ -173,7 +173,7 @@ export function mergeIncidents(
   ctx.emit({ kind: 'incident-changed', before: left, after: { ...left, alertCount: 0 } })
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
   if (left.serviceId !== into.serviceId && wasOpen) {
-    // The target incident now covers the problem, so no new incident opens until the condition has ended once.
+    // The target incident now covers these alerts, so they open no new incident until they have ended once.
     suppress(ctx, left.serviceId)
     evaluate(ctx, left.serviceId, now)
   }

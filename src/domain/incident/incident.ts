@@ -21,7 +21,10 @@ export type Situation = {
   readonly serviceName: string
   readonly health: Health
   readonly healthySince: number | null
-  /** Whether a user resolved an incident while its condition was firing. None opens until that has ended. */
+  /**
+   * Whether a user resolved an incident while its alerts were firing. These alerts open no new incident until they have
+   * ended once.
+   */
   readonly suppressed: boolean
   /** The alerts that determine the health, without alerts that have the same effect as another alert. */
   readonly alerts: readonly SituationAlert[]
@@ -35,7 +38,12 @@ export type Situation = {
   readonly lastResolvedAt: number | null
 }
 
-export type SituationAlert = HealthCondition & { readonly inIncident: boolean }
+export type SituationAlert = HealthCondition & {
+  /** Whether the alert belongs to an unresolved incident. */
+  readonly inIncident: boolean
+  /** Whether the alert belongs to any incident. */
+  readonly hasIncident: boolean
+}
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
@@ -64,19 +72,20 @@ const MAX_JOINING = 500
 
 /** Decides on automatic changes to a service's incidents. Never reverses a user's decision. */
 export function decide(situation: Situation): Decision {
-  const suppressed = situation.suppressed && situation.health.critical.length > 0
-  const causes = causesOf(situation)
+  const ignored = ignoredAlerts(situation)
+  const suppressed = situation.health.critical.some(({ alertId }) => ignored.has(alertId))
+  const causes = causesOf(situation).filter(({ alert }) => !ignored.has(alert.uuid))
   const due = causes.filter(({ dueAt }) => dueAt !== null && dueAt <= situation.now).map(({ alert }) => alert)
   const pending = causes.flatMap(({ dueAt }) => (dueAt !== null && dueAt > situation.now ? [dueAt] : []))
-  const opens = situation.opens && !suppressed && due.length > 0
+  const opens = situation.opens && due.length > 0
   if (!situation.current && !opens) return { steps: [], suppressed, changesAt: earliest(pending) }
   const joining = joiningOf(situation)
   const alertIds = joining.slice(0, MAX_JOINING).map(({ uuid }) => uuid)
   if (joining.length > MAX_JOINING) pending.push(situation.now)
   if (!situation.current) {
-    return { steps: [begin(situation, due, alertIds)], suppressed, changesAt: earliest(pending) }
+    return { steps: [begin(situation, due, alertIds)], suppressed: false, changesAt: earliest(pending) }
   }
-  const { steps, changesAt } = follow(situation, situation.current, due.length > 0 && !suppressed)
+  const { steps, changesAt } = follow(situation, situation.current, due.length > 0)
   const joins: Step[] = alertIds.length > 0 ? [{ do: 'join', alertIds }] : []
   return { steps: [...joins, ...steps], suppressed, changesAt: earliest([...pending, changesAt]) }
 }
@@ -94,6 +103,11 @@ function causesOf({ now, health, alerts, explained }: Situation): { alert: Situa
     if (!alert || explained.has(alertId)) return []
     return [{ alert, dueAt: by === 'events' ? incidentDueAt(alert, now, circumstancesOf(alert, planned)) : now }]
   })
+}
+
+/** Returns the alerts whose incident a user resolved while they were firing. */
+function ignoredAlerts({ suppressed, alerts }: Situation): ReadonlySet<string> {
+  return new Set(suppressed ? alerts.filter(({ hasIncident }) => hasIncident).map(({ uuid }) => uuid) : [])
 }
 
 function begin(

@@ -25,7 +25,10 @@ export type LiveService = {
   readonly health: Pick<Health, 'status' | 'score' | 'penalties'>
   /** When the service's last condition ended; null while a condition is firing. */
   readonly healthySince: number | null
-  /** Whether a user resolved an incident while its condition was firing. None opens until that has ended. */
+  /**
+   * Whether a user resolved an incident while its alerts were firing. These alerts open no new incident until they have
+   * ended once.
+   */
   readonly suppressed: boolean
   readonly lastAlertAt: number | null
   readonly lastEventAt: number | null
