@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Member, makeWorld } from '../helpers/app.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
-import { alert, alertmanager, build, iso, pipeline } from '../helpers/senders.ts'
+import { alert, alertmanager, build, crashLoop, iso, pipeline } from '../helpers/senders.ts'
 
 const ALERT_STARTS = NOON + 5 * MINUTE
 
@@ -22,7 +22,7 @@ function cartWorld(t: TestContext) {
   const get = async (path: string, { token } = acme) => (await request('GET', path, { token })).body.data
   const links = async (who = acme) =>
     (await get('/api/correlations', who)).map(({ change }: { change: { ref: string } }) => change.ref)
-  return { acme, charlie, request, deploy, down, get, links }
+  return { acme, charlie, request, post, deploy, down, get, links }
 }
 
 test('a deploy between the new start and the previous one is no longer linked or suspected', async (t) => {
@@ -65,6 +65,13 @@ test('a deploy from just before a start three days earlier is linked if it is re
   await down(ALERT_STARTS)
   await down(NOON - THREE_DAYS)
   await deploy(30, NOON - THREE_DAYS - 2 * MINUTE)
+  assert.deepEqual(await links(), ['shop/cart#30'])
+})
+
+test('a deploy just before an event that counts the repeats of three days is linked', async (t) => {
+  const { deploy, post, links, acme } = cartWorld(t)
+  await deploy(30, NOON - THREE_DAYS - 2 * MINUTE)
+  await post('cluster', crashLoop('cart-5d4f8c7b9-x2kqp', { since: NOON - THREE_DAYS, at: NOON, count: 999 }), acme)
   assert.deepEqual(await links(), ['shop/cart#30'])
 })
 
