@@ -97,6 +97,7 @@ describe('a new ReplicaSet', () => {
 
 describe('missed repeats and expiry', () => {
   const crash = seen(sighted(at(0)))
+  const evicted = seen(sighted(at(0), 'cart-1', { name: 'TaintManagerEviction', failure: null }))
   const receivedLate = open(sighted(at(-30)), at(0))
   const metrics = alertOf({ lastSeenAt: at(4), receivedAt: at(5) })
   const repeatTimeout = (minutes: number) => ({ repeatTimeout: minutes * MINUTE, metricsFiring: false, repeats: true })
@@ -108,6 +109,7 @@ describe('missed repeats and expiry', () => {
       ['after an hour, where the sender reports no repeats', crash, 60, SILENT, ['expired', 60]],
       ['not before, where the sender reports no repeats', crash, 59.99, SILENT, null],
       ['not while a metrics alert of the service fires', crash, 300, ILL, null],
+      ['while it fires, an eviction expires, because its pod is gone', evicted, 10, ILL, ['expired', 10]],
       ['a failed pipeline expires after 24 hours', open(failedPipeline(NOON), NOON), 1440, ILL, ['expired', 1440]],
       ['not before', open(failedPipeline(NOON), NOON), 1439, QUIET, null],
       ['an alert without repeats ends at the time of its last one', metrics, 35, repeatTimeout(30), ['inferred', 4]],

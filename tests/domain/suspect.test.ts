@@ -211,13 +211,21 @@ test('the age of a symptom is measured from the end of the incident, and an ende
     const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0, { endsAt: ended, lastSeenAt: at(5) })] })
     return JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, endedAt } })[0]?.reasons)
   }
-  assert.match(textOf(null, null), /still present/)
+  assert.match(textOf(null, null), /; still firing;/)
   assert.match(textOf(null, at(5)), /the alert has ended; .*last seen a moment ago/)
   assert.match(textOf(at(5), at(5)), /seen until the end of the incident/)
   assert.match(textOf(at(18), at(5)), /not seen in the last 13 min of the incident/)
   assert.match(textOf(at(6), at(5)), /not seen in the last minute of the incident/)
   assert.match(textOf(at(5) + 59_000, at(5)), /seen until the end of the incident/)
   assert.match(textOf(at(18), null), /still firing when the incident was resolved/)
+})
+
+test('a firing alert is called firing even if its sender last repeated it before another symptom was seen', () => {
+  const alerts = [alert('pay', 'HighErrorRate', 0, { lastSeenAt: at(1) })]
+  const events = [event('pay', 'BackOff', 9)]
+  const told = JSON.stringify(rankSuspects(facts({ alerts, events })))
+  assert.match(told, /HighErrorRate[^"]*; still firing;/)
+  assert.doesNotMatch(told, /not seen in the last/)
 })
 
 test('an alert long before the incident is not described as two occurrences', () => {

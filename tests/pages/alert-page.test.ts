@@ -41,6 +41,16 @@ test('events with the same text about one object are one entry with a count', as
   assert.match(events, /newest 4<.*Pod\/x-2.*Pod\/x-1<.*class="times">×3<.*since.*11:57</s)
 })
 
+test('if an alert is about several objects, the page says that the labels are those of the first event', async (t) => {
+  const { browser, db, acme, service, made } = await oneAlert(t, { labels: '{"name":"x-1"}' })
+  const event = (object: string) => makeEvent(db, acme, { service_id: service.key, alert_id: made.key, object })
+  const labels = /<h2>Labels<\/h2><span class="second">of the first event<\/span>/
+  event('Pod/x-1')
+  assert.doesNotMatch((await browser.get(`/alerts/${made.id}`)).html, labels)
+  event('Pod/x-2')
+  assert.match((await browser.get(`/alerts/${made.id}`)).html, labels)
+})
+
 test('the changes linked to an alert are listed even if its service has 60 newer links', async (t) => {
   const { browser, db, acme, service, made } = await oneAlert(t)
   makeCorrelation(db, acme, service, 0.9, made)

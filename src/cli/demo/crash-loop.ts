@@ -19,6 +19,7 @@ export const CHECKOUT: Workload = { namespace: 'shop', name: 'checkout' }
 /** The number of alerts per notification during the storm. */
 const GROUP_SIZE = 110
 const GROUP_STARTS = [0, 110, 220, 330]
+const STORM_REPEAT = 3 * MINUTE
 
 /** Returns a release that crashes immediately and causes an alert storm. A rollback follows 14 minutes after `now`. */
 export function crashLoop(now: number): Trouble {
@@ -47,6 +48,11 @@ export function crashLoop(now: number): Trouble {
     const summary = 'More than 5 % of requests fail'
     return { name: 'HighErrorRate', severity: 'warning', summary, labels, startsAt, endsAt: end }
   })
+  const reports = (at: number) =>
+    GROUP_STARTS.map((n) => {
+      const begun = storm.slice(n, n + GROUP_SIZE).filter(({ startsAt }) => startsAt <= at)
+      return alertmanager(at, `storm ${n}`, begun)
+    })
   const store = (name: string, severity: string, summary: string, minutes: number): Firing => {
     const labels = { namespace: 'shop', deployment: 'storefront' }
     return { name, severity, summary, labels, startsAt: now - minutes * MINUTE, endsAt: end }
@@ -62,13 +68,11 @@ export function crashLoop(now: number): Trouble {
       ...rollout(deploy + 90 * SECOND, CHECKOUT, 12, sha),
       ...crashes,
       ...repeated('crash', looping, now - 11 * MINUTE, end),
-      ...GROUP_STARTS.map((n) =>
-        alertmanager(now - 9 * MINUTE + n * SECOND, `storm ${n}`, storm.slice(n, n + GROUP_SIZE)),
-      ),
+      ...Array.from({ length: 8 }, (_, n) => reports(now - 9 * MINUTE + n * STORM_REPEAT)).flat(),
       ...repeated('shopfront', shopfront, now - 8 * MINUTE, end),
       ...pipeline(CHECKOUT, { ...revert, sha: back, title: 'Revert "Ask for the tax number"' }),
       ...rollout(now + 10 * MINUTE, CHECKOUT, 13, back),
-      ...GROUP_STARTS.map((n) => alertmanager(end, `storm ${n}`, storm.slice(n, n + GROUP_SIZE))),
+      ...reports(end),
     ],
     acts: [],
   }

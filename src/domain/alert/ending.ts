@@ -1,4 +1,6 @@
 /** Infers the end of an alert when the sender does not report the end. */
+
+import { canContinue } from '../event/lasting.ts'
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
@@ -58,8 +60,8 @@ function clusterEnd(alert: Alert, context: ServerContext, now: number): { at: nu
   const runAt = laterRun(alert)
   if (runAt !== null) return { at: runAt, resolution: 'reported' }
   const periods = firingPeriodsOf(alert.evidence, { name: alert.name, repeats: context.repeats })
-  if (periods.length > 0 && ongoing(periods, now - (context.lag ?? 0), context.metricsFiring).length === 0)
-    return endOfPeriods(periods)
+  const lasts = context.metricsFiring && canContinue(alert.name)
+  if (periods.length > 0 && ongoing(periods, now - (context.lag ?? 0), lasts).length === 0) return endOfPeriods(periods)
   const rollout = quietRollout(alert)
   if (rollout && now >= Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET) {
     return { at: Math.max(rollout[0], alert.lastSeenAt), resolution: 'inferred' }

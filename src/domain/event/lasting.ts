@@ -14,10 +14,13 @@ const MOMENT = 10 * MINUTE
 /** How long a condition lasts if its sender never reports repeats. */
 const SILENT_SENDER = HOUR
 
+/** Reasons with which Kubernetes removes a pod. Nothing continues in that pod. */
+const REMOVALS: ReadonlySet<string> = new Set(['Evicted', 'Preempted', 'Killing', 'TaintManagerEviction'])
+
 /** Reasons of single occurrences. The kubelet and the kernel report each occurrence once and never report an end. */
 const MOMENTS: ReadonlySet<string> = new Set([
-  ...['Rebooted', 'OOMKilled', 'OOMKilling', 'SystemOOM', 'Evicted', 'Preempted', 'Preempting', 'Killing'],
-  ...['NodeShutdown', 'TaintManagerEviction', 'InvalidDiskCapacity'],
+  ...['Rebooted', 'OOMKilled', 'OOMKilling', 'SystemOOM', 'Preempting', 'NodeShutdown', 'InvalidDiskCapacity'],
+  ...REMOVALS,
 ])
 
 /** After this many probe failures, one every 10 seconds by default (`periodSeconds`), repeats may become rare. */
@@ -31,6 +34,11 @@ export type Seen = {
 /** Returns whether a condition is momentary. */
 export function isMoment(group: string): boolean {
   return MOMENTS.has(group)
+}
+
+/** Returns whether a firing metrics alert can mean that a condition continues. Not if its pod was removed. */
+export function canContinue(group: string): boolean {
+  return !REMOVALS.has(group)
 }
 
 /** Returns whether a condition is a failing probe. */

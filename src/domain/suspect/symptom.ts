@@ -109,8 +109,10 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
 function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {
   const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
   const has = (code: string) => factors.some((factor) => factor.code === code)
-  if (endedAt !== null && has('severity') && !has('ended'))
-    return { code: 'ongoing', value, text: 'still firing when the incident was resolved' }
+  if (has('severity') && !has('ended')) {
+    const text = endedAt === null ? 'still firing' : 'still firing when the incident was resolved'
+    return { code: 'ongoing', value, text }
+  }
   const minutes = Math.floor(((endedAt ?? end) - lastAt) / 60_000)
   if (minutes >= 1) {
     const period = minutes === 1 ? 'minute' : `${minutes} min`

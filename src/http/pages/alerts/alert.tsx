@@ -4,7 +4,7 @@ import { formatCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/form.tsx'
 import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
-import { Card, Crumbs, Section } from '../kit/section.tsx'
+import { Card, Crumbs, Head, Section } from '../kit/section.tsx'
 import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { AlertDuration } from './alerts.tsx'
@@ -53,7 +53,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
       <p class="card empty break">{alert.summary}</p>
       <div class="columns">
         <div>
-          <Pairs title="Labels" pairs={labels} />
+          <Pairs title="Labels" pairs={labels} second={labelsText(view)} />
           <Pairs title="Annotations" pairs={annotations} />
           <Events view={view} />
         </div>
@@ -103,12 +103,17 @@ const Address: FC<{ name: string; address: string }> = ({ name, address }) => {
   )
 }
 
-const Pairs: FC<{ title: string; pairs: readonly (readonly [string, string])[] }> = ({ title, pairs }) =>
+/** Says whose labels are shown if the alert is about several objects. The summary is that of the newest event. */
+function labelsText({ events }: AlertPageView): string {
+  return new Set(events.map(({ object }) => object)).size > 1 ? 'of the first event' : ''
+}
+
+type Pair = readonly [string, string]
+
+const Pairs: FC<{ title: string; pairs: readonly Pair[]; second?: string }> = ({ title, pairs, second = '' }) =>
   pairs.length === 0 ? null : (
     <section aria-label={title}>
-      <div class="head">
-        <h2>{title}</h2>
-      </div>
+      <Head title={title} {...(second === '' ? {} : { second })} />
       <dl class="card pairs">
         {pairs.map(([name, value]) => (
           <>
