@@ -1,80 +1,12 @@
-/** What a postmortem says about storms, fixes, authors, and incidents resolved too early. */
+/** What a postmortem says about fixes, authors, and incidents resolved too early. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timelineOf } from '../../src/domain/incident/timeline.ts'
-import { generate, markdown, type PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
+import { generate, markdown } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf } from './postmortem-goldens.ts'
 
 const IMAGE = factsOf('bad-image-tag')
 const MINUTE = 60_000
-type AlertFact = PostmortemFacts['alerts'][number]
-
-/** Returns facts with 440 similar alerts on 40 pods, each with its entries and a link to the bad pipeline. */
-function storm(): PostmortemFacts {
-  const [link] = IMAGE.correlations
-  const base = IMAGE.incident.startedAt + 2 * MINUTE
-  const alerts = Array.from({ length: 440 }, (_, n): AlertFact => {
-    const uuid = `storm-${String(n).padStart(3, '0')}`
-    const labels = { route: `/${n % 11}`, pod: `cart-${n % 40}` }
-    const times = { startsAt: base + n * 1000, lastSeenAt: base + 500_000, endsAt: base + 600_000 + n * 1000 }
-    return {
-      ...IMAGE.alerts[1]!,
-      ...{ uuid, name: 'HighErrorRate', summary: 'More than 5 % of requests fail.', labels, occurrences: 2, ...times },
-    }
-  })
-  const entries = alerts.map(({ uuid, endsAt }) => {
-    const ended = { kind: 'ended', text: 'HighErrorRate ended (reported)' }
-    return { ...ended, at: endsAt ?? 0, actor: null, ref: `alert/${uuid}` }
-  })
-  const links = alerts.map(({ uuid }, n) => ({ ...link!, uuid: `link-${n}`, alertId: uuid, score: 0.5 }))
-  return {
-    ...IMAGE,
-    alerts: [...IMAGE.alerts, ...alerts],
-    entries: [...IMAGE.entries, ...entries],
-    correlations: [...IMAGE.correlations, ...links],
-  }
-}
-
-test('a storm of 440 similar alerts has two rows in the timeline: its start and its end', () => {
-  const rows = timelineOf(storm()).filter(({ text }) => text.startsWith('HighErrorRate'))
-  assert.deepEqual(
-    rows.map(({ kind, count, seen, text }) => [kind, count, seen, text]),
-    [
-      ['alert', 440, 880, 'HighErrorRate: More than 5 % of requests fail: 11 routes on 40 pods'],
-      ['ended', 440, 440, 'HighErrorRate ended'],
-    ],
-  )
-})
-
-test('a storm of 440 similar alerts has one link, one name and one evidence record', () => {
-  const document = generate(storm())
-  const named = document.evidence.records.filter(({ text }) => text?.startsWith('HighErrorRate'))
-  assert.equal(named.length, 1)
-  assert.match(
-    named[0]?.text ?? '',
-    /^HighErrorRate ×440 \(Prometheus, warning\), .*11 routes on 40 pods, seen 880 times$/,
-  )
-  const alerts = document.impact.sentences.at(-1)
-  assert.match(
-    alerts?.text ?? '',
-    /441 warning \(ImagePullBackOff, HighErrorRate ×440 and KubeDeploymentRolloutStuck\)/,
-  )
-  assert.equal(alerts?.refs.length, 3)
-  assert.equal(timelineOf(storm()).filter(({ text }) => text.includes('linked to HighErrorRate')).length, 1)
-})
-
-test('the row about the ends of similar alerts refers to their evidence record, whichever ended first', () => {
-  const { entries, ...facts } = storm()
-  const delayed = entries.map((one) => (one.ref === 'alert/storm-000' ? { ...one, at: one.at + 5000 } : one))
-  const { timeline, evidence } = generate({ ...facts, entries: delayed })
-  const [began, ended] = timeline.filter(({ count }) => count === 440)
-  assert.equal(ended?.ref, began?.ref)
-  assert.ok(evidence.records.every(({ text }) => text !== null))
-})
-
-test('a postmortem of a storm is short enough to read', () => {
-  assert.ok(markdown(generate(storm())).split('\n').length < 130)
-})
 
 test('the change after which everything ended is the probable fix and not a trigger', () => {
   const fix = IMAGE.correlations[0]!
@@ -219,16 +151,6 @@ test('no row about a link comes before the alert of the link', () => {
     const alert = rows.findIndex((row) => row.kind === 'alert' && text.includes(`linked to ${row.text.split(':')[0]}`))
     assert.ok(alert !== -1 && alert < rows.findIndex((row) => row.text === text), `${text} at ${at}`)
   }
-})
-
-test('similar alerts that started together have one start in the evidence', () => {
-  const { alerts, ...facts } = storm()
-  const together = alerts.map((one) =>
-    one.name === 'HighErrorRate' ? { ...one, startsAt: Date.UTC(2026, 2, 14, 2, 13) } : one,
-  )
-  const { evidence } = generate({ ...facts, alerts: together })
-  const text = evidence.records.find(({ text }) => text?.startsWith('HighErrorRate'))?.text ?? ''
-  assert.match(text, /×440 \(Prometheus, \w+\), began at 2026-03-14 02:13:00 UTC, /)
 })
 
 test('the summary, the impact and the time to resolve say how long after the problem the incident was resolved', () => {

@@ -328,6 +328,21 @@ test('a storm of 10,000 similar alerts is one group, one timeline row, and a pag
   assert.deepEqual([rows.length, rows[0]?.count], [1, 10_000])
 })
 
+test('150 alerts with different names are 100 groups and one row that links to the list of alerts', async (t) => {
+  const { browser, db, acme, path } = await brokenCart(t)
+  const service = makeService(db, acme, 'storm')
+  const incident = db.first(db.sql.selectFrom('incidents').select('id').where('number', '=', 1))
+  const common = { incident_id: incident?.id ?? 0, severity: 'info' } as const
+  for (let n = 0; n < 150; n += 1) makeAlert(db, acme, service, { ...common, name: `Check${n}`, starts_at: NOON + n })
+  const { html } = await browser.get(path)
+  const [, others = ''] = /<p class="group-name"><a class="ink" href="([^"]+)"><b class="break">Other/.exec(html) ?? []
+  assert.match(others, /^\/alerts\?service=[^&]+&amp;severity=info$/)
+  assert.match(html, /in 101 groups/)
+  assert.match(html, /aria-label="Other alerts/)
+  assert.doesNotMatch(html, /Silence<span class="hidden-text"> Other/)
+  assert.equal((await browser.get(others.replace('&amp;', '&'))).status, 200)
+})
+
 const HOSTILE = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',

@@ -1,7 +1,7 @@
 /** Groups similar alerts, so that a storm becomes one row. The row shows which labels differ. */
 
 import type { Labels, Source } from '../event/event.ts'
-import { formatCount, ordered } from '../postmortem/words.ts'
+import { distinct, formatCount, joinNames, ordered } from '../postmortem/words.ts'
 import { rank, type Severity } from '../severity.ts'
 import type { Signal } from './alert.ts'
 
@@ -20,6 +20,8 @@ export type GroupedAlert = Pick<
 export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly key: string
   readonly name: string
+  /** Whether the members have different names; see `groupForIncident`. */
+  readonly isMixed: boolean
   readonly source: Source
   readonly severity: Severity
   readonly serviceId: string
@@ -34,7 +36,7 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly lastStartsAt: number
   /** When the last member ended; null while any member is firing. */
   readonly endsAt: number | null
-  /** The newest member's summary, with the labels that differ between the members. */
+  /** The newest member's summary, with the labels that differ between the members. Mixed groups: the names. */
   readonly summary: string
 }
 
@@ -44,12 +46,24 @@ const HIDDEN = new Set([
   ...['reason', 'type', 'kind', 'grafana_folder', 'rule_uid', '__alert_rule_uid__', 'instance'],
 ])
 const MAX_LABELS = 2
+/** The maximum number of groups that an incident lists separately. */
+const MAX_GROUPS = 100
 
-/** Groups similar alerts. Sorts the groups by severity, highest first, and then by start, latest first. */
-export function groupAlerts<Alert extends GroupedAlert>(alerts: readonly Alert[]): readonly AlertGroup<Alert>[] {
-  const byKey = Map.groupBy(alerts, groupKey)
+/**
+ * Groups similar alerts. Sorts the groups by severity, highest first, and then by start, latest first. Mixed groups are
+ * the last of their severity.
+ */
+export function groupAlerts<Alert extends GroupedAlert>(
+  alerts: readonly Alert[],
+  byKey: ReadonlyMap<string, readonly Alert[]> = Map.groupBy(alerts, groupKey),
+): readonly AlertGroup<Alert>[] {
   const groups = [...byKey].map(([key, members]) => groupOf(key, members))
-  return ordered(groups, ({ severity, lastStartsAt, key }) => [-rank(severity), -lastStartsAt, key])
+  return ordered(groups, ({ severity, isMixed, lastStartsAt, key }) => [
+    -rank(severity),
+    Number(isMixed),
+    -lastStartsAt,
+    key,
+  ])
 }
 
 /** Returns the key that similar alerts have in common: service, name, source and severity. */
@@ -57,21 +71,46 @@ export function groupKey(alert: Pick<GroupedAlert, 'serviceId' | 'name' | 'sourc
   return JSON.stringify([alert.serviceId, alert.name, alert.source, alert.severity])
 }
 
+/**
+ * Returns an incident's alerts by group. If there are more than 100 groups, only the most severe and largest 100 remain
+ * separate. All other alerts of a service, source and severity form one mixed group.
+ */
+export function groupForIncident<Alert extends Parameters<typeof groupKey>[0] & Pick<GroupedAlert, 'startsAt'>>(
+  alerts: readonly Alert[],
+): ReadonlyMap<string, readonly Alert[]> {
+  const groups = Map.groupBy(alerts, groupKey)
+  if (groups.size <= MAX_GROUPS) return groups
+  const separate = ordered([...groups], ([key, members]) => [
+    -rank(members[0]?.severity ?? 'info'),
+    -members.length,
+    members.reduce((first, { startsAt }) => Math.min(first, startsAt), Number.POSITIVE_INFINITY),
+    key,
+  ]).slice(0, MAX_GROUPS)
+  const listed = new Set(separate.flatMap(([, members]) => members))
+  const others = alerts.filter((alert) => !listed.has(alert))
+  return new Map([
+    ...separate,
+    ...Map.groupBy(others, ({ serviceId, source, severity }) => JSON.stringify([serviceId, null, source, severity])),
+  ])
+}
+
 function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert[]): AlertGroup<Alert> {
   const members = alerts.toSorted((a, b) => b.startsAt - a.startsAt || (a.id < b.id ? -1 : 1))
   const [newest] = members
   if (!newest) throw new RangeError('a group has at least one alert')
-  const { name, source, severity, serviceId } = newest
+  const { source, severity, serviceId } = newest
+  const isMixed = members.some(({ name }) => name !== newest.name)
+  const name = isMixed ? 'Other alerts' : newest.name
   const firing = members.filter(({ status }) => status === 'firing').length
   const starts = members.map(({ startsAt }) => startsAt)
   const ends = members.flatMap(({ endsAt }) => endsAt ?? [])
   return {
-    ...{ key, name, source, severity, serviceId, members, count: members.length, starts, firing },
+    ...{ key, name, isMixed, source, severity, serviceId, members, count: members.length, starts, firing },
     seen: members.reduce((sum, { occurrences }) => sum + occurrences, 0),
     firstStartsAt: starts.at(-1) ?? newest.startsAt,
     lastStartsAt: newest.startsAt,
     endsAt: firing > 0 || ends.length === 0 ? null : ends.reduce((a, b) => Math.max(a, b)),
-    summary: summaryOf(members),
+    summary: isMixed ? joinNames(distinct(members.map((one) => one.name))) : summaryOf(members),
   }
 }
 

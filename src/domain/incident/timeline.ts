@@ -2,7 +2,7 @@
  * Builds the timeline of an incident in chronological order. Similar alerts share an entry, and so do repeats. Start
  * here for `GET /api/incidents/:id`.
  */
-import { type AlertGroup, type GroupedAlert, groupAlerts, groupKey } from '../alert/groups.ts'
+import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'
 import { formatScore, ordered } from '../postmortem/words.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
@@ -47,9 +47,11 @@ const IMPORTANT_REASONS = new Set([
  * and important events. `groups`: the groups of the alerts.
  */
 export function timelineOf(material: TimelineMaterial, groups = groupsOf(material.alerts)): readonly TimelineRow[] {
-  const { incident, entries, events, correlations, alerts } = material
+  const { incident, entries, events, correlations } = material
   const changes = ordered(material.changes, ({ ref, kind, eventId }) => [ref, kind, eventId])
-  const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
+  const known = new Map(
+    groups.flatMap((group) => group.members.map(({ uuid, startsAt }) => [uuid, { group, startsAt }] as const)),
+  )
   const acknowledgement = acknowledgementIn(entries)
   const rest = collapse([
     ...entries.map((entry) => ({
@@ -63,11 +65,14 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   return sortRows([...rest, ...groupRows(groups, events)])
 }
 
-/** Returns the groups of similar alerts, most severe first. */
+/** Returns the groups of similar alerts, most severe first. Returns few groups even if every alert has its own name. */
 export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<GroupedAlert & TimelineAlert>[] {
-  return groupAlerts(
-    alerts.map((alert) => ({ ...alert, id: alert.uuid, status: alert.endsAt === null ? 'firing' : 'resolved' })),
-  )
+  const grouped = alerts.map((alert) => ({
+    ...alert,
+    id: alert.uuid,
+    status: alert.endsAt === null ? ('firing' as const) : ('resolved' as const),
+  }))
+  return groupAlerts(grouped, groupForIncident(grouped))
 }
 
 /** Returns a row per group of similar alerts, with its first start and its numbers of alerts and events. */
@@ -93,16 +98,17 @@ function firstOf(members: readonly TimelineAlert[]): string {
   return members.reduce((earliest, one) => (isBefore(one, earliest) ? one : earliest), first).uuid
 }
 
-type Known = ReadonlyMap<string, TimelineAlert>
+/** The alerts' groups, by the alerts' UUIDs. */
+type Known = ReadonlyMap<string, { readonly group: AlertGroup; readonly startsAt: number }>
 
 function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const { at, kind, text, actor, ref } = entry
-  const alert = ref === null ? undefined : known.get(ref.replace(/^alert\//, ''))
-  const words = WORDS.get(kind)?.(text) ?? text
-  const group = alert ? `${groupKey(alert)} ${words}` : words
-  const isReported = alert !== undefined && actor === null && !/\((inferred|expired|manual)\)$/.test(text)
+  const of = ref === null ? undefined : known.get(ref.replace(/^alert\//, ''))?.group
+  const words = WORDS.get(kind)?.(text, of) ?? text
+  const group = of ? `${of.key} ${words}` : words
+  const isReported = of !== undefined && actor === null && !/\((inferred|expired|manual)\)$/.test(text)
   const common = { at, until: at, kind, actor, echo: false, object: '', group }
-  return { ...common, text: words, ref: ref ?? incident, source: isReported ? alert.source : null }
+  return { ...common, text: words, ref: ref ?? incident, source: isReported ? of.source : null }
 }
 
 /** Returns the first status that a user set, which acknowledged the incident; undefined if it is `resolved`. */
@@ -116,7 +122,7 @@ function acknowledgedText(status: string): string {
   return status === 'investigating' ? 'acknowledged' : `acknowledged and changed to ${status}`
 }
 
-const WORDS: ReadonlyMap<string, (text: string) => string> = new Map([
+const WORDS: ReadonlyMap<string, (text: string, group: AlertGroup | undefined) => string> = new Map([
   ['status', (text) => `changed to ${text}`],
   ['reopened', (text) => `reopened as ${text}`],
   ['edited', (text) => `edited: ${text}`],
@@ -131,9 +137,9 @@ const ENDS: Readonly<Record<string, string>> = {
   manual: 'was resolved manually',
 }
 
-function endText(text: string): string {
+function endText(text: string, group: AlertGroup | undefined): string {
   const [, name, how = ''] = /^(.*) ended \((\w+)\)$/s.exec(text) ?? []
-  return name === undefined ? text : `${name} ${ENDS[how] ?? 'ended'}`
+  return name === undefined ? text : `${group?.isMixed ? group.name : name} ${ENDS[how] ?? 'ended'}`
 }
 
 function ofChange(change: ChangeFact): Moment {
@@ -149,8 +155,7 @@ function ofChange(change: ChangeFact): Moment {
 function bestLinks(links: readonly Link[], known: Known): readonly (Link & { count: number })[] {
   const kept = links.filter(({ verdict }) => verdict !== 'rejected')
   const byPair = Map.groupBy(kept, ({ change, alertId }) => {
-    const alert = known.get(alertId)
-    return JSON.stringify([changeName(change), alert ? groupKey(alert) : ''])
+    return JSON.stringify([changeName(change), known.get(alertId)?.group.key ?? ''])
   })
   return [...byPair.values()].flatMap((of) => {
     const [best] = ordered(of, ({ verdict, score, uuid }) => [verdict === 'confirmed' ? 0 : 1, -score, uuid])
@@ -162,7 +167,7 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
 }
 
 function ofCorrelation(link: Link & { readonly count: number }, known: Known): Moment {
-  const name = known.get(link.alertId)?.name ?? 'an alert in another incident'
+  const name = known.get(link.alertId)?.group.name ?? 'an alert in another incident'
   const verdict = link.verdict === null ? '' : `, ${link.verdict} by a user`
   const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${link.band}${verdict}`
   const common = { at: link.createdAt, until: link.createdAt, actor: null, source: null, echo: false, object: '' }

@@ -3,9 +3,10 @@
 import { variesText } from '../alert/groups.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
-import { type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
+import { type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 import {
   distinct,
+  formatCount,
   formatPeriod,
   formatScore,
   formatTime,
@@ -13,7 +14,6 @@ import {
   ordered,
   quoted,
   senderName,
-  timesOf,
 } from './words.ts'
 
 /** Records are sorted and numbered by kind, in this order. */
@@ -43,15 +43,15 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     }),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
-    ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of)] as const),
+    ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of, incident)] as const),
     ...correlations.map(({ uuid, change, score, band }) =>
       plain(`correlation/${uuid}`, `link to ${change.kind} ${change.ref}: link score ${formatScore(score)} (${band})`),
     ),
   ])
 }
 
-/** Describes a group of similar alerts by its first alert. Labels that differ are only counted. */
-function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> {
+/** Describes a group of alerts by its first alert. Labels that differ are only counted. */
+function describedAlerts(alerts: readonly GroupedFact[], { uuid }: GroupedFacts['incident']): Omit<Evidence, 'ref'> {
   const [first] = alerts
   if (!first) return { text: null, labels: {}, links: {} }
   const last = alerts.reduce((latest, { startsAt }) => Math.max(latest, startsAt), first.startsAt)
@@ -61,11 +61,14 @@ function describedAlerts(alerts: readonly GroupedFact[]): Omit<Evidence, 'ref'> 
       ? `began between ${formatPeriod(first.startsAt, last).replace(' to ', ' and ')}`
       : `began at ${formatTime(first.startsAt)}`
   const varies = variesText(alerts.map(({ labels }) => labels))
+  const names = namesOf(alerts)
+  const isMixed = alerts.some(({ name }) => name !== first.name)
   const text = [
-    `${first.name}${timesOf(alerts.length)} (${senderName(first.source)}, ${first.severity})`,
+    `${isMixed ? `${formatCount(alerts.length)} other alerts: ${names}` : names} (${senderName(first.source)}, ${first.severity})`,
     began,
     ...(varies === '' ? [] : [varies]),
     `seen ${formatTimes(seen)}`,
+    ...(isMixed ? [`listed by GET /api/alerts?incidentId=${uuid}`] : []),
   ].join(', ')
   const shared = Object.entries(first.labels).filter(([name, value]) =>
     alerts.every(({ labels }) => labels[name] === value),

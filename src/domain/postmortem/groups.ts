@@ -1,5 +1,5 @@
 /** Groups similar alerts in a postmortem: each group has one name with ×N, and one record as its evidence. */
-import { groupKey } from '../alert/groups.ts'
+import { groupForIncident } from '../alert/groups.ts'
 import type { AlertFact, IncidentFact, PostmortemFacts } from './facts.ts'
 import { joinNames, ordered, timesOf } from './words.ts'
 
@@ -12,13 +12,9 @@ export type GroupedFacts = Omit<PostmortemFacts, 'alerts'> & { readonly alerts: 
 /** Returns the alerts sorted by start, each with the record that represents its group. */
 export function groupFacts(alerts: readonly AlertFact[]): readonly GroupedFact[] {
   const inOrder = ordered(alerts, ({ startsAt, uuid }) => [startsAt, uuid])
-  const refs = new Map<string, string>()
-  return inOrder.map((alert) => {
-    const key = groupKey(alert)
-    const ref = refs.get(key) ?? `alert/${alert.uuid}`
-    refs.set(key, ref)
-    return { ...alert, ref }
-  })
+  const groups = [...groupForIncident(inOrder).values()]
+  const firsts = new Map(groups.flatMap((group) => group.map((alert) => [alert, group[0]] as const)))
+  return inOrder.map((alert) => ({ ...alert, ref: `alert/${(firsts.get(alert) ?? alert).uuid}` }))
 }
 
 export function incidentRef({ uuid }: Pick<IncidentFact, 'uuid'>): string {

@@ -67,7 +67,7 @@ const timelineShape = shape.objects(
     source: shape.nullable(shape.source, 'The source that reported the entry; null for actions by incmon or a user'),
     ref: shape.text('The record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
   },
-  'The timeline, oldest first',
+  'The timeline, oldest first. If there are more than 100 groups of similar alerts, the smallest groups share entries',
 )
 
 /** An incident with its alerts, links and timeline. */

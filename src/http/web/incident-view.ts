@@ -209,7 +209,7 @@ export function groupViewOf(
     href:
       group.count === 1 && newest
         ? `/alerts/${newest.id}`
-        : `/alerts?service=${group.serviceId}&q=${encodeURIComponent(group.name)}`,
+        : `/alerts?service=${group.serviceId}&${group.isMixed ? `severity=${group.severity}` : `q=${encodeURIComponent(group.name)}`}`,
   }
 }
 

@@ -111,7 +111,7 @@ function groupBar({
   ...group
 }: AlertGroup): LaneBar[] {
   if (source === 'ci') return []
-  const { count, starts } = group
+  const { count, starts, serviceId, isMixed } = group
   const times = timesOf(count)
   const [first] = members
   return [
@@ -124,7 +124,12 @@ function groupBar({
         level: severity,
       },
       ...{ shape: 'bar', label: `${name}${times}`, title: `${name}${times}, ${severity}: ${summary}` },
-      href: first && count === 1 ? `/alerts/${first.id}` : `/alerts?q=${encodeURIComponent(name)}`,
+      href:
+        first && count === 1
+          ? `/alerts/${first.id}`
+          : isMixed
+            ? `/alerts?service=${serviceId}`
+            : `/alerts?q=${encodeURIComponent(name)}`,
       events: ticksOf(starts),
     },
   ]

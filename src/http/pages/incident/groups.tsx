@@ -32,7 +32,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
             </a>
             <RepeatCount count={group.count} />
             <SilencedMark silenced={group.silenced ?? null} reader={reader} of={partOf(group)} />
-            {service && group.firing > 0 ? (
+            {service && group.firing > 0 && !group.isMixed ? (
               <Silence name={group.name} service={service.name} namespace={service.namespace} />
             ) : null}
           </p>
