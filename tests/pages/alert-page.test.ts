@@ -143,6 +143,14 @@ for (const [services, view, shown, kB] of [
   })
 }
 
+test('the wall of 500 degraded services is a page of at most 110 kB', async (t) => {
+  const { browser, db, acme } = await oneAlert(t)
+  for (let n = 0; n < 500; n += 1) makeService(db, acme, `service-${n}`, { status: 'degraded', score: 88 })
+  const { html } = await browser.get('/?view=wall')
+  assert.equal(html.match(/class="cell cell-degraded"/g)?.length, 500)
+  assert.ok(html.length < 110_000, `${html.length}`)
+})
+
 test('Charlie does not see the alert', async (t) => {
   const { outsider, made } = await oneAlert(t, { starts_at: NOON - DAY })
   assert.equal((await outsider.get(`/alerts/${made.id}`)).status, 404)

@@ -18,7 +18,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
       <div class="title">
         <div class="incident-title">
           <h1>
-            <Mark level={alert.severity} label={alert.severity} size={22} />
+            <Mark level={alert.severity} label={alert.severity} />
             <span>
               <AlertName name={alert.name} />
             </span>

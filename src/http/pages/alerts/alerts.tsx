@@ -38,7 +38,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
           <p class="legend">
             {SEVERITIES.map((level) => (
               <span class="with-icon">
-                <Mark level={level} size={12} />
+                <Mark level={level} />
                 {level}
               </span>
             ))}

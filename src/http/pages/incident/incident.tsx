@@ -89,7 +89,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
       <div class="title">
         <div class="incident-title">
           <h1>
-            <Mark level={severity} label={severity} size={22} />
+            <Mark level={severity} label={severity} />
             <span>{title}</span>
           </h1>
           <p class="facts">
@@ -233,7 +233,7 @@ const Legend: FC = () => (
     </span>
     {(['critical', 'error', 'warning'] as const).map((level) => (
       <span class="with-icon">
-        <Mark level={level} size={12} />
+        <Mark level={level} />
         {level}
       </span>
     ))}

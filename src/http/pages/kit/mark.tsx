@@ -14,9 +14,9 @@ export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ n
   </svg>
 )
 
-/** The mark for a level. `label` is its accessible name, needed if there is no text next to it. `size` is in px. */
-export const Mark: FC<{ level: Level; label?: string; size?: number }> = ({ level, label, size = 16 }) => (
-  <svg class={`mark mark-${level}`} width={size} height={size} {...spoken(label)}>
+/** The mark for a level. `label` is its accessible name, needed if there is no text next to it. */
+export const Mark: FC<{ level: Level; label?: string }> = ({ level, label }) => (
+  <svg class={`mark mark-${level}`} {...spoken(label)}>
     <use href={`#m-${shapeOf(level)}`} />
   </svg>
 )
@@ -24,7 +24,7 @@ export const Mark: FC<{ level: Level; label?: string; size?: number }> = ({ leve
 /** The status of an incident: a ring divided into quarters, and a word. */
 export const Status: FC<{ status: IncidentStatus; word?: boolean }> = ({ status, word = true }) => (
   <span class={`status status-${status}`}>
-    <svg class="mark" width="16" height="16" {...spoken(word ? undefined : capitalized(status))}>
+    <svg class="mark" {...spoken(word ? undefined : capitalized(status))}>
       <use href={`#m-${status === 'resolved' ? 'done' : status}`} />
     </svg>
     {word ? capitalized(status) : null}

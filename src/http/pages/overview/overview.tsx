@@ -94,7 +94,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
 
 const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader } }) => (
   <div class={`overview-title ${headline.state === 'healthy' ? 'overview-calm' : ''}`}>
-    {headline.state === 'healthy' ? <Mark level="done" size={30} /> : null}
+    {headline.state === 'healthy' ? <Mark level="done" /> : null}
     <div>
       <h1>
         {headline.lead} <span class="rest">{headline.rest}</span>
@@ -162,7 +162,7 @@ const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) =
       .filter((level) => services.some(({ status }) => status === level))
       .map((level) => (
         <span class="with-icon">
-          <Mark level={level} size={12} />
+          <Mark level={level} />
           {level === 'unknown' ? 'unknown: its sender is silent' : level}
         </span>
       ))}

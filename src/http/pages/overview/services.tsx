@@ -141,7 +141,6 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
   </ul>
 )
 
-const SIZES: Readonly<Record<ServiceState, number>> = { critical: 18, degraded: 14, unknown: 12, healthy: 8 }
 const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 
 /**
@@ -151,7 +150,8 @@ const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'heal
 const MAX_CELLS = 600
 
 /**
- * Shows each service as a cell, grouped by namespace, the worst first. `listOf` returns the URL of a namespace's list.
+ * Shows each service as a cell, grouped by namespace, the worst first. The style sheet draws the common marks, because
+ * hundreds of SVG elements would double the size of the page. `listOf` returns the URL of a namespace's list.
  */
 export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace: string) => string }> = (props) => {
   const { services, listOf } = props
@@ -175,7 +175,7 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
                   href={one.href}
                   title={cellText(one)}
                 >
-                  {one.status === 'healthy' ? null : <Mark level={one.status} size={SIZES[one.status]} />}
+                  {one.status === 'unknown' ? <Mark level="unknown" /> : null}
                 </a>
               </li>
             ))}

@@ -67,7 +67,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
               <p class="legend">
                 {SEVERITIES.slice(0, 3).map((level) => (
                   <span class="with-icon">
-                    <Mark level={level} size={12} />
+                    <Mark level={level} />
                     {level}
                   </span>
                 ))}

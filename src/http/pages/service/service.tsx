@@ -53,7 +53,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
       <div class="title">
         <div class="incident-title">
           <h1>
-            <Mark level={status} label={status} size={22} />
+            <Mark level={status} label={status} />
             <span>{name}</span>
           </h1>
           <div class="service-state">
