@@ -26,6 +26,8 @@ export type ServerContext = {
   readonly notifier: Pick<Notifier, 'test' | 'hasMailServer' | 'checkTarget' | 'warning'>
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly elapsed: () => number
+  /** Returns the CPU time that the main thread has used, in milliseconds. */
+  readonly worked: () => number
   readonly pause: (milliseconds: number) => Promise<void>
   /** Returns a unique request ID. */
   readonly newRequestId: () => string
@@ -39,6 +41,12 @@ export type ServerContext = {
   readonly listening: () => Listening | null
   /** Returns the process checks for /readyz. */
   readonly checks: () => readonly Check[]
+}
+
+/** Returns the CPU time that this thread has used, in milliseconds. */
+export function worked(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
 }
 
 /** Returns a function that generates request IDs. @param prefix unique for this process */

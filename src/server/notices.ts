@@ -51,8 +51,11 @@ type Delivery = { readonly number: number; readonly organizationId: number; read
 const encoder = new TextEncoder()
 const STILL_HERE = encoder.encode(': still here\n\n')
 
-/** @param run unique for this process, so that ids from an earlier process are not accepted */
-export function createNotices(run: string, elapsed: () => number): Notices {
+/**
+ * @param run unique for this process, so that ids from an earlier process are not accepted
+ * @param worked returns the CPU time that the main thread has used, in milliseconds
+ */
+export function createNotices(run: string, elapsed: () => number, worked: () => number): Notices {
   const subscribers = new Set<Subscriber>()
   const gathered = new Map<number, Map<string, Set<string>>>()
   const kept: Delivery[] = []
@@ -65,6 +68,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
   const deliver = () => {
     timer = undefined
     deliveredAt = elapsed()
+    const before = worked()
     for (const [organizationId, kinds] of gathered) {
       number += 1
       last.set(organizationId, number)
@@ -76,7 +80,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     kept.splice(0, kept.length - KEPT)
     // Measures after the permissions have been checked and the streams have been written to.
     setImmediate(() => {
-      spent = elapsed() - deliveredAt
+      spent = worked() - before
     })
   }
   const sendTo = (subscriber: Subscriber, bytes: Uint8Array) => {

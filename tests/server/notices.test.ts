@@ -12,7 +12,7 @@ function start(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] })
   /** The time that sending took, in milliseconds. */
   const spent = { ms: 0, perSend: 0 }
-  const notices = createNotices('run', () => Date.now() + spent.ms)
+  const notices = createNotices('run', Date.now, () => spent.ms)
   t.after(notices.close)
   const follow = (organizationId: number, after = '') => {
     const seen = { text: '', isAllowed: true, isEnded: false }

@@ -8,7 +8,7 @@ import { createApp } from '../../http/app.ts'
 import { helpersOf, sendTest } from '../../notify/notifier.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { limitPendingBodies } from '../../server/connection/pending-bodies.ts'
-import { numberRequests, type ServerContext } from '../../server/context.ts'
+import { numberRequests, type ServerContext, worked } from '../../server/context.ts'
 import { createLog } from '../../server/log.ts'
 import { createMetrics } from '../../server/metrics.ts'
 import { createNotices } from '../../server/notices.ts'
@@ -88,8 +88,9 @@ function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown)
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },
     notifier,
-    web: createWeb({ ...NO_PAGES, version: programVersion(), notices: createNotices('command', elapsed) }),
+    web: createWeb({ ...NO_PAGES, version: programVersion(), notices: createNotices('command', elapsed, worked) }),
     elapsed,
+    worked,
     pause,
     newRequestId: numberRequests('command'),
     isTrusted: () => false,

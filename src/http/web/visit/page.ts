@@ -24,9 +24,9 @@ export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly visitor: Who
   /** The current Unix time in milliseconds. */
   readonly now: number
-  /** When the handler was called, as measured by the server's `elapsed` clock. */
-  readonly beganAt: number
-  /** Called with the time that rendering took in the main thread, in milliseconds. */
+  /** The CPU time that the main thread had used when the handler was called, in milliseconds. */
+  readonly workedBefore: number
+  /** Called with the CPU time that rendering took in the main thread, in milliseconds. */
   readonly onRendered?: (ms: number) => void
   /** The current time, and this visitor's time zone. */
   readonly viewer: Reader
@@ -67,12 +67,12 @@ export function openPage(target: Target, answer: Handle<Visitor | null>): PageRo
     method,
     path,
     handle: async (c, parts) => {
-      const beganAt = parts.server.elapsed()
+      const workedBefore = parts.server.worked()
       const visitor = await visitorOf(c, parts)
       const now = parts.deps.now()
       const viewer = viewerOf(c, visitor, now)
       let form = NO_FORM
-      const visit = { ...parts, c, now, beganAt, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
+      const visit = { ...parts, c, now, workedBefore, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
       try {
         if (method === 'POST') refuseOtherSites(c, parts)
         if (method === 'POST') form = await readForm(c, parts)

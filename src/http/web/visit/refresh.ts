@@ -10,13 +10,9 @@ const MAX_AGE = 10_000
 const MAX_PAGES = 100
 /** The maximum share of the main thread's time used for refreshes. */
 const SHARE = 0.025
-/**
- * The minimum and the maximum time that a request takes in addition to rendering, in milliseconds. Longer measurements
- * include time in which other programs used the CPU.
- */
+/** The CPU time of a request in addition to rendering before any was measured, and at least, in milliseconds. */
 const LEAST_COST = 0.05
-const MOST_COST = 1
-/** The total time of a request, divided by the time from the call of its handler until the response is written. */
+/** The CPU time of a request, divided by that from the call of its handler until the response is written. */
 const WHOLE_REQUEST = 1.2
 /** The approximate number of refreshes in each moving average. */
 const AVERAGED = 100
@@ -40,7 +36,7 @@ type Refreshes = {
   readonly slots: Promise<unknown>[]
   started: number
   answered: number
-  /** The average times that a refresh takes in the main thread, in milliseconds. */
+  /** The average CPU times of a refresh in the main thread, in milliseconds. */
   readonly cost: { request: number; rendering: number }
 }
 
@@ -68,7 +64,7 @@ export async function refresh(visit: Visit, render: (visit: Visit) => Promise<Re
   const reply = await shared.reply
   const wait = waitAfter(state, notices.count())
   // Node writes the response before it calls this function.
-  if (isFinished) process.nextTick(() => measure(state, server.elapsed() - visit.beganAt))
+  if (isFinished) process.nextTick(() => measure(state, server.worked() - visit.workedBefore))
   return { ...reply, headers: { ...reply.headers, 'x-csrf': visitor.csrf, 'x-refresh-after': `${wait}` } }
 }
 
@@ -76,10 +72,9 @@ function createRefreshes(): Refreshes {
   return { pages: new Map(), slots: [], started: 0, answered: 0, cost: { request: LEAST_COST, rendering: 0 } }
 }
 
-/** Adds the time of a request that did not wait for its rendering to the average. */
+/** Adds the CPU time of a request that did not wait for its rendering to the average. */
 function measure({ cost }: Refreshes, handled: number): void {
-  const request = Math.min(MOST_COST, Math.max(LEAST_COST, WHOLE_REQUEST * handled))
-  cost.request += (request - cost.request) / AVERAGED
+  cost.request += (Math.max(LEAST_COST, WHOLE_REQUEST * handled) - cost.request) / AVERAGED
 }
 
 /**

@@ -49,8 +49,8 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshSeconds, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
   const frame = await frameOf(visit, current, banner)
-  const { elapsed } = visit.server
-  const beganAt = elapsed()
+  const { worked } = visit.server
+  const before = worked()
   const page = await renderPage({
     frame: { ...frame, still: shown.still ?? false },
     title,
@@ -58,7 +58,7 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
     ...(refreshSeconds ? { refreshSeconds } : {}),
   })
   const body = packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers })
-  visit.onRendered?.(elapsed() - beganAt)
+  visit.onRendered?.(worked() - before)
   return { status, ...body }
 }
 
