@@ -70,7 +70,7 @@ async function refresh(): Promise<void> {
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-refresh': '1' } })
     const told = response.headers.get('x-refresh-after')
-    if (told !== null) [wait, factor] = [Number(told), 2]
+    if (told !== null) [wait, factor] = [Number(told), 1]
     // A redirect means that the session has ended. The page is left as it is, so that typed text is not lost.
     if (response.ok && !response.redirected) swap(await response.text(), response.headers.get('x-csrf'))
     // The server is busy.

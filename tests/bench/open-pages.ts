@@ -119,7 +119,7 @@ export async function openPage(server: Server, cookie: string): Promise<OpenPage
     if (answer) statuses.push(answer.status)
     if (answer?.status === 503) pending = true
     const wait = Math.max(LEAST_WAIT, Number(answer?.headers['x-refresh-after'] ?? 0))
-    nextAt = performance.now() + Math.max(wait, 2 * (performance.now() - began))
+    nextAt = performance.now() + Math.max(wait, performance.now() - began)
     timer = undefined
     if (pending) schedule()
   }

@@ -15,7 +15,9 @@ function start(t: TestContext) {
     spent.cpu += spent.perLook
     return spent.cpu
   }
-  const world = makeWorld(t, undefined, undefined, { elapsed: () => spent.ms, worked })
+  const pauses: number[] = []
+  const pause = async (ms: number) => void pauses.push(ms)
+  const world = makeWorld(t, undefined, undefined, { elapsed: () => spent.ms, worked, pause })
   const { app, db, acme, charlie, clock, server } = world
   const { notices } = server.web
   t.after(notices.close)
@@ -46,7 +48,7 @@ function start(t: TestContext) {
       follow((text) => text.includes('event: service') && resolve())
       notices.announce({ kind: 'service', id: 'a', organizationId: acme.key })
     })
-  return { ...world, enter, spent, pass, follow, change }
+  return { ...world, enter, spent, pauses, pass, follow, change }
 }
 
 const updatedAt = ({ html }: { readonly html: string }) => /Updated <time datetime="([^"]+)"/.exec(html)?.[1]
@@ -67,6 +69,17 @@ test('a rendering is shared for ten seconds, because it shows durations', async 
   const first = updatedAt(await ada.refresh())
   pass(10 * SECOND)
   assert.notEqual(updatedAt(await ada.refresh()), first)
+})
+
+test('a page is rendered less often if rendering takes long', async (t) => {
+  const { enter, spent, pauses, pass, change } = start(t)
+  const ada = await enter()
+  spent.perLook = 20
+  await ada.refresh()
+  pass(SECOND)
+  await change()
+  await ada.refresh()
+  assert.deepEqual(pauses, [SECOND])
 })
 
 test('a page that is opened is never an earlier rendering', async (t) => {

@@ -8,13 +8,14 @@ import { cookieOf, serverAddress } from './visitor.ts'
 /** How often a page is rendered again without a change, in milliseconds, because it shows durations. */
 const MAX_AGE = 10_000
 const MAX_PAGES = 100
-/** The maximum share of the main thread's time used for refreshes. */
+/** The maximum share of the main thread's time used for refreshes, and for rendering one page again and again. */
 const SHARE = 0.025
+const RENDERING_SHARE = 0.01
 /** The CPU time of a request in addition to rendering before any was measured, and at least, in milliseconds. */
 const LEAST_COST = 0.05
 /** The CPU time of a request, divided by that from the call of its handler until the response is written. */
 const WHOLE_REQUEST = 1.2
-/** The approximate number of refreshes in each moving average. */
+/** The approximate number of refreshes in each moving average, unless more pages share a rendering. */
 const AVERAGED = 100
 /** The minimum and the maximum time between two refreshes of a page, in milliseconds. */
 const LEAST_WAIT = 2_000
@@ -27,9 +28,9 @@ const SLOTS = 4
 
 /**
  * A page without CSRF tokens. `delivery` is the last delivery of notices before rendering started. `at` and `delivery`
- * are infinite until rendering starts.
+ * are infinite until rendering starts. `took` is the CPU time of rendering in the main thread, in milliseconds.
  */
-type Rendering = { at: number; delivery: number; isFinished: boolean; readonly reply: Promise<Reply> }
+type Rendering = { at: number; delivery: number; took: number; isFinished: boolean; readonly reply: Promise<Reply> }
 type Refreshes = {
   readonly pages: Map<string, Rendering>
   /** The last rendering of each slot. */
@@ -84,7 +85,7 @@ function measure({ cost }: Refreshes, handled: number): void {
 function waitAfter(state: Refreshes, pages: number): number {
   const { cost } = state
   state.answered += 1
-  cost.rendering -= cost.rendering / AVERAGED
+  cost.rendering -= cost.rendering / Math.max(AVERAGED, pages)
   const wait = (pages * (cost.request + cost.rendering)) / SHARE
   const factor = 0.75 + ((state.answered * GOLDEN_RATIO) % 1) / 2
   return Math.round(Math.min(MOST_WAIT, Math.max(LEAST_WAIT, wait * factor)))
@@ -99,17 +100,17 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
     const now = deps.now()
     const viewer = { ...visit.viewer, now }
     const onRendered = (ms: number) => {
-      state.cost.rendering += ms / AVERAGED
+      rendering.took = ms
+      state.cost.rendering += ms / Math.max(AVERAGED, server.web.notices.count())
     }
     const reply = await render({ ...visit, now, viewer, visitor: { ...visitor, csrf: '' }, onRendered })
     rendering.isFinished = true
     return reply
   }
-  // Waits for the page's previous rendering, so that the next rendering includes more changes.
   const slot = state.started % SLOTS
-  const reply = Promise.allSettled([state.pages.get(key)?.reply, state.slots[slot]]).then(run)
+  const reply = Promise.allSettled([due(server, state.pages.get(key)), state.slots[slot]]).then(run)
   const never = Number.POSITIVE_INFINITY
-  const rendering: Rendering = { at: never, delivery: never, isFinished: false, reply }
+  const rendering: Rendering = { at: never, delivery: never, took: 0, isFinished: false, reply }
   state.started += 1
   state.slots[slot] = reply
   state.pages.delete(key)
@@ -117,6 +118,17 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
   reply.catch(() => state.pages.get(key) === rendering && state.pages.delete(key))
   for (const oldest of state.pages.keys()) if (state.pages.size > MAX_PAGES) state.pages.delete(oldest)
   return rendering
+}
+
+/**
+ * Resolves when a page may be rendered again: after its previous rendering, and later if that took long. The next
+ * rendering then includes more changes.
+ */
+async function due(server: Visit['server'], previous: Rendering | undefined): Promise<void> {
+  if (!previous) return
+  await previous.reply
+  const wait = previous.at + previous.took / RENDERING_SHARE - server.elapsed()
+  if (wait > 0) await server.pause(wait)
 }
 
 /** Returns a key for everything that a shared page depends on, except the records. */
