@@ -38,7 +38,7 @@ test('events with the same text about one object are one entry with a count', as
   const { html } = await browser.get(`/alerts/${made.id}`)
   const events = html.slice(html.indexOf('id="events"'))
   assert.equal(events.match(/class="entry"/g)?.length, 2)
-  assert.match(events, /newest 4<.*Pod\/x-2.*Pod\/x-1<.*class="times">×3<.*since.*11:57</s)
+  assert.match(events, /Events<.*>4<.*Pod\/x-2.*Pod\/x-1<.*class="times">×3<.*since.*11:57</s)
 })
 
 test('if an alert is about several objects, the page says that the labels are those of the first event', async (t) => {

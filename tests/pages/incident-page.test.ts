@@ -143,8 +143,10 @@ test('a warning that counts as critical has the mark of its penalty, and says ho
   const { html } = await browser.get(path)
   const service = await browser.get(/href="(\/services\/[^"]+)"/.exec(html)?.[1] ?? '')
   assert.match(service.html, /−40<[\s\S]*critical: event and alert agree/)
-  for (const page of [html, service.html]) {
-    assert.match(page, /Sent as warning, counts as critical\./)
+  const list = await browser.get('/alerts?severity=warning')
+  assert.match(list.html, /sent as warning/)
+  for (const page of [html, service.html]) assert.match(page, /Sent as warning, counts as critical\./)
+  for (const page of [html, service.html, list.html]) {
     assert.doesNotMatch(page, /<svg class="mark mark-warning"[^>]*aria-label/)
   }
 })

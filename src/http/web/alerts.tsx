@@ -3,8 +3,9 @@
 import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
+import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { formatScore, serviceName } from '../../domain/postmortem/words.ts'
-import { SEVERITIES } from '../../domain/severity.ts'
+import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
@@ -82,7 +83,7 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
   const { items, total } = await matching(visit, what, incident)
   const targets = await store.read(findAlertTargets, visitor.organizationId, items, now)
   const ends = await silenceEndsOf(visit, items)
-  const groups = what.group ? groupAlerts(items) : items.flatMap((one) => groupAlerts([one]))
+  const groups = countedIn(what.group ? groupAlerts(items) : items.flatMap((one) => groupAlerts([one])), targets)
   const newest = groups.toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
   const part = Math.min(what.part, Math.max(1, Math.ceil(newest.length / MAX_ROWS)))
@@ -163,7 +164,14 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
 
 type Targets = ReturnType<typeof findAlertTargets>
 
-function rowOf(group: AlertGroup<AlertRecord>, targets: Targets, ends: SilenceEnds): AlertRowView {
+type Group = AlertGroup<AlertRecord> & { readonly sentAs?: Severity }
+
+/** Returns the groups with the severities that the scores of their services count. */
+function countedIn(groups: readonly Group[], { services }: Targets): readonly Group[] {
+  return groups.flatMap((group) => countedGroups([group], services.get(group.serviceId)))
+}
+
+function rowOf(group: Group, targets: Targets, ends: SilenceEnds): AlertRowView {
   const [newest] = group.members
   const one = group.members.length === 1
   const serviceId = group.serviceId
@@ -171,6 +179,7 @@ function rowOf(group: AlertGroup<AlertRecord>, targets: Targets, ends: SilenceEn
   const incident = targets.incidents.get(newest?.incidentId ?? '')
   return {
     ...{ name: group.name, count: group.members.length, summary: group.summary, severity: group.severity },
+    sentAs: group.sentAs,
     service: {
       ...{ namespace: service?.namespace ?? '', name: service?.name ?? 'unknown service' },
       href: `/services/${serviceId}`,
@@ -179,7 +188,7 @@ function rowOf(group: AlertGroup<AlertRecord>, targets: Targets, ends: SilenceEn
     href: one
       ? `/alerts/${newest?.id}`
       : `/alerts?${new URLSearchParams({ service: serviceId, q: group.name, group: '0' })}`,
-    ...{ source: group.source, startsAt: group.firstStartsAt, endsAt: group.endsAt },
+    ...{ source: group.source, startsAt: group.firstStartsAt, lastStartsAt: group.lastStartsAt, endsAt: group.endsAt },
     silenced: silencedOf(group.members, ends),
     ending: group.endsAt === null ? '' : (newest?.resolution ?? ''),
   }
@@ -189,10 +198,10 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const { store, visitor, now } = visit
   const { organizationId } = visitor
   const { alert, events } = await requireAlert(visit)
-  const [group] = groupAlerts([alert])
-  if (!group) throw notFound('alert', 'the page Alerts')
   const own = await store.read(listCorrelationsOfAlert, organizationId, alert.id)
   const targets = await store.read(findAlertTargets, organizationId, [alert], now)
+  const [group] = countedIn(groupAlerts([alert]), targets)
+  if (!group) throw notFound('alert', 'the page Alerts')
   const { rules } = alert
   const view = {
     ...{ reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },

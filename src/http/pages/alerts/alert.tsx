@@ -7,7 +7,7 @@ import { safeUrl } from '../kit/safe-url.ts'
 import { Card, Crumbs, Head, Section } from '../kit/section.tsx'
 import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
-import { AlertDuration } from './alerts.tsx'
+import { AlertDuration, sentText } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
 
 export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
@@ -50,7 +50,9 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
           </div>
         ) : null}
       </div>
-      <p class="card empty break">{alert.summary}</p>
+      <p class="card empty break">
+        {alert.summary} {sentText(alert)}
+      </p>
       <div class="columns">
         <div>
           <Pairs title="Labels" pairs={labels} second={labelsText(view)} />
@@ -125,17 +127,19 @@ const Pairs: FC<{ title: string; pairs: readonly Pair[]; second?: string }> = ({
     </section>
   )
 
-const Events: FC<{ view: AlertPageView }> = ({ view: { events, reader } }) => (
-  <Section
-    id="events"
-    title="Events"
-    second={`newest ${formatCount(events.reduce((sum, { count }) => sum + count, 0))}`}
-  >
-    <Card empty={events.length === 0 ? 'The events of this alert have expired.' : null}>
+/** Returns `30`, or `newest 50 of 440` if the page does not show all events. */
+function eventsText({ events, alert: { occurrences } }: AlertPageView): string {
+  const shown = events.reduce((sum, { count }) => sum + count, 0)
+  return shown < occurrences ? `newest ${formatCount(shown)} of ${formatCount(occurrences)}` : formatCount(shown)
+}
+
+const Events: FC<{ view: AlertPageView }> = ({ view }) => (
+  <Section id="events" title="Events" second={eventsText(view)}>
+    <Card empty={view.events.length === 0 ? 'The events of this alert have expired.' : null}>
       <ol class="entries">
-        {events.map(({ at, name, text, object, count, firstAt }) => (
+        {view.events.map(({ at, name, text, object, count, firstAt }) => (
           <li class="entry">
-            <Time at={at} reader={reader} style="moment" />
+            <Time at={at} reader={view.reader} style="moment" />
             <span class="entry-icon">
               <Icon name="pulse" />
             </span>
@@ -145,7 +149,7 @@ const Events: FC<{ view: AlertPageView }> = ({ view: { events, reader } }) => (
               {count === 1 ? null : (
                 <span class="quiet">
                   {' '}
-                  since <Time at={firstAt} reader={reader} style="moment" />
+                  since <Time at={firstAt} reader={view.reader} style="moment" />
                 </span>
               )}
             </p>

@@ -150,11 +150,11 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
     </thead>
     <tbody>
       {rows.map(
-        ({ name, href, count, summary, severity, service, source, startsAt, endsAt, ending, incident, silenced }) => (
+        ({ name, href, count, summary, service, source, startsAt, endsAt, ending, incident, silenced, ...row }) => (
           <tr>
             <td class="alert-name">
               <span class="alert-cell">
-                <Mark level={severity} label={severity} />
+                <Mark level={row.severity} label={row.severity} />
                 <span class="alert-text">
                   <span class="group-name">
                     <a class="ink" href={href}>
@@ -163,6 +163,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
                       </b>
                     </a>
                     <RepeatCount count={count} />
+                    {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}
                     <SilencedMark {...{ silenced, reader }} of={partOf(silenced, count)} />
                   </span>
                   <span class="second clip">{summary}</span>
@@ -179,6 +180,12 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
             </td>
             <td data-label="Started" class="nowrap">
               <Time at={startsAt} reader={reader} style="moment" />
+              {row.lastStartsAt - startsAt < 60_000 ? null : (
+                <span class="quiet">
+                  {' '}
+                  to <Time at={row.lastStartsAt} reader={reader} style="moment" />
+                </span>
+              )}
             </td>
             <td data-label="Lasted" class="nowrap">
               <AlertDuration startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
@@ -191,6 +198,11 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
   </table>
 )
 
+/** Returns `Sent as warning, counts as critical.`, or '' if the severities are equal. */
+export function sentText({ sentAs, severity }: Pick<AlertRowView, 'sentAs' | 'severity'>): string {
+  return sentAs ? `Sent as ${sentAs}, counts as ${severity}.` : ''
+}
+
 /** Returns the number of silenced alerts as text, or '' if all or none of the alerts are silenced. */
 function partOf(silenced: AlertRowView['silenced'], count: number): string {
   return silenced === null || silenced.count === count ? '' : `${silenced.count}`
@@ -199,7 +211,7 @@ function partOf(silenced: AlertRowView['silenced'], count: number): string {
 const ENDINGS: Readonly<Record<string, string>> = {
   reported: 'reported as resolved',
   inferred: 'inferred to have ended',
-  expired: 'expired',
+  expired: 'no longer reported',
   manual: 'resolved manually',
 }
 

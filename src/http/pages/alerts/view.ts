@@ -12,10 +12,15 @@ export type AlertRowView = {
   readonly href: string
   readonly count: number
   readonly summary: string
+  /** The severity that the score of the service counts. */
   readonly severity: Severity
+  /** The severity that the sender reported, if it differs. */
+  readonly sentAs?: Severity | undefined
   readonly service: ServiceLink
   readonly source: string
   readonly startsAt: number
+  /** When the newest alert of the group started. The rows are sorted by this time. */
+  readonly lastStartsAt: number
   /** Null while the alert is firing. */
   readonly endsAt: number | null
   /** How the end is known, for example `reported`; '' while the alert is firing. */

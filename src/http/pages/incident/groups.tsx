@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
+import { sentText } from '../alerts/alerts.tsx'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { AlertName, Command, Icon, Mark, RepeatCount } from '../kit/mark.tsx'
 import { matchersOf, SilencedMark, silenceHref } from '../kit/silenced.tsx'
@@ -39,7 +40,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <p class="second break">
             {/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`}
             {seenText(group)}
-            {group.sentAs ? ` Sent as ${group.sentAs}, counts as ${group.severity}.` : ''}
+            {group.sentAs ? ` ${sentText(group)}` : ''}
           </p>
           {group.hint ? (
             <p class="second group-hint">
