@@ -3,15 +3,17 @@ import type { StatusChange } from '../../domain/health/strip.ts'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { countOf, joinNames } from '../../domain/postmortem/words.ts'
 import { rank } from '../../domain/severity.ts'
-import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
+import type { LanePicture } from '../pages/drawing/lane-model.ts'
 import { isolatedName } from '../pages/kit/bidi.ts'
 import type { OpenIncidentView } from '../pages/overview/view.ts'
 import { firstAlertOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
 import { incidentFacts } from './incidents.tsx'
 import type { Visit } from './visit/page.ts'
 
+const MINUTE = 60_000
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 const MAX_SHOWN = 8
 const ONE_PAGE = { page: 1, limit: 50 }
@@ -54,7 +56,7 @@ function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null)
   const alerts = countOf(incident.alertCount, 'alert')
   const others = new Set(facts.groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
   return {
-    ...{ incident: head, cause, firstAlertAt: firstAlertOf(facts), picture: began && { ...picture, score: null } },
+    ...{ incident: head, cause, firstAlertAt: firstAlertOf(facts), picture: began && closeUp(picture) },
     facts: [
       alerts,
       ...(others.size === 0 ? [] : [`${countOf(others.size, 'other service')} too`]),
@@ -63,6 +65,17 @@ function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null)
     recovery: incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null,
   }
 }
+
+/** Returns the picture without the score. The period before the first change takes little of the width. */
+function closeUp(picture: LanePicture): LanePicture {
+  const { span, lead, firstAlertAt } = picture
+  const start = lead?.from ?? firstAlertAt ?? span.from
+  const from = Math.max(span.from, start - Math.max(MINUTE, (span.to - start) / 8))
+  return { ...picture, score: null, span: { ...span, from } }
+}
+
+/** New alerts are still arriving if the newest alert started less than this time ago, in ms. */
+const STILL_ARRIVING = 2 * MINUTE
 
 /** Returns when the newest alert started, and which services became unhealthy after the incident started. */
 function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: Reader): readonly string[] {
@@ -73,7 +86,11 @@ function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: R
   const named = later.length <= MAX_NAMES
   const names = named ? joinNames(later.map(({ name }) => isolatedName(name))) : countOf(later.length, 'other service')
   return [
-    ...(incident.alertCount > 1 ? [`newest alert ${formatAgo(newest, reader)}`] : []),
+    ...(incident.alertCount < 2
+      ? []
+      : reader.now - newest < STILL_ARRIVING
+        ? [`newest alert ${formatAgo(newest, reader)}`]
+        : [`no new alert for ${formatDuration(reader.now - newest)}`]),
     ...(later.length === 0 ? [] : [`${names} became unhealthy after the incident began`]),
   ]
 }

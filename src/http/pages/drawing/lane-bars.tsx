@@ -123,7 +123,8 @@ const Label: FC<{ bar: PlacedBar; top: number; place: LabelPlace; more: string }
   if (place === 'inside') {
     return (
       <svg x={`${bar.x}%`} y={top} width={`${bar.width}%`} height={BAR} class={`lanes-bar ${more}`}>
-        <text class="bar-label" x={mark ? 24 : 9} y="14">
+        {/* The label is above the ticks of the events. */}
+        <text class="bar-label" x={mark ? 24 : 9} y={mark && bar.events.length > 1 ? 13 : 14}>
           {bar.label}
         </text>
       </svg>

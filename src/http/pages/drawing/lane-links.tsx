@@ -20,12 +20,20 @@ const CHECK_WIDTH = 14
 /** The width of the score and its distance from the end of the branch, in px. */
 const SCORE_WIDTH = 40
 
-type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
+type Props = {
+  readonly picture: LanePicture
+  readonly lanes: readonly LaidLane[]
+  readonly widths: Widths
+  /** `lines` are drawn below the bars and their labels, `ends` above. */
+  readonly part: 'lines' | 'ends'
+  /** Whether to show the scores of the links. */
+  readonly scores: boolean
+}
 type Placed = { readonly bar: PlacedBar; readonly top: number }
 type Branch = { readonly link: LaneLink; readonly x: number; readonly y: number; readonly scored: boolean }
 
 /** Draws the three best changes and their conditions. Rejected links are omitted. */
-export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
+export const LaneLinks: FC<Props> = ({ picture, lanes, widths, part, scores }) => {
   const placed = new Map<string, Placed>()
   for (const lane of lanes) for (const bar of lane.bars) placed.set(bar.id, { bar, top: topOf(lane, bar) })
   const drawn = picture.links.filter(
@@ -42,9 +50,14 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths }) => {
         const from = placed.get(change)
         const branches = best.flatMap((link) => {
           const to = link.change === change ? placed.get(link.condition) : undefined
-          return to ? [{ link, x: to.bar.x, y: to.top + BAR / 2, scored: scored.has(link) }] : []
+          return to ? [{ link, x: to.bar.x, y: to.top + BAR / 2, scored: scores && scored.has(link) }] : []
         })
-        return from ? <Trunk from={from} {...{ branches, widths, mark }} /> : null
+        if (!from) return null
+        return part === 'lines' ? (
+          <Trunk from={from} branches={branches} widths={widths} />
+        ) : (
+          branches.map((branch) => <BranchEnd from={from.bar.x} {...{ branch, widths, mark }} />)
+        )
       })}
     </g>
   )
@@ -54,10 +67,7 @@ function orderOf({ score, verdict }: LaneLink): number {
   return score + (verdict === 'confirmed' ? 1 : 0)
 }
 
-/** `mark` is the position of the first alert's line, in percent. */
-type Place = { readonly widths: Widths; readonly mark: number | null }
-
-const Trunk: FC<{ from: Placed; branches: readonly Branch[] } & Place> = ({ from, branches, ...place }) => {
+const Trunk: FC<{ from: Placed; branches: readonly Branch[]; widths: Widths }> = ({ from, branches, widths }) => {
   const { bar, top } = from
   const start = bar.shape === 'diamond' ? top + BAR / 2 : top + BAR
   const lowest = branches.reduce((most, { y }) => Math.max(most, y), start)
@@ -69,27 +79,20 @@ const Trunk: FC<{ from: Placed; branches: readonly Branch[] } & Place> = ({ from
         <path d={`M${shift} ${start}V${lowest - RADIUS}`} />
       </svg>
       {branches.map((branch) => (
-        <BranchLine from={bar.x} shift={shift} branch={branch} {...place} />
+        <BranchLine from={bar.x} shift={shift} branch={branch} widths={widths} />
       ))}
     </>
   )
 }
 
-const BranchLine: FC<{ from: number; shift: number; branch: Branch } & Place> = (props) => {
-  const { from, shift, branch, widths, mark } = props
+const BranchLine: FC<{ from: number; shift: number; branch: Branch; widths: Widths }> = (props) => {
+  const { from, shift, branch, widths } = props
   const { link, x, y } = branch
   const length = rounded(Math.abs(x - from))
   const px = (length / 100) * widths.wide
   const back = x < from
   const radius = back ? 0 : Math.min(RADIUS, Math.max(0, Math.floor(px) - 1))
   const corner = `M${shift} ${y - RADIUS}V${y - radius}a${radius} ${radius} 0 0 0 ${radius} ${radius}`
-  const confirmed = link.verdict === 'confirmed'
-  const least = SCORED + (confirmed ? CHECK_WIDTH : 0)
-  // A score would be unreadable on top of the first alert's line.
-  const hasPlace = (width: number) => {
-    const behind = mark === null ? 0 : ((x - mark) / 100) * width
-    return (length / 100) * width >= least && (behind <= 4 || behind >= SCORE_WIDTH)
-  }
   return (
     <>
       <svg x={`${from}%`} y="0" class={`lanes-bar link-${link.band}`}>
@@ -100,6 +103,23 @@ const BranchLine: FC<{ from: number; shift: number; branch: Branch } & Place> = 
           <line x1={back ? 0 : radius + shift} x2="100%" y1={y} y2={y} />
         </svg>
       ) : null}
+    </>
+  )
+}
+
+/** Draws the dot at the end of a branch, and the score. `mark` is the position of the first alert's line, in percent. */
+const BranchEnd: FC<{ from: number; branch: Branch; widths: Widths; mark: number | null }> = (props) => {
+  const { from, branch, widths, mark } = props
+  const { link, x, y } = branch
+  const confirmed = link.verdict === 'confirmed'
+  const least = SCORED + (confirmed ? CHECK_WIDTH : 0)
+  // A score would be unreadable on top of the first alert's line.
+  const hasPlace = (width: number) => {
+    const behind = mark === null ? 0 : ((x - mark) / 100) * width
+    return (Math.abs(x - from) / 100) * width >= least && (behind <= 4 || behind >= SCORE_WIDTH)
+  }
+  return (
+    <>
       <circle class="link-end" cx={`${x}%`} cy={y} r="3.5" />
       {branch.scored && hasPlace(widths.wide) ? (
         <text

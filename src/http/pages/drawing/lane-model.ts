@@ -2,7 +2,16 @@
 import { type StatusChange, spansOf } from '../../../domain/health/strip.ts'
 import { capitalized, countOf, joinNames } from '../../../domain/postmortem/words.ts'
 import { formatClock, formatDuration, formatMoment } from '../../../domain/shown-time.ts'
-import { LANES, type LaneBar, type LaneName, type PlacedLane, placeLane, type Widths } from './lanes.ts'
+import {
+  LANES,
+  type LabelPlace,
+  type LaneBar,
+  type LaneName,
+  type PlacedBar,
+  type PlacedLane,
+  placeLane,
+  type Widths,
+} from './lanes.ts'
 import { position, type Span, type Tick, timeTicks } from './scale.ts'
 
 /** A link between a change and a condition. `score` is between 0 and 1. */
@@ -61,15 +70,25 @@ export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widt
   })
   const hasGutter = (lane: PlacedLane) => lane.bars.some(({ place }) => place === 'gutter')
   if (!lanesPlaced.some(({ placed }) => hasGutter(placed))) return lanesPlaced.map(({ placed }) => placed)
-  // A lane can extend its last labels into an unused gutter, because phones show only the right end of the picture.
+  // On phones, a lane can extend its last labels into an unused gutter, because phones show only the right end of the
+  // picture.
   const beyond = { ...widths, beyond: GUTTER }
-  return lanesPlaced.map(({ own, placed }) =>
-    hasGutter(placed) ? placed : placeLane(placed.name, own, span, now, beyond),
-  )
+  return lanesPlaced.map(({ own, placed }) => {
+    if (hasGutter(placed)) return { ...placed, bars: placed.bars.map((bar) => ({ ...bar, narrowPlace: bar.place })) }
+    const phone = new Map(placeLane(placed.name, own, span, now, beyond).bars.map((bar) => [bar.id, bar]))
+    return { ...placed, bars: placed.bars.map((bar) => ({ ...bar, narrowPlace: narrowOf(bar, phone.get(bar.id)) })) }
+  })
+}
+
+/** Returns the label's position on a phone. The bar is in the same row as in the wide picture. */
+function narrowOf({ row, place }: PlacedBar, phone: PlacedBar | undefined): LabelPlace {
+  return phone?.row === row ? phone.place : place
 }
 
 /** The space for labels to the right of the picture, in px. */
 const GUTTER = 170
+/** The space without labels to the right of a picture, in px. */
+const MARGIN = 16
 
 /** Returns marker lines for the incident's key moments within the span. Labels that would overlap are omitted. */
 export function markersOf(picture: LanePicture, widths: Widths, gutter = false): readonly Marker[] {
@@ -81,7 +100,7 @@ export function markersOf(picture: LanePicture, widths: Widths, gutter = false):
     ['acknowledged', acknowledgedAt],
   ] as const
   const taken = { wide: leadSpan(picture, widths, widths.wide), narrow: leadSpan(picture, widths, widths.narrow) }
-  const more = gutter ? GUTTER : 0
+  const more = gutter ? GUTTER : MARGIN
   return moments.flatMap(([kind, at]) => {
     if (at === null || at < span.from || at > span.to) return []
     const x = position(at, span)

@@ -23,7 +23,7 @@ const SCORE = 54
 const ROW = 26
 /** The space above and below the rows. Each row already includes the space below its bar. */
 const PADDING = 10
-const WIDE: Widths = { wide: 840, narrow: 280 }
+const WIDE: Widths = { wide: 840, narrow: 240 }
 const SMALL: Widths = { wide: 360, narrow: 220, gutter: false }
 const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
   ...{ score: 'chart', ci: 'branch', rollouts: 'layers', cluster: 'box', alerts: 'pulse', people: 'person' },
@@ -40,6 +40,7 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
   const lanes = layOut(placeLanes(picture, sizes), top)
   const height = lanes.at(-1) ? (lanes.at(-1)?.y ?? 0) + (lanes.at(-1)?.height ?? 0) : top
   const gutter = lanes.some(({ bars }) => bars.some(({ place }) => place === 'gutter'))
+  const links = { picture, lanes, widths: sizes, scores: !small }
   const kind = `lanes ${small ? 'lanes-small' : gutter ? 'lanes-gutter' : 'lanes-fit'}`
   return (
     <figure class="lanes-scroll" aria-label={pictureText(picture)}>
@@ -49,8 +50,9 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
           {withScore ? <ScoreLane picture={picture} y={HEADER} height={SCORE} /> : null}
           {small ? null : <Names lanes={lanes} withScore={withScore} />}
           <Header picture={picture} widths={sizes} height={height} gutter={gutter} />
+          <LaneLinks {...links} part="lines" />
           <LaneBars picture={picture} lanes={lanes} widths={sizes} />
-          <LaneLinks picture={picture} lanes={lanes} widths={sizes} />
+          <LaneLinks {...links} part="ends" />
         </svg>
       </div>
     </figure>

@@ -165,10 +165,10 @@ function narrowPlaceOf(one: {
   if (one.place === 'gutter') return 'gutter'
   if (one.bar.shape === 'bar' && one.right - one.left >= one.label + INSIDE) return 'inside'
   // A truncated label is still useful.
-  if (one.bar.shape === 'bar' && one.right - one.left >= INSIDE * (one.bar.endsAt === null ? 2 : 3)) return 'inside'
+  const cut = one.bar.shape === 'bar' && one.right - one.left >= INSIDE * 2 ? 'inside' : 'none'
+  if (cut === 'inside' && one.bar.endsAt === null) return cut
   if (one.right + OUTSIDE + one.label <= one.free) return 'right'
-  if (one.left - OUTSIDE - one.label >= one.taken) return 'left'
-  return 'none'
+  return one.left - OUTSIDE - one.label >= one.taken ? 'left' : cut
 }
 
 function weightOf({ level, endsAt }: LaneBar): number {

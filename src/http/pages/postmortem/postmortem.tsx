@@ -12,7 +12,7 @@ import { EditableText, type Numbers, PARTS, Sentences, textsOf } from './parts.t
 import { Actions, Change, Evidence, Figure, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
-const WIDTHS = { wide: 520, narrow: 280 }
+const WIDTHS = { wide: 520, narrow: 240 }
 
 export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   const { incident, document } = view
@@ -74,7 +74,7 @@ const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }
             action={address}
             csrf={csrf}
             fields={{ state: state === 'draft' ? 'final' : 'draft' }}
-            look={state === 'draft' ? 'small primary' : 'small'}
+            look={state === 'draft' && left.length === 0 ? 'small primary' : 'small'}
           >
             {state === 'draft' ? 'Mark as final' : 'Make it a draft again'}
           </Action>
@@ -110,7 +110,7 @@ const ActionsLeft: FC<{ actions: Postmortem['actions'] }> = ({ actions }) => {
   )
 }
 
-const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader } }) => {
+const Head: FC<{ view: PostmortemView }> = ({ view: { document, incident, reader } }) => {
   const { title, severity, services } = document.header
   const { from, to, seconds } = document.impact
   return (
@@ -124,6 +124,9 @@ const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader } }) => {
           {to === null ? '' : ` to ${formatExactClock(Date.parse(to), reader.zone)}`}
           {seconds === null ? '' : ` (${formatDuration(seconds * 1000)})`}
         </span>
+        {to === null || incident.resolvedAt === null ? null : (
+          <span>{`resolved ${formatDuration(incident.resolvedAt - Date.parse(to))} later`}</span>
+        )}
       </p>
     </header>
   )
