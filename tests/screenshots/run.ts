@@ -90,6 +90,8 @@ async function signedIn(browser: Browser): Promise<State> {
 async function shoot(state: State, { name, address, scheme, screen }: Shot): Promise<void> {
   const context = await browser.newContext({ storageState: state, viewport: screen, colorScheme: scheme })
   const page = await context.newPage()
+  // The demo's clock stands still, so the clock of the page must stand still too.
+  await page.clock.setFixedTime(now)
   const target = address.startsWith('/') ? address : await linked(page, address)
   const answer = await page.goto(`${demo.url}${target}`)
   if (answer?.status() === 200) {
@@ -114,6 +116,7 @@ async function readmePictures(state: State): Promise<void> {
       const viewport = { width: 1280, height: name === 'overview' ? 860 : 980 }
       const context = await browser.newContext({ storageState: state, viewport, colorScheme: scheme })
       const page = await context.newPage()
+      await page.clock.setFixedTime(now)
       await page.goto(`${demo.url}${PAGES[name]}`)
       const path = join(pictures, `${name}-${scheme}.png`)
       await page.screenshot({ path })
