@@ -21,7 +21,7 @@ for (const [suspects, heading, sentence] of [
   [
     [deploy({ builtTheImage: true })],
     'Likely cause',
-    'Deploy shop/checkout#4711 started 3 min before the first alert, and an image of the service was built from the commit of the pipeline.',
+    'Deploy shop/checkout#4711 started 3 min before the first alert, and an image of the service was built from its commit.',
   ],
   [
     [object(0.9), deploy({ score: 0.3 })],

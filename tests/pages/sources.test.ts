@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ServerContext } from '../../src/server/context.ts'
 import { makeWorld } from '../helpers/app.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 async function start(t: TestContext, around: Partial<ServerContext> = {}) {
@@ -93,4 +94,12 @@ test('the headline says what was rejected, and that no sender has a heartbeat', 
   const { html } = await browser.get('/sources')
   assert.match(html, /<h1>\s*1 sender is connected\.[\s\S]*It has no heartbeat\. 1 item was rejected\./)
   assert.match((await outsider.get('/sources')).html, /<h1>\s*No sender is connected yet\./)
+})
+
+test('the headline counts the senders with and without a heartbeat', async (t) => {
+  const { browser, request, acme } = await start(t)
+  const token = acme.token
+  await request('POST', '/api/webhooks/metrics', { token, body: alertmanager([alert('Watchdog', {})]) })
+  await request('POST', '/api/webhooks/cluster', { token, body: { reason: 'BackOff' } })
+  assert.match((await browser.get('/sources')).html, /1 heartbeat is on time; 1 sender has no heartbeat\./)
 })

@@ -115,7 +115,7 @@ function nounOf({ kind, outcome }: JudgedSuspect): string {
 
 function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
   const lead = leadText(change, firstAlertAt)
-  const image = change.builtTheImage ? 'an image of the service was built from the commit of the pipeline' : ''
+  const image = change.builtTheImage ? 'an image of the service was built from its commit' : ''
   const said = [lead, image].filter((part) => part !== '')
   return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
 }

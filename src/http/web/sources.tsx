@@ -157,10 +157,17 @@ function headlineOf(
   const rest = `${known === 1 ? '1 sender is' : `${known} senders are`} connected.`
   const items = rejected === 0 ? '' : ` ${countOf(rejected, 'item')} ${rejected === 1 ? 'was' : 'were'} rejected.`
   if (silent.length === 0) {
-    const hasHeartbeat = senders.some(({ heartbeat }) => heartbeat !== null)
-    const none = senders.length === 1 ? 'It has no heartbeat.' : 'None of them has a heartbeat.'
-    return { lead: rest, rest: `${hasHeartbeat ? 'No heartbeat is missing.' : none}${items}` }
+    return { lead: rest, rest: `${heartbeatText(senders)}${items}` }
   }
   const lead = `${silent.length === 1 ? '1 heartbeat has' : `${silent.length} heartbeats have`} stopped: ${names.join(', ')}.`
   return { lead, rest: `${known === 0 ? '' : rest}${items}`.trim() }
+}
+
+/** Returns how many senders have a heartbeat, if no heartbeat is missing. */
+function heartbeatText(senders: readonly SenderRecord[]): string {
+  const without = senders.filter(({ heartbeat }) => heartbeat === null).length
+  if (without === 0) return 'No heartbeat is missing.'
+  if (without === senders.length) return without === 1 ? 'It has no heartbeat.' : 'None of them has a heartbeat.'
+  const known = senders.length - without
+  return `${known === 1 ? '1 heartbeat is' : `${known} heartbeats are`} on time; ${countOf(without, 'sender')} ${without === 1 ? 'has' : 'have'} no heartbeat.`
 }

@@ -66,7 +66,8 @@ function alertsText({ groups, incident: { firingAlerts } }: IncidentView): strin
   const alerts = groups.reduce((sum, { count }) => sum + count, 0)
   const pipelines = countPipelines(groups, 'count')
   const failed = pipelines === 0 ? '' : ` (${countOf(pipelines, 'failed pipeline')})`
-  const firing = firingAlerts === 0 ? '' : `, ${formatCount(firingAlerts)} still firing`
+  const still = firingAlerts === alerts ? 'all' : formatCount(firingAlerts)
+  const firing = firingAlerts === 0 ? '' : `, ${alerts === 1 ? '' : `${still} `}still firing`
   return `${countOf(alerts, 'alert')}${failed} in ${countOf(groups.length, 'group')}${firing}`
 }
 
@@ -105,7 +106,10 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
             <a href={service.href}>
               <ServiceName namespace={service.namespace} name={service.name} />
             </a>
-            <span>{opened}</span>
+            <span>
+              {opened}
+              {status === 'open' ? ' Nobody has acknowledged it.' : ''}
+            </span>
           </p>
         </div>
         {canWrite ? <Actions href={href} status={status} csrf={csrf} view={view} /> : null}
@@ -205,7 +209,7 @@ const Steps: FC<{ view: IncidentView }> = ({ view }) => {
 /** Returns who set the status and how long ago. The name is isolated because it might be written right to left. */
 function detailOf({ incident, reader }: IncidentView): string {
   const { status, movedAt, movedBy } = incident
-  if (status === 'open') return `${formatDuration(reader.now - movedAt)}, nobody yet`
+  if (status === 'open') return formatDuration(reader.now - movedAt)
   const who = movedBy === null ? 'incmon' : isolated(movedBy)
   return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`
 }

@@ -66,12 +66,12 @@ export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
   )
 }
 
-/** Shows when the incident started, what is wrong, and the likely cause. */
-export const IncidentLine: FC<Props> = ({ one, reader, csrf, canWrite }) => {
+/** Shows the incident in one line: since when, what is wrong, and the likely cause. `first`: the most urgent incident. */
+export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, reader, csrf, canWrite, first }) => {
   const { incident, facts } = one
   const open = incident.status === 'open'
   return (
-    <article class="card line" aria-label={`Incident ${incident.number}`}>
+    <article class={`card line ${open ? `line-${incident.severity}` : ''}`} aria-label={`Incident ${incident.number}`}>
       {one.recovery === null ? (
         <Badge level={incident.severity} text={formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)} />
       ) : null}
@@ -80,9 +80,14 @@ export const IncidentLine: FC<Props> = ({ one, reader, csrf, canWrite }) => {
         <b class="break">{incident.title}</b>
       </a>
       <CauseLine one={one} />
-      <span class="line-end quiet">{facts.join(', ')}</span>
+      <span class="line-end quiet">{facts[0]}</span>
       {open && canWrite ? (
-        <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look="small">
+        <Action
+          action={`${incident.href}/status`}
+          csrf={csrf}
+          fields={{ status: 'investigating' }}
+          look={first ? 'small primary' : 'small'}
+        >
           Acknowledge
         </Action>
       ) : (

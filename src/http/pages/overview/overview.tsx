@@ -41,7 +41,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
       <Headline view={view} />
       {first && !many ? <FirstIncident one={first} {...props} /> : null}
       {(many ? incidents : others).map((one) => (
-        <IncidentLine one={one} {...props} />
+        <IncidentLine one={one} first={one === first} {...props} />
       ))}
       {view.hiddenIncidents > 0 ? (
         <p class="second">

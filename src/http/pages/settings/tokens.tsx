@@ -54,7 +54,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         <p class="empty">There is no token. Create one below for your first sender.</p>
       ) : (
         <table class="cards">
-          <Columns names={['Name', 'May', 'Cluster', 'Last used', 'Expires']} action="Revoke" />
+          <Columns names={['Name', 'Scopes', 'Cluster', 'Last used', 'Expires']} action="Revoke" />
           <tbody>
             {tokens.map((token) => (
               <TokenRow token={token} csrf={csrf} reader={reader} />
@@ -89,7 +89,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
           />
         </div>
         <fieldset id="scopes">
-          <legend>May</legend>
+          <legend>Scopes</legend>
           <div class="fields scopes">
             {SCOPES.map((scope) => (
               <label class="check">
@@ -114,7 +114,7 @@ const TokenRow: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ toke
     <td class="break">
       <b>{token.name}</b>
     </td>
-    <td data-label="May">
+    <td data-label="Scopes">
       <span class="row">
         {token.scopes.map((scope) => (
           <span class="chip">{scope}</span>

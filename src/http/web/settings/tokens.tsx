@@ -18,7 +18,7 @@ const NEW_TOKEN: TokenForm = { name: '', cluster: '', scopes: ['ingest'] }
 const FIELDS = [
   fieldName('name', 'name', 'Name'),
   fieldName('cluster', 'cluster', 'Cluster'),
-  fieldName('scopes', 'scopes', 'May'),
+  fieldName('scopes', 'scopes', 'Scopes'),
 ]
 
 export const tokenPages: readonly PageRoute[] = [
