@@ -116,7 +116,8 @@ function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: numb
   const minutes = Math.floor(((endedAt ?? end) - lastAt) / 60_000)
   if (minutes >= 1) {
     const period = minutes === 1 ? 'minute' : `${minutes} min`
-    const text = `not seen in the last ${period}${endedAt === null ? '' : ' of the incident'}`
+    const text =
+      endedAt === null ? `last reported ${minutes} min ago` : `not seen in the last ${period} of the incident`
     return { code: 'past', value, text }
   }
   const now = has('ended') ? 'last seen a moment ago' : 'still present'
