@@ -13,7 +13,9 @@ async function threeIncidents(t: TestContext, name = 'cart') {
     makeIncident(db, acme, service, { created_at: NOON - days * DAY, ...more })
   const cart = makeService(db, acme, name)
   incident(cart, 1)
-  incident(cart, 2, { status: 'resolved', started_at: NOON - 2 * DAY, resolved_at: NOON - 2 * DAY + 40 * MINUTE })
+  const start = NOON - 2 * DAY
+  const times = { started_at: start, acknowledged_at: start + 5 * MINUTE, resolved_at: start + 40 * MINUTE }
+  incident(cart, 2, { status: 'resolved', ...times })
   incident(makeService(db, acme, 'mailer'), 60, { severity: 'warning' })
   const browser = makeBrowser(world.app)
   await browser.signIn(acme.token)
@@ -28,6 +30,7 @@ test('the report counts the incidents in the period, and says how many have a ti
   assert.match(html, /1 of 3 is resolved; median 40 min\./)
   assert.doesNotMatch(html, /more than in the previous 90 days/)
   assert.match(html, /median of 1; mean 40 min\./)
+  assert.match(html, /after about 5 min, so most of the time passes after that\./)
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
 })
 

@@ -15,6 +15,7 @@ type Props = {
     readonly namespace: string
     readonly name: string
     readonly status: 'healthy' | 'degraded' | 'critical'
+    readonly score: number
   }[]
   /** The number of matching services that are not shown. The number can be negative if all services are shown. */
   readonly more: number
@@ -44,14 +45,17 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) 
           {more > 0 ? <span class="second">{more} more match; enter more of the name</span> : null}
         </Head>
         <ul class="card rows">
-          {services.map(({ id, namespace, name, status }) => (
-            <li>
+          {services.map(({ id, namespace, name, status, score }) => (
+            <li class="row">
               <a class="ink with-icon" href={`/services/${id}`}>
-                <Mark level={status} label={status} />
+                <Mark level={status} />
                 <span class="break">
                   <ServiceName namespace={namespace} name={name} />
                 </span>
               </a>
+              <span class="second">
+                {status}, score {score}
+              </span>
             </li>
           ))}
         </ul>

@@ -26,7 +26,9 @@ async function search(visit: Visit): Promise<Reply> {
   if (numbered) return redirect(visit, `/incidents/${numbered.number}`)
   const contains = (text: string) => q !== '' && text.toLowerCase().includes(q.toLowerCase())
   const all = await store.read(listServices, organizationId, now, true)
-  const services = all.filter(({ namespace, name }) => contains(`${namespace}/${name}`))
+  const services = all
+    .filter(({ namespace, name }) => contains(`${namespace}/${name}`))
+    .toSorted((a, b) => a.score - b.score)
   const latest = await store.read(listIncidents, organizationId, {}, LATEST)
   const incidents = latest.items.filter(({ title }) => contains(title))
   const found = { services: services.slice(0, MAX_SERVICES), more: services.length - MAX_SERVICES, incidents }

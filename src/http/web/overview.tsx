@@ -12,6 +12,7 @@ import type { LivePipeline } from '../../domain/state/live.ts'
 import { listFiringAlerts } from '../../operations/firing.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
 import { listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
+import { listChannels } from '../../store/notification/channels.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import { listStatesOfServices } from '../../store/service/states.ts'
 import { findHasServices, findOverview } from '../../store/views.ts'
@@ -93,6 +94,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const states = await store.read(listStatesOfServices, organizationId, detailed, day.from)
   const { shown: incidents, total: unresolved } = await openIncidents(visit, all, states)
   const deploys = await recentDeploys(visit, pipelines)
+  const channels = incidents.length === 0 ? null : await store.read(listChannels, organizationId, { page: 1, limit: 1 })
   const found = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
   const early = new Map(resolvedEarly.map((one) => [one.incident.serviceId, resolvedEarlyView(one)]))
   const silenced = Map.groupBy(found.items, ({ serviceId }) => serviceId)
@@ -102,6 +104,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     canAdminister: visitor.scopes.includes('admin'),
     hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
     headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded'), unresolved }),
+    hasChannel: channels === null || channels.total > 0,
     hiddenIncidents: unresolved - incidents.length,
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),

@@ -18,7 +18,8 @@ type Props = {
 }
 
 /** Shows the most urgent incident: what is wrong, since when, the likely cause, and an acknowledge button. */
-export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
+export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (props) => {
+  const { one, reader, csrf, canWrite, hasChannel } = props
   const { incident, facts, picture } = one
   const open = incident.status === 'open'
   return (
@@ -54,7 +55,15 @@ export const FirstIncident: FC<Props> = ({ one, reader, csrf, canWrite }) => {
           <a class={open || !canWrite ? 'button' : 'button primary'} href={incident.href}>
             Open incident
           </a>
-          <span class="quiet">{ownerOf(one)}</span>
+          <span class="quiet">
+            {ownerOf(one)}
+            {open && !hasChannel ? (
+              <>
+                {' '}
+                Nobody is notified: <a href="/settings/notifications">add a channel</a>.
+              </>
+            ) : null}
+          </span>
         </div>
       </div>
       {picture ? (

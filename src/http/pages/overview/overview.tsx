@@ -39,7 +39,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
     <>
       {view.hasExample ? <ExampleNote csrf={csrf} canAdminister={view.canAdminister} /> : null}
       <Headline view={view} />
-      {first && !many ? <FirstIncident one={first} {...props} /> : null}
+      {first && !many ? <FirstIncident one={first} hasChannel={view.hasChannel} {...props} /> : null}
       {(many ? incidents : others).map((one) => (
         <IncidentLine one={one} first={one === first} {...props} />
       ))}

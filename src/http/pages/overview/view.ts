@@ -100,6 +100,8 @@ export type OverviewView = {
     readonly namespace?: string
   }) => string
   readonly incidents: readonly OpenIncidentView[]
+  /** Whether a notification channel exists. Always true if no incident is open. */
+  readonly hasChannel: boolean
   /** The number of unresolved incidents that are not in `incidents`. */
   readonly hiddenIncidents: number
   /** All services that match the filter, the worst first. */

@@ -78,11 +78,14 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
               {durations.length === 0 ? (
                 <p class="quiet">No incident in this period has been resolved.</p>
               ) : (
-                <ResolutionChart
-                  marks={resolutions}
-                  {...{ durations }}
-                  median={median === null ? null : median * 1000}
-                />
+                <>
+                  <p class="second">{splitText(report.organization)}</p>
+                  <ResolutionChart
+                    marks={resolutions}
+                    {...{ durations }}
+                    median={median === null ? null : median * 1000}
+                  />
+                </>
               )}
             </section>
           </div>
@@ -103,6 +106,14 @@ function restOf({ report, before, span }: ReportView): string {
     parts.push(`${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${median}`)
   }
   return parts.flatMap((part) => (part === '' ? [] : [`${part}.`])).join(' ')
+}
+
+/** Says whether most of the time to resolve passes before or after the acknowledgement; '' if that is unknown. */
+function splitText({ mttd, mtta, mttr }: Reliability['organization']): string {
+  if (mtta.median === null || mttr.median === null) return ''
+  const start = (mttd.median ?? 0) + mtta.median
+  const rest = start > mttr.median / 2 ? 'before that' : 'after that'
+  return `Somebody acknowledges the incident after about ${formatExactDuration(start * 1000)}, so most of the time passes ${rest}.`
 }
 
 /** Returns `2 fewer than in the previous 90 days`; '' if there is no previous period. */
