@@ -142,7 +142,7 @@ export function leadLabel(
 ): { readonly text: string; readonly fits: boolean } {
   const text = formatDuration(lead.to - lead.from)
   const length = position(lead.to, span) - position(lead.from, span)
-  return { text, fits: (length / 100) * narrow >= text.length * CHARACTER }
+  return { text, fits: (length / 100) * narrow >= text.length * (CHARACTER - 1) }
 }
 
 /** Returns the width that the dimension line and its text take in the header, in px. */
