@@ -118,6 +118,8 @@ async function readmePictures(state: State): Promise<void> {
       const page = await context.newPage()
       await page.clock.setFixedTime(now)
       await page.goto(`${demo.url}${PAGES[name]}`)
+      // The word beside the clock changes when the page is connected.
+      await page.getByText('Live', { exact: true }).waitFor()
       const path = join(pictures, `${name}-${scheme}.png`)
       await page.screenshot({ path })
       const { size } = statSync(path)
