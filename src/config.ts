@@ -21,7 +21,9 @@ type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   : Text
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A value from one source. `where` describes the source in messages. `isText`: the source contains only text. */
+/**
+ * A value from one source. `where` describes the source in messages. `isText` is true if the source contains only text.
+ */
 type RawValue = { readonly where: string; readonly value: unknown; readonly isText: boolean }
 type Layer = { readonly values: ReadonlyMap<string, RawValue>; readonly faults: readonly string[] }
 

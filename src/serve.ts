@@ -44,7 +44,10 @@ export type Running = {
   readonly url: string
   /** Applies new limits, proxies and certificates. Cannot switch between HTTP and HTTPS. */
   readonly change: (settings: Config, tls: Tls | null) => void
-  /** Stops the server: fails `/readyz`, after the grace period refuses connections, sends the last response. */
+  /**
+   * Stops the server: `/readyz` fails, new connections are refused after the grace period, and the last response is
+   * sent.
+   */
   readonly close: (withGrace?: boolean) => Promise<void>
 }
 
@@ -229,7 +232,10 @@ function elapsed(): number {
   return performance.now()
 }
 
-/** The maximum length of the kernel's accept queue. If it is full, connections are dropped and senders wait. */
+/**
+ * The maximum length of the kernel's accept queue. If the queue is full, connections are dropped and senders wait for
+ * seconds.
+ */
 const BACKLOG = 4_096
 
 function listen(server: Server, host: string, port: number): Promise<void> {

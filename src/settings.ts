@@ -3,7 +3,10 @@ import { isCidr, isNetworkOrHost } from './server/connection/addresses.ts'
 
 export type Value = string | number | readonly string[]
 
-/** A setting. `accepts` validates a value of the type of `fallback`. `allowed` describes valid values to users. */
+/**
+ * A setting. `fallback` is the default. `accepts` validates a value of the same type. `allowed` describes the valid
+ * values to users.
+ */
 type Key<Kind extends Value = Value> = {
   readonly doc: string
   readonly fallback: Kind

@@ -96,7 +96,10 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | n
   }
 }
 
-/** Returns the `detail` of a problem document, or the first words of another body, on one line without markup. */
+/**
+ * Returns the `detail` of a problem document. For any other response, returns the first words of the body without
+ * markup, on one line.
+ */
 export function detailOf(text: string): string {
   const detail = parseObject(text)?.detail
   if (typeof detail === 'string') return oneLine(detail, MAX_DETAIL)

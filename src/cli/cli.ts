@@ -1,4 +1,6 @@
-/** Defines the command line, with the commands in the order of the help. `commands/` implements the commands. */
+/**
+ * Defines the command line, with the commands in the order shown by the help. See `commands/` for the implementations.
+ */
 import type { Command } from 'commander'
 import { programVersion } from '../assets.ts'
 import { KEYS } from '../config.ts'

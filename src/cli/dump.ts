@@ -1,4 +1,7 @@
-/** Reads exports from other systems: JSON lines, or Alertmanager's list of alerts. Parses entries on use. */
+/**
+ * Reads exports from other systems: JSON lines, or Alertmanager's list of alerts. Entries are parsed only when they are
+ * used.
+ */
 import { IncmonError } from '../domain/error.ts'
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'

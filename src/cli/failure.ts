@@ -27,7 +27,10 @@ export class NegativeAnswer extends Error {
 /** What to do about an unknown file system error. */
 const UNKNOWN = 'check the file, its owner and its mode'
 
-/** Returns the lines for stderr, with the stack trace of a bug, and the exit code: 2 for incorrect usage, else 1. */
+/**
+ * Returns the lines for stderr, including the stack trace of a bug, and the exit code: 2 for incorrect usage, otherwise
+ * 1.
+ */
 export function explainFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
   // Commander has already printed the help or the version.
   if (error instanceof CommanderError) return { lines: [], exitCode: error.exitCode === 0 ? 0 : 2 }

@@ -30,7 +30,10 @@ function cellOf<Item>(item: Item, column: Columns<Item>[string]): string {
   return text.length <= maxWidth ? text : `${text.slice(0, maxWidth - 1).toWellFormed()}…`
 }
 
-/** Writes to standard output. All output goes through this function, so that the terminal gets no control character. */
+/**
+ * Writes to standard output. All output must go through this function, so that no control character reaches the
+ * terminal.
+ */
 export function print(text: string): void {
   process.stdout.write(`${forTerminal(text)}\n`)
 }

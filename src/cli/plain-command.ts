@@ -36,7 +36,10 @@ export function addKeys(command: Command, names: readonly string[] = SETTINGS): 
   return command
 }
 
-/** A command that throws UsageError instead of printing a message, and accepts the program's options. */
+/**
+ * A command that throws UsageError instead of printing Commander's message. Each command also accepts the program's
+ * options.
+ */
 export class PlainCommand extends Command {
   override createCommand(name?: string): Command {
     return new PlainCommand(name)

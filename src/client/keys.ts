@@ -1,4 +1,7 @@
-/** Keyboard shortcuts for the page's links and buttons. Inactive while a field has the focus, or if turned off. */
+/**
+ * Keyboard shortcuts for the page's links and buttons. The shortcuts are inactive while a field has the focus, and
+ * users can turn them off.
+ */
 
 const PLACES: Readonly<Record<string, string>> = { s: '/', i: '/incidents', a: '/alerts', o: '/sources', r: '/reports' }
 

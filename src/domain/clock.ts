@@ -1,7 +1,10 @@
 /** The program's clock and UUID generator. Times and UUIDs never go backward unless the system clock was wrong. */
 import { writeHex } from './hex.ts'
 
-/** The clock stands still after a step back of up to this many ms. A larger step means that the clock was wrong. */
+/**
+ * The clock stands still after a step back of up to this many milliseconds. A larger step means that the clock was
+ * wrong.
+ */
 const HELD = 5 * 60_000
 
 /**

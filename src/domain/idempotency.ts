@@ -33,7 +33,10 @@ export function withAnswer<Value>(stored: string | null, bodyHash: string, answe
   return JSON.stringify([...others, { bodyHash, at: now, answer }].slice(-MAX_ANSWERS))
 }
 
-/** Removes the response to a request without effect. Returns the new value of the key's row; null if it is empty. */
+/**
+ * Removes the response to a request that had no effect. Returns the new value of the key's row, or null if the row is
+ * empty.
+ */
 export function withoutAnswer(stored: string | null, bodyHash: string, now: number): string | null {
   const others = readAnswers(stored, now).filter((one) => one.bodyHash !== bodyHash)
   return others.length > 0 ? JSON.stringify(others) : null

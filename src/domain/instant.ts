@@ -6,7 +6,9 @@ const DAY = 86_400_000
 /** The last millisecond of the year 9999. ISO 8601 years have four digits. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** The smallest number parsed as a time; smaller ones are counts or flags. 1e9 seconds is in September 2001. */
+/**
+ * The smallest number that is parsed as a time. Smaller numbers are counts or flags. 1e9 seconds is in September 2001.
+ */
 const FIRST_SECONDS = 1e9
 /** The smallest number that is parsed as milliseconds. 1e11 ms is in 1973, and 1e11 seconds is in the year 5138. */
 const FIRST_MILLISECONDS = 1e11
@@ -98,7 +100,9 @@ function timeOfDay(hour: number, minute: number, second: number, fraction: strin
   return seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3))
 }
 
-/** Returns the offset from UTC in ms, positive to the east. Ignores abbreviations: `CST` has three meanings. */
+/**
+ * Returns the offset from UTC in milliseconds, positive to the east. Ignores abbreviations: `CST` has three meanings.
+ */
 function offsetOf(text: string): number | null {
   if (text === 'Z') return 0
   const zone = ZONE.exec(text)

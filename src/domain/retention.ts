@@ -1,4 +1,7 @@
-/** Retention: which records expire, which are kept because of references, and when pruning needs confirmation. */
+/**
+ * Retention: which records have expired, which are kept because they are referenced, and when pruning needs
+ * confirmation.
+ */
 
 import type { Source } from './event/event.ts'
 import type { Settings } from './organization.ts'
@@ -53,7 +56,9 @@ export type AgedIncident = Pick<LiveIncident, 'status' | 'createdAt' | 'startedA
   readonly hasPostmortem: boolean
 }
 
-/** Returns whether an incident has expired: resolved, without postmortem, and all its times before the cutoff. */
+/**
+ * Returns whether an incident has expired: it is resolved, has no postmortem, and all its times are before the cutoff.
+ */
 export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): boolean {
   const { status, createdAt, startedAt, resolvedAt, touchedAt, hasPostmortem } = incident
   const last = Math.max(createdAt, startedAt, resolvedAt ?? createdAt, touchedAt ?? createdAt)
@@ -70,7 +75,10 @@ export type IncidentReferences = {
   readonly troublesFrom: number
   readonly scalingsFrom: number
   readonly alertsFrom: number
-  /** What the timeline needs of services, by row id: events to `eventsTo`, scalings from `scalingsFrom`. */
+  /**
+   * The records that the timeline needs from each service, by row id: events up to `eventsTo`, and scalings from
+   * `scalingsFrom`.
+   */
   readonly services: ReadonlyMap<number, { readonly eventsTo: number; readonly scalingsFrom: number }>
 }
 
@@ -93,7 +101,10 @@ export function referencesEvent(
   )
 }
 
-/** Returns whether a retained incident overlaps the alert in time, and so needs it to rank suspects. */
+/**
+ * Returns whether a retained incident needs the alert to rank suspects, because the alert and the incident overlap in
+ * time.
+ */
 export function referencesAlert(
   alert: { readonly startsAt: number; readonly lastSeenAt: number },
   reach: IncidentReferences,

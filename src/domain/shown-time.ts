@@ -80,7 +80,10 @@ export function formatWhen(at: number, reader: Reader): string {
   return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`
 }
 
-/** Formats how long ago a time was: `12 min ago`, `yesterday`, after six days the date; or `in 12 min`. */
+/**
+ * Formats how long ago a time was: `12 min ago`, `yesterday` after a day, the date after six days. For a future time:
+ * `in 12 min`.
+ */
 export function formatAgo(at: number, reader: Reader): string {
   const age = reader.now - at
   if (Math.abs(age) < SECOND) return 'now'

@@ -1,15 +1,22 @@
-/** Escapes untrusted text, so that it cannot move the cursor, ring the bell, reverse text or add lines. */
+/**
+ * Escapes untrusted text for a terminal, so that it cannot move the cursor, ring the bell, reverse text or add lines.
+ */
 
 /** Control characters, invisible formatting such as bidirectional overrides, and Unicode line separators. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 const INVISIBLE_BUT_LINE_FEED = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Makes a value safe within a line: each invisible character becomes `�`, and an empty value becomes `-`. */
+/**
+ * Makes an untrusted value safe within a line: each invisible character becomes `�`, and an empty value becomes `-`.
+ */
 export function visible(text: string): string {
   return text === '' ? '-' : text.replace(INVISIBLE, '\ufffd')
 }
 
-/** Makes text safe for a terminal. Invisible characters except line feeds become escapes such as `\u001b`. */
+/**
+ * Makes text safe for a terminal. Each invisible character except the line feed becomes an escape such as `\u001b`,
+ * which is valid in JSON.
+ */
 export function forTerminal(text: string): string {
   return text.replace(INVISIBLE_BUT_LINE_FEED, (one) =>
     Array.from({ length: one.length }, (_, i) => `\\u${one.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),

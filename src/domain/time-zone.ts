@@ -83,7 +83,10 @@ export function spansAround(
     .filter(({ startsAt, endsAt }) => startsAt < endsAt)
 }
 
-/** Returns the first instant with a local time. A time skipped by daylight saving moves forward by the gap. */
+/**
+ * Returns the first instant with the given local time. A local time skipped by daylight saving time is moved forward by
+ * the skipped hour.
+ */
 export function instantOf({ year, month, day, hour, minute }: LocalTime, timeZone: string): number {
   return instantsOf(Date.UTC(year, month - 1, day, hour, minute), timeZone)[0]
 }

@@ -39,7 +39,10 @@ export type Route = {
   readonly handle: (c: Context, parts: HandlerParts) => Reply | Promise<Reply>
 }
 
-/** The responses by status. `body`: null if there is no JSON body. `text`: the content type of any other body. */
+/**
+ * The responses by status. `body` is null if the response has no JSON body. `text` is the content type of any other
+ * body.
+ */
 export type Answers = Readonly<Record<number, Answer>>
 export type Answer = {
   readonly description: string
@@ -145,7 +148,10 @@ function isDryRun(query: unknown): boolean {
   return typeof query === 'object' && query !== null && 'dryRun' in query && query.dryRun === true
 }
 
-/** Returns the response stored for this key and request in the last 24 hours, or handles the request. */
+/**
+ * Returns the stored response if this key was used for the same request within the last 24 hours. Otherwise, handles
+ * the request.
+ */
 function answerOnce<Query, Body>(
   call: Call<Query, Body>,
   key: string,

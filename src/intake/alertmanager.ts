@@ -89,7 +89,10 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
   }
 }
 
-/** Returns a member's key, with the start time, because an alert that fires again after days is a new member. */
+/**
+ * Returns a key for a member of the group. The start time is included because an alert that fires again after days is a
+ * new member.
+ */
 function memberOf(draft: Draft): string {
   return 'fingerprint' in draft ? `${draft.fingerprint} ${draft.status} ${draft.startsAt}` : ''
 }

@@ -22,7 +22,9 @@ import { redact } from './redact.ts'
 const MAX_JOBS = 5000
 const MAX_TITLE = 200
 
-/** The final statuses. With any other status, `finished_at` may be left over from an earlier run. */
+/**
+ * The final statuses of a pipeline or job. With any other status, `finished_at` may be left over from an earlier run.
+ */
 const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
@@ -141,7 +143,10 @@ function requireWord(hook: Fields, path: string): string {
   return word
 }
 
-/** Returns the project, from the repository URL if the job hook of an older GitLab version has no `project`. */
+/**
+ * Returns the project. Job hooks from older GitLab versions have no `project`, so the path is taken from the repository
+ * URL.
+ */
 function projectOf(hook: Fields): Project | null {
   const path = trimSlashes(optionalText(hook, 'project.path_with_namespace') ?? pathOfRepository(hook))
   if (path === '') return null

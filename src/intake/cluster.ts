@@ -28,7 +28,9 @@ const MAX_FLAT_KEYS = 200
 /** Kubernetes stores the count in an int32. */
 const MAX_COUNT = 2 ** 31 - 1
 
-/** Kinds without namespace. Kubernetes puts their events in `default`, which a layout may include. */
+/**
+ * Kinds that are not namespaced. Kubernetes puts their events in the `default` namespace, which a layout may include.
+ */
 const CLUSTER_WIDE = new Set(['Node', 'PersistentVolume', 'Namespace'])
 
 const WELL_KNOWN = new Set([
@@ -111,7 +113,9 @@ function readLabels(event: Fields, warn: Warn): Labels {
   return labels
 }
 
-/** Returns the labels, or none if they are not valid. The payload still contains the original value. */
+/**
+ * Returns the labels, or none if the value is not a valid set of labels. The payload still contains the original value.
+ */
 function usableLabels(value: unknown, warn: Warn): Labels {
   try {
     return rawLabels(typeof value === 'string' ? JSON.parse(value) : value, 'labels', warn)

@@ -1,7 +1,10 @@
 import type { Intake } from '../domain/event/event.ts'
 import { readNotification } from './alertmanager.ts'
 
-/** Parses a Grafana notification; see `readNotification`. `TestAlert`, from Grafana's Test button, is a test. */
+/**
+ * Parses a Grafana notification; see `readNotification`. `TestAlert`, which Grafana's Test button sends, becomes a
+ * test.
+ */
 export function readDashboard(body: unknown, receivedAt: number, steps: number): Generator<void, Intake> {
   return readNotification(body, receivedAt, 'dashboard', steps)
 }

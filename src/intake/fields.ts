@@ -8,7 +8,9 @@ import { isSecretKey, REDACTED, redactAndCut, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Longer names and references are rejected. No known sender sends such names, and they would fill every list. */
+/**
+ * Names and references longer than this are rejected. No known sender sends such names, and they would fill every list.
+ */
 const NAME_LIMIT = 1024
 
 /** Real alerts have about thirty labels. A hundred thousand labels are an attack. */

@@ -17,7 +17,9 @@ export const READERS: Readonly<Record<Source, Reader>> = {
   ci: readCi,
 }
 
-/** Parses a body, a list of alerts in at least `steps` steps. The caller can do other work at each `yield`. */
+/**
+ * Parses a body. A list of alerts is parsed in at least `steps` steps. The caller can do other work at each `yield`.
+ */
 export function* readInSteps(
   source: Source,
   body: unknown,

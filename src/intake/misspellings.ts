@@ -1,4 +1,7 @@
-/** Finds likely typos in a payload's field names. They are only suggestions, because senders can add any field. */
+/**
+ * Finds likely typos in the field names of a payload. The results are only suggestions, because senders can add any
+ * field.
+ */
 import { isSeverityWord, SEVERITIES } from '../domain/severity.ts'
 import { misspelled } from '../domain/suggestion.ts'
 import { type Fields, fieldsOf } from './fields.ts'
@@ -17,7 +20,10 @@ const LABELS = ['alertname', 'severity', 'service', 'namespace']
 const MAX_ALERTS = 100
 const MAX_NAMES = 50
 
-/** Returns misspelled fields, labels and severities, unless the correct name is also present. */
+/**
+ * Returns the misspelled fields, labels and severities in a payload. Ignores a name if the correct name is also
+ * present.
+ */
 export function misspellings(body: unknown): Misspelling[] {
   const whole = fieldsOf(body)
   if (!whole) return []

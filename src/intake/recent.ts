@@ -42,7 +42,9 @@ export function createRecent(): Recent {
   }
 }
 
-/** The time of receipt replaces missing and future times, so a result that contains it must not be cached. */
+/**
+ * Missing and future times are replaced by the time of receipt, so a result that contains this time must not be cached.
+ */
 function isIndependentOfReceipt({ accepted, rejected }: Intake, receivedAt: number): boolean {
   return (
     rejected.length === 0 &&

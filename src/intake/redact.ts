@@ -196,7 +196,9 @@ export function isSecretKey(key: string): boolean {
   return nameOf(key).isSecret
 }
 
-/** Sets a property of any name. Assigning to `__proto__` would set the prototype and lose the value. */
+/**
+ * Sets a property whose name can be any string. Assigning to `__proto__` would set the prototype and lose the value.
+ */
 function setOwn(target: object, key: string, value: unknown): void {
   if (key !== '__proto__') (target as Record<string, unknown>)[key] = value
   else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })

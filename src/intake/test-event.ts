@@ -1,4 +1,7 @@
-/** Builds the test events that users send from the web pages. They are stored and have no other effect. */
+/**
+ * Builds the test events that users send from the web pages. Test events are stored like any other event and have no
+ * other effect.
+ */
 import type { Draft, Intake, Source } from '../domain/event/event.ts'
 import { READERS } from './index.ts'
 

@@ -25,7 +25,10 @@ const REFUSED_6 = [
 const refused4 = listOf(REFUSED_4, 'ipv4')
 const refused6 = listOf(REFUSED_6, 'ipv6')
 
-/** Returns whether an address is private, loopback, link-local, multicast, reserved, or of a cloud's metadata. */
+/**
+ * Returns whether an address is private, loopback, link-local, multicast, reserved, or that of a cloud metadata
+ * service.
+ */
 export function isPrivate(address: string): boolean {
   const [plain = ''] = address.split('%')
   if (isIP(plain) === 4) return refused4.check(plain, 'ipv4')

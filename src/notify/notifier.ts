@@ -1,4 +1,7 @@
-/** The notifier: sends messages from the outbox, one at a time per channel. A slow channel does not delay others. */
+/**
+ * The notifier: sends messages from the outbox. Each channel sends one message at a time, and a slow channel does not
+ * delay others.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
@@ -44,7 +47,10 @@ export type Notifier = {
   readonly checkTarget: (kind: ChannelKind, target: string) => Promise<TargetCheck>
   /** Returns what is missing from this server's messages, or null if nothing is missing. */
   readonly warning: () => string | null
-  /** Resolves when nothing is being sent, or after 2 s. A message without response is sent again later. */
+  /**
+   * Resolves when no message is being sent, or after 2 s. A message whose response is lost is sent again after the next
+   * start.
+   */
   readonly stop: () => Promise<void>
 }
 

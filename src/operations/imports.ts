@@ -1,4 +1,6 @@
-/** Imports requests recorded by another server or in a log, as if received at their original time. */
+/**
+ * Imports requests recorded by another incmon server or in a log, as if they had been received at their original time.
+ */
 import { hash } from 'node:crypto'
 import { type Delivery, keyUseOf, type Receipt } from '../domain/decide/delivery.ts'
 import type { Source } from '../domain/event/event.ts'

@@ -45,7 +45,9 @@ export type Message = {
   readonly isFirst: boolean
 }
 
-/** The result of an attempt. `status`: the HTTP status; null without a response. `retryAfter`: in milliseconds. */
+/**
+ * The result of an attempt. `status`: the HTTP status; null if there was no response. `retryAfter` is in milliseconds.
+ */
 export type SendOutcome = {
   readonly status: number | null
   readonly detail: string | null
@@ -53,7 +55,9 @@ export type SendOutcome = {
   readonly retryAfter: number
 }
 
-/** Returns the message to send now, or null to wait. A message interrupted by a crash is sent again. */
+/**
+ * Returns the message to send now, or null if the channel must wait. A message interrupted by a crash is sent again.
+ */
 export function takeMessage(deps: Deps, channelId: number): Message | null {
   const now = deps.now()
   const channel = findChannelByRow(deps.db, channelId)

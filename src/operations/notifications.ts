@@ -19,7 +19,10 @@ import { isSilenced } from '../store/silences.ts'
 import type { Deps } from './deps.ts'
 
 const MINUTE = 60_000
-/** The maximum number of unacknowledged incidents to check. In a larger storm, their reminders are enough. */
+/**
+ * The maximum number of unacknowledged incidents to check. In a larger storm, the reminders for these incidents are
+ * enough.
+ */
 const MAX_INCIDENTS = 200
 
 /** Queues all due reminders and escalations in one transaction. Does not write if nothing is due. */

@@ -97,7 +97,9 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
 }
 
-/** Returns a session's CSRF token, derived from the session's secret, so that nobody else can compute it. */
+/**
+ * Returns the CSRF token for a session. The token is derived from the session's secret, so nobody else can compute it.
+ */
 export function csrfOf(secret: string): string {
   return hash('sha256', `csrf ${secret}`, 'base64url')
 }

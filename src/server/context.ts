@@ -10,7 +10,10 @@ import type { Metrics } from './metrics.ts'
 import type { Refusals } from './repeated.ts'
 import type { Web } from './web.ts'
 
-/** A server's URLs. `publicUrl`: the public-url setting, or `url`. `certificate`: a PEM chain; null for HTTP. */
+/**
+ * The URLs of a server. `publicUrl` is the public-url setting, or else `url`. `certificate` is a PEM chain, or null for
+ * plain HTTP.
+ */
 export type Listening = { readonly url: string; readonly publicUrl: string; readonly certificate: string | null }
 
 export type ServerContext = {

@@ -17,7 +17,9 @@ const MAX_PAUSE_PER_STREAM = 10
 const HEARTBEAT = 15_000
 /** The number of past deliveries kept for streams that reconnect. */
 const KEPT = 256
-/** The maximum bytes of missed deliveries for a reconnecting stream. Must be below the limit for unread data. */
+/**
+ * The maximum size in bytes of missed deliveries for a stream that reconnects. Must be below the limit for unread data.
+ */
 const MAX_MISSED = 524_288
 /** If a delivery contains more records of one kind than this, `*` is sent instead of their UUIDs. */
 const MAX_IDS = 50
@@ -142,7 +144,10 @@ export function createNotices(run: string, elapsed: () => number, worked: () => 
   }
 }
 
-/** Only the last event has the id, so that after a broken connection the whole delivery is sent again. */
+/**
+ * Only the last event has the id: if the connection breaks during a delivery, the client receives the whole delivery
+ * again.
+ */
 function textOf(kinds: ReadonlyMap<string, ReadonlySet<string>>, id: string): string {
   const events = [...kinds].flatMap(([kind, ids]) =>
     (ids.size > MAX_IDS ? ['*'] : [...ids]).map((one) => `event: ${kind}\ndata: ${one}\n\n`),

@@ -48,7 +48,10 @@ export function watchRepeated(log: Log, what: string): Repeated {
 /** A rejected request. `error` is set if the error was unexpected. */
 type Refusal = { readonly status: number; readonly route: string; readonly [more: string]: unknown }
 
-/** How many rejections per route and status are logged in full. Unexpected errors have a higher limit. */
+/**
+ * How many rejections of each kind are logged in full. A kind is a route with a status. Unexpected errors have a higher
+ * limit.
+ */
 const WHOLE = 1
 const WHOLE_FAULTS = 10
 
@@ -58,7 +61,10 @@ export type Refusals = {
   readonly tell: () => void
 }
 
-/** Creates the log of rejections. Declared routes instead of actual paths limit the number of kinds. */
+/**
+ * Creates the log of rejections. The number of kinds is limited, because the declared route is used instead of the
+ * actual path.
+ */
 export function createRefusals(log: Log): Refusals {
   const kinds = new Map<string, { readonly status: number; readonly route: string; times: number }>()
   return {

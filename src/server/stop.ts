@@ -6,7 +6,10 @@ import { truncateWal } from '../store/sqlite/checkpoint.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import type { Log } from './log.ts'
 
-/** Ctrl-C sends a signal from both the terminal and npm. Signals within this many ms are treated as one. */
+/**
+ * The terminal and npm both send a signal for the same Ctrl-C. Signals within this many milliseconds are treated as
+ * one.
+ */
 const ONE_SIGNAL = 500
 
 /**

@@ -1,4 +1,7 @@
-/** Responses by Idempotency-Key. `route`: the source of a webhook, or the method and path of a REST request. */
+/**
+ * Responses to requests with an Idempotency-Key. `route`: the source of a webhook, or the method and path of a REST
+ * request.
+ */
 import type { Db } from './sqlite/open.ts'
 
 export function findAnswer(db: Db, organizationId: number, route: string, key: string, since: number): string | null {

@@ -10,7 +10,10 @@ export type SenderRecord = Pick<
   LiveSender,
   'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt' | 'lastRejectionAt' | 'hours'
 > & {
-  /** How far the sender's clock is ahead of the server's, in ms; negative if behind. Corrects event times. */
+  /**
+   * How far the sender's clock is ahead of the server's, in milliseconds; negative if behind. Event times are corrected
+   * by this offset.
+   */
   readonly clockOffset: number
   /** Whether the sender does not name a cluster although another sender does. */
   readonly lacksCluster: boolean

@@ -44,7 +44,9 @@ const byHash = query<{ hash: Buffer; now: number }>()((sql, hole) =>
     .where('sessions.expires_at', '>', hole('now')),
 )
 
-/** Finds the session for a cookie; null if it is unknown or expired, or its token is no longer valid. */
+/**
+ * Finds the session for a cookie. Returns null if the session is unknown or expired, or its token is no longer valid.
+ */
 export function findSession(db: Db, hash: Buffer, now: number): OpenSession | null {
   const row = db.first(byHash, { hash, now })
   if (!row) return null

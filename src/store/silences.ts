@@ -13,7 +13,10 @@ import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 /** `matching`: the number of firing alerts that the silence applies to. */
 export type CountedSilence = LiveSilence & { readonly matching: number }
 
-/** Lists a page of silences, newest first: the expired ones if `expired`, else the active and pending ones. */
+/**
+ * Lists one page of silences, newest first: the expired silences if `expired` is true, otherwise the active and pending
+ * ones.
+ */
 export function listSilences(
   db: Db,
   organizationId: number,

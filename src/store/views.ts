@@ -1,4 +1,7 @@
-/** Reads records of several tables for one page or response, each in one transaction, so that they are consistent. */
+/**
+ * Reads records from several tables for one page or response. Each function uses one transaction, so the records are
+ * consistent.
+ */
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
 import type { Severity } from '../domain/severity.ts'
 import { type AlertRecord, findAlert, listRecentAlerts } from './alerts.ts'
@@ -34,7 +37,9 @@ import { findSizes, type Sizes } from './sqlite/sizes.ts'
 
 type TimeSpan = { readonly from: number; readonly to: number }
 
-/** Finds an alert, its newest `limit` events and its node's problem; undefined if there is no such alert. */
+/**
+ * Finds an alert, its newest `limit` events and the problem of its node. Returns undefined if there is no such alert.
+ */
 export function findAlertView(db: Db, organizationId: number, id: string, limit: number) {
   const alert = findAlert(db, organizationId, id)
   if (!alert) return undefined
@@ -77,7 +82,10 @@ export function findIncidentRecords(db: Db, organizationId: number, { rowId }: I
   }
 }
 
-/** Finds a service with its newest `limit` alerts, open incidents and aliases; undefined if there is none. */
+/**
+ * Finds a service with its newest `limit` alerts, open incidents and aliases. Returns undefined if there is no such
+ * service.
+ */
 export function findServiceRecords(db: Db, organizationId: number, id: string, now: number, limit: number) {
   const service = findService(db, organizationId, id, now)
   if (!service) return undefined
@@ -106,7 +114,10 @@ export function findServiceChanges(db: Db, organizationId: number, id: string, {
   }
 }
 
-/** Finds a service with its states and changes in a period, latest change first; undefined if there is none. */
+/**
+ * Finds a service with its states and changes in a period, latest change first. Returns undefined if there is no such
+ * service.
+ */
 export function findServiceView(db: Db, organizationId: number, id: string, span: TimeSpan) {
   const found = findServiceChanges(db, organizationId, id, span)
   return (
@@ -149,7 +160,9 @@ type FrameCounts = {
   readonly services: ReturnType<typeof findStatusCounts>
 }
 
-/** Finds an organization and the pruning that awaits confirmation; undefined if there is no such organization. */
+/**
+ * Finds an organization, and the pruning that awaits confirmation. Returns undefined if there is no such organization.
+ */
 export function findOrganizationView(db: Db, organizationId: number) {
   const organization = findOrganization(db, organizationId)
   return organization && { organization, waiting: findPendingPrune(db, organizationId) }

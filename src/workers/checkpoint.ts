@@ -1,8 +1,14 @@
-/** The worker thread that copies the write-ahead log into the database file, so that requests do not wait. */
+/**
+ * The worker thread that copies the write-ahead log into the database file, so that requests do not have to wait for
+ * checkpoints.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openBeside } from '../store/sqlite/open.ts'
 
-/** After this many pages (64 MB), the log must restart. Otherwise, it could grow without limit under load. */
+/**
+ * After this many pages (64 MB), the log must be restarted. Otherwise, the log could grow without limit under constant
+ * load.
+ */
 const LONG = 16_000
 /** How long to wait for the writer, in milliseconds. The next attempt follows soon. */
 const BUSY_TIMEOUT_MS = 20

@@ -1,4 +1,6 @@
-/** Runs slow queries in worker threads, so that other requests do not wait. All other queries run immediately. */
+/**
+ * Runs slow queries in worker threads, so that other requests do not have to wait. All other queries run immediately.
+ */
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import { IncmonError } from '../domain/error.ts'

@@ -1,4 +1,6 @@
-/** The slow queries, which run in worker threads with their own connections. Others run on the main thread. */
+/**
+ * The slow queries, which run in worker threads with their own connections. All other queries run on the main thread.
+ */
 import { listCorrelations } from '../store/correlation/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { listMatchingAlerts } from '../store/history/alert-search.ts'

@@ -1,4 +1,6 @@
-/** Gives commands access to the API: over a running server's socket, or through the application in this process. */
+/**
+ * Gives commands access to the API: over a running server's socket, or through the same application in this process.
+ */
 import { userInfo } from 'node:os'
 import { text as wholeText } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -58,7 +60,10 @@ export type Api = Pick<Transport, 'isServer'> & {
   readonly json: <Body>(method: string, path: string, asked?: RequestOptions) => Promise<Body>
   /** Returns the records from all pages, newest first. @throws ErrorResponse */
   readonly all: <Item>(path: string, asked?: RequestOptions) => Promise<Item[]>
-  /** Yields a response's JSON lines as they arrive. @throws ErrorResponse; CommandError if it is incomplete */
+  /**
+   * Yields the JSON lines of a response as they arrive. @throws ErrorResponse; CommandError if the response is
+   * incomplete
+   */
   readonly lines: <Line>(method: string, path: string, asked?: RequestOptions) => AsyncGenerator<Line>
 }
 

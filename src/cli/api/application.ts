@@ -1,4 +1,7 @@
-/** Runs the application, with the server's routes but without a port, in a command if no server is running. */
+/**
+ * Runs the application inside a command if no server is running. The application has the server's routes but does not
+ * listen on a port.
+ */
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { programVersion, webTexts } from '../../assets.ts'

@@ -15,7 +15,10 @@ const FIRST_TIMEOUT_MS = 5_000
 /** Node's error codes if no server is listening on the socket: the server is starting, is stopping, or was killed. */
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
 
-/** Sends requests over the socket. `listening`: the server's URLs. `refusedSenders` sent invalid tokens. */
+/**
+ * Sends requests over the socket. `listening` is the server's network address. `refusedSenders` recently sent invalid
+ * tokens.
+ */
 export type ServerTransport = Transport & { readonly listening: Listening; readonly refusedSenders: RefusedSenders }
 
 /**

@@ -1,4 +1,7 @@
-/** incmon backup: writes a verified copy of the database to a file or standard output, even while a server runs. */
+/**
+ * incmon backup: writes a verified copy of the database to a file or to standard output, even while a server is
+ * running.
+ */
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'

@@ -110,7 +110,10 @@ function fileNameOf({ id, title, createdAt }: Incident): string {
   return `${[day, slug.replace(/-+$/, '') || 'untitled', id].join('-')}.md`
 }
 
-/** Returns a parser for a date or an ISO 8601 time. A date means 00:00 UTC, or the end of the day for --to. */
+/**
+ * Returns a parser for an option that accepts a date or an ISO 8601 time. A date means 00:00 UTC, or the end of the day
+ * for --to.
+ */
 export function parseTime(option: '--from' | '--to' | '--start'): (text: string) => number {
   return (text) => {
     const ms = parseBound(text, option === '--to' ? 'to' : 'from')

@@ -26,7 +26,10 @@ import { CommandError } from '../failure.ts'
 import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
 
-/** Short, because the engine retries if the database is locked, and a wait inside SQLite blocks all requests. */
+/**
+ * The timeout is short, because the engine retries if the database is locked. A long wait inside SQLite would block all
+ * other requests.
+ */
 const BUSY_TIMEOUT_MS = 50
 
 /** Resolves when the server is listening. A signal ends the process. */
@@ -98,7 +101,10 @@ function printFirstLines(deps: Deps, url: string, settings: Config): void {
   for (const line of firstLines(deps, seen)) print(line)
 }
 
-/** Logs an uncaught error and exits, so that a supervisor restarts the process, whose state is unknown. */
+/**
+ * After an uncaught error, the state of the process is unknown. Logs the reason and what to do, and exits so that a
+ * supervisor can restart it.
+ */
 function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {
     const remedy = errorCode(cause) === LOG_LOST ? (cause as Error).message : (remedyOf(errorCode(cause)) ?? message)

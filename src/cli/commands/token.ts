@@ -1,4 +1,6 @@
-/** incmon token and setup-link: creates, lists and revokes tokens, and creates setup links. */
+/**
+ * incmon token and setup-link: creates, lists and revokes tokens, and creates setup links. Secrets are shown only once.
+ */
 
 import type { Command } from 'commander'
 import type { InferInput } from 'valibot'

@@ -1,6 +1,8 @@
 /** The commands, options and words from which the completion scripts are generated. */
 
-/** What a user can type: one of `choices`, a file, or free text if `choices` is empty and `isFile` is false. */
+/**
+ * The value that a user can type: one of `choices`, a file, or free text if `choices` is empty and `isFile` is false.
+ */
 export type Value = { readonly choices: readonly string[]; readonly isFile: boolean }
 
 /** An option. `flag` includes the dashes. `takes` describes the option's value; null if the option takes no value. */
@@ -14,7 +16,9 @@ export type CommandNode = {
   readonly operands: readonly Value[]
 }
 
-/** Returns the text in single quotes, which mean the same in bash, zsh and fish unless it has quotes or backslashes. */
+/**
+ * Returns the text in single quotes. bash, zsh and fish agree on its meaning if it contains no quotes or backslashes.
+ */
 export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '').replaceAll("'", '’')}'`
 }

@@ -66,7 +66,10 @@ export type Firing = {
   readonly endsAt?: number
 }
 
-/** Returns a group's notification from Alertmanager. Alerts that ended before `at` are marked as resolved. */
+/**
+ * Returns Alertmanager's notification for a group of alerts at a given time. Alerts that ended before this time are
+ * marked as resolved.
+ */
 export function alertmanager(at: number, group: string, alerts: readonly Firing[]): Request {
   const items = alerts.map(({ name, severity, summary, labels, startsAt, endsAt }) => {
     const over = endsAt !== undefined && endsAt <= at
@@ -131,7 +134,10 @@ function job(id: number, name: string, status: string, from: number, until: numb
   return { ...{ id, name, stage: name, status, allow_failure: false, failure_reason: failure, environment }, ...times }
 }
 
-/** Returns a rollout's events: a new ReplicaSet, its pods, and the image pull. Without the image, no pod starts. */
+/**
+ * Returns the events of a rollout: a new ReplicaSet, its pods, and the image pull. If the image is missing, no pod
+ * starts.
+ */
 export function rollout(at: number, workload: Workload, n: number, tag: string, hasImage = true): Request[] {
   const { namespace, name } = workload
   const hash = hashOf(name, n)

@@ -43,7 +43,10 @@ export function repeated(
   return [...requests, alertmanager(until, group, alerts)]
 }
 
-/** Returns a release with a memory leak. A person handles the incident and edits the postmortem. */
+/**
+ * Returns a release with a memory leak. A person acknowledges the incident, confirms its cause, resolves it, and edits
+ * the postmortem.
+ */
 export function memoryLeak(from: number): Trouble {
   const first = from + 7 * MINUTE
   const end = from + 38 * MINUTE

@@ -108,7 +108,10 @@ function pick<Item>(items: readonly Item[], chance: () => number): Item {
   return item
 }
 
-/** Returns a generator of pseudo-random numbers from 0 to 1 (mulberry32). A seed always gives the same numbers. */
+/**
+ * Returns a pseudo-random number generator (mulberry32) with values from 0 to 1. The same seed produces the same
+ * numbers.
+ */
 function random(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -74,7 +74,10 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A date and a time of day. The time zone defaults to UTC after a `T` separator, and is required after a space. */
+/**
+ * A date and a time of day. After a `T` separator, the time zone is optional and defaults to UTC. After a space, the
+ * time zone is required.
+ */
 const TIMES =
   /(?<![\d-])(\d{4}-\d{2}-\d{2})([Tt]| (?=[\d:]{8}(?:[.,]\d{1,9})?(?:Z| ?UTC| ?GMT| ?[+-]\d{2}:?\d{2})))(\d{2}:\d{2}:\d{2})(?![\d:])/g
 

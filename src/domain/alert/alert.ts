@@ -31,7 +31,9 @@ export type Signal = {
   /** Null while firing. */
   readonly endsAt: number | null
   readonly at: number
-  /** The object, the count, and whether repeats raise the severity; null unless from a Kubernetes event. */
+  /**
+   * The object, the count and whether repeats raise the severity. Null unless the signal comes from a Kubernetes event.
+   */
   readonly sighting: { readonly object: string; readonly count: number; readonly escalates: boolean } | null
 }
 
@@ -233,7 +235,10 @@ function withSighting(evidence: Evidence, signal: Signal): Evidence {
   return sighting ? withObservation(evidence, [at, sighting.object, startsAt, sighting.count]) : evidence
 }
 
-/** Returns when a signal confirmed the condition: on receipt, or for a Kubernetes event at its own time. */
+/**
+ * Returns when a signal last confirmed the condition: the time of receipt for a notification, and the event's own time
+ * for a Kubernetes event.
+ */
 function lastSeen(signal: Signal, receivedAt: number): number {
   if (signal.status === 'resolved') return signal.endsAt ?? signal.at
   return signal.source === 'cluster' || signal.source === 'ci' ? signal.at : receivedAt

@@ -1,4 +1,7 @@
-/** Learns how often a sender repeats a group's alerts. If a repeat is missing, the alert has probably ended. */
+/**
+ * Learns how often a sender repeats the alerts of a group. If an expected repeat does not arrive, the alert has
+ * probably ended.
+ */
 
 const MINUTE = 60_000
 /** The shortest interval that counts. Retries and a second Alertmanager cause shorter intervals. */
@@ -20,7 +23,10 @@ export const MISSED_REPEATS = 3
  */
 const FADING = 1 / 8
 
-/** `longestGap`: the longest time in ms between two deliveries with the same members. `gaps`: their number. */
+/**
+ * `longestGap`: the longest interval between two deliveries with the same members, in ms. `gaps`: the number of
+ * intervals.
+ */
 export type DeliveryInterval = { readonly longestGap: number; readonly gaps: number }
 
 export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
@@ -28,7 +34,10 @@ export type Group = DeliveryInterval & { readonly members: string; readonly deli
 /** The state of a group after another delivery. `gap`: the new interval; null if it must be ignored. */
 export type Delivered = { readonly group: Group; readonly gap: number | null }
 
-/** Returns a group after another delivery. A changed group is sent immediately, so its interval is ignored. */
+/**
+ * Returns a group after another delivery. Alertmanager sends a changed group immediately, so the interval before that
+ * delivery is ignored.
+ */
 export function withDelivery(
   group: Group | null,
   delivery: { readonly members: string; readonly at: number },
@@ -41,7 +50,10 @@ export function withDelivery(
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }
 
-/** Adds an interval to a group. Once enough are known, shorter intervals gradually reduce the longest one. */
+/**
+ * Adds an interval to a group. Once enough intervals are known, shorter intervals gradually reduce the longest
+ * interval.
+ */
 function withFadingGap(interval: DeliveryInterval, gap: number | null): DeliveryInterval {
   const { longestGap, gaps } = interval
   if (gap === null || gap >= longestGap || gaps < GAPS_WANTED) return withGap(interval, gap)
@@ -69,7 +81,10 @@ function withGap(interval: DeliveryInterval, gap: number | null): DeliveryInterv
   return gap === null ? interval : { longestGap: Math.max(interval.longestGap, gap), gaps: interval.gaps + 1 }
 }
 
-/** Returns the usual time in ms between two deliveries of the same alerts; null until enough are known. */
+/**
+ * Returns the usual interval between two deliveries of the same alerts, in ms, or null until enough intervals are
+ * known.
+ */
 export function usualInterval({ longestGap, gaps }: DeliveryInterval): number | null {
   return gaps >= GAPS_WANTED ? longestGap : null
 }

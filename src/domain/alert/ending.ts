@@ -10,7 +10,9 @@ const HOUR = 60 * MINUTE
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
 const CI_EXPIRES = 24 * HOUR
-/** How often a Kubernetes condition without repeats is rechecked while a metrics alert of the service is firing. */
+/**
+ * While a metrics alert of the service is firing, a Kubernetes condition without repeats is rechecked at this interval.
+ */
 const RECHECK_INTERVAL = 5 * MINUTE
 /** A sender that has fallen behind may catch up within seconds. */
 const CATCH_UP = 2_000
@@ -19,7 +21,10 @@ export const REMEMBERED = 24 * HOUR
 const NEVER = 8_640_000_000_000_000
 
 export type ServerContext = {
-  /** Alertmanager and Grafana: after this many ms without a repeat alerts end; null if the sender reports ends. */
+  /**
+   * For Alertmanager and Grafana: alerts end after this many ms without a repeat; null if the sender reports when
+   * alerts end.
+   */
   readonly repeatTimeout: number | null
   /** Whether a metrics alert of the same service is firing. */
   readonly metricsFiring: boolean
@@ -84,7 +89,10 @@ function laterRun({ failure, evidence: { seen, recovered } }: Alert): number | n
   return recovered.find(([at]) => at >= last)?.[0] ?? null
 }
 
-/** Returns the newest pod template since the problem started; null if its ReplicaSet or pods have the problem. */
+/**
+ * Returns the newest pod template since the problem started, or null if the template's ReplicaSet or pods have the
+ * problem too.
+ */
 function quietRollout(alert: Alert): Mark | null {
   const { seen, rollouts } = alert.evidence
   const rollout = rollouts.filter(([at]) => at > alert.startsAt).at(-1)

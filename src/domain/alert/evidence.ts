@@ -14,7 +14,9 @@ export type Evidence = {
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]
-/** `since`: when the event first happened. `count`: how often the sender observed it between `since` and `at`. */
+/**
+ * `since`: when the event first happened. `count`: how often the sender observed the event between `since` and `at`.
+ */
 export type Observation = readonly [at: number, object: string, since: number, count: number]
 
 export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], gone: [], rollouts: [], helped: [] }
@@ -44,7 +46,9 @@ function isSame(a: readonly [number, string, ...unknown[]], b: readonly [number,
   return a[0] === b[0] && a[1] === b[1]
 }
 
-/** Sorts the marks by time. Drops the oldest if there are too many, but keeps the newest mark of each object. */
+/**
+ * Sorts the marks by time. If there are too many marks, drops the oldest ones but keeps the newest mark of each object.
+ */
 function kept<One extends readonly [number, string, ...unknown[]]>(marks: readonly One[]): readonly One[] {
   const all = [...marks].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
   if (all.length <= MARKS_KEPT) return all

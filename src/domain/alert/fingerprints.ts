@@ -27,7 +27,10 @@ export function withFingerprint(fingerprints: readonly Fingerprint[], one: Finge
   return [...(others.length < KEPT ? others : withoutOldest(others)), one]
 }
 
-/** Drops the oldest fingerprint, so that an endless series of new fingerprints does not slow down later items. */
+/**
+ * Drops the oldest fingerprint. Exporters restart only a few times, but an endless series of new fingerprints must not
+ * slow down later items.
+ */
 function withoutOldest(fingerprints: readonly Fingerprint[]): readonly Fingerprint[] {
   const oldest = fingerprints.reduce((a, b) => (isOlder(b, a) ? b : a))
   return fingerprints.filter((one) => one !== oldest)

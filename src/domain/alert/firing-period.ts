@@ -8,7 +8,10 @@ const SECOND = 1_000
  * default within 30 seconds (`terminationGracePeriodSeconds`).
  */
 const SHUTDOWN = 60 * SECOND
-/** Events this close together are one attempt: a first back-off and the default probe period are 10 seconds. */
+/**
+ * Events this close together belong to one attempt: the kubelet's first back-off and the default probe period are 10
+ * seconds.
+ */
 const ATTEMPT = 10 * SECOND
 
 /** The most recent period in which an object had a condition. Times are Unix times in milliseconds. */

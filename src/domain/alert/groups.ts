@@ -16,7 +16,10 @@ export type GroupedAlert = Pick<
   readonly occurrences: number
 }
 
-/** `count` alerts of one service with the same name, source and severity. `members` starts with the newest alert. */
+/**
+ * A group of `count` alerts of one service with the same name, source and severity. `members` starts with the newest
+ * alert.
+ */
 export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly key: string
   readonly name: string
@@ -114,7 +117,10 @@ function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert
   }
 }
 
-/** Returns text such as `More than 5 % of requests fail: 11 routes on 40 pods`, or the newest summary. */
+/**
+ * Returns text such as `More than 5 % of requests fail: 11 routes on 40 pods`, or just the newest summary if all labels
+ * are equal.
+ */
 function summaryOf(members: readonly GroupedAlert[]): string {
   const summary = members[0]?.summary.replace(/\s+/g, ' ').trim() ?? ''
   const varies = variesText(members.map(({ labels }) => labels))

@@ -18,11 +18,17 @@ export type DraftJudgement = {
   readonly signal: Signal | null
   /** Whether the draft can end or explain earlier conditions of its service. */
   readonly tellsOfEnds: boolean
-  /** The fingerprint of a condition that the draft confirms without changing it, as a job does its pipeline's. */
+  /**
+   * The fingerprint of a condition that the draft confirms without changing it. A job confirms the condition of its
+   * pipeline.
+   */
   readonly evidenceOf: string | null
 }
 
-/** `success` and `failure` are pipeline results. Pipelines that run or end in another way are of kind `pipeline`. */
+/**
+ * `success` and `failure` are pipeline results. A pipeline that is still running or ended in any other way has the kind
+ * `pipeline`.
+ */
 export type EventKind =
   | 'firing'
   | 'resolved'

@@ -51,7 +51,9 @@ function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
   return older.reduce((before, [, object]) => withEvidence(before, 'gone', [at, object]), evidence)
 }
 
-/** Returns the template hash in the name of a ReplicaSet or a pod: `7d9f5b6c8` for `cart-7d9f5b6c8-x2kqp`. */
+/**
+ * Returns the template hash in the name of a ReplicaSet or a Deployment's pod: `7d9f5b6c8` for `cart-7d9f5b6c8-x2kqp`.
+ */
 function templateOf(object: string): string | null {
   return /-([456789bcdf]{6,10})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?$/.exec(object)?.[1] ?? null
 }

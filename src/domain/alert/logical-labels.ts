@@ -12,7 +12,10 @@ const VOLATILE = new Set([
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Matches the name of a rule that uses a label: `label pod: deployment pod`, `alias label …`, `exporter label …`. */
+/**
+ * Matches the name of a rule that uses a label, such as `label pod: deployment pod`. The name can also start with
+ * `alias` or `exporter`.
+ */
 const CHOSEN = /^(alias |exporter )?label (.[^:=]*)/s
 const readRule = cacheByName((rule) => CHOSEN.exec(rule) ?? [])
 

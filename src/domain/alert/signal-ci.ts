@@ -37,7 +37,10 @@ function history(event: DraftJudgement['event']): DraftJudgement {
   return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
 }
 
-/** Identifies the alert by project and ref. Only deploys, default branches and tags can open an alert. */
+/**
+ * The alert is identified by project and ref. Only a pipeline that deploys, or that runs for the default branch or a
+ * tag, can open an alert.
+ */
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
   const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
   const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))
@@ -102,7 +105,10 @@ function pipelineSignal(
   }
 }
 
-/** Excludes the service, because a project moves to another service when its image is seen in a cluster. */
+/**
+ * The fingerprint does not include the service, because a project can move to another service when its image is seen in
+ * a cluster.
+ */
 function pipelineFingerprint(path: string, ref: string): string {
   return digest(path, ref)
 }

@@ -35,7 +35,10 @@ export function judge(draft: Draft, target: Target, attribution: Attribution): D
   }
 }
 
-/** Identifies the alert by service, condition, and container or kind, which stay the same when a pod restarts. */
+/**
+ * Identifies the alert by service, condition, and container or kind, so that the alert stays the same when a pod
+ * restarts.
+ */
 function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribution): DraftJudgement {
   const { object } = draft
   const finding = judgeReason({ reason: draft.reason, message: draft.message, type: draft.type, kind: object.kind })
@@ -104,7 +107,10 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
   return labels
 }
 
-/** Identifies the alert by the sender's fingerprint or, for Alertmanager, by labels that survive a restart. */
+/**
+ * Identifies the alert by the sender's fingerprint. For Alertmanager, the labels that survive a restart of the exporter
+ * also identify it.
+ */
 function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): DraftJudgement {
   const { severity, raw, rule } = severityOf(draft)
   const summary = oneLine(
@@ -162,7 +168,10 @@ function objectOf(labels: Labels): string {
   return labels.pod ? `Pod/${labels.pod}` : ''
 }
 
-/** Returns whether a signal opens an alert if its condition has none. A successful pipeline does not open one. */
+/**
+ * Returns whether a signal opens an alert if its condition has no alert yet. A successful pipeline does not open an
+ * alert.
+ */
 export function makesAlert(signal: Signal): boolean {
   return signal.source !== 'ci' || signal.status === 'firing'
 }

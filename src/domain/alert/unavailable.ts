@@ -25,7 +25,9 @@ const PROBES_LAST = 45_000
  */
 const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
 const TWO_MINUTES = 2 * MINUTE
-/** How long an autoscaler waits for a node (`--max-node-provision-time`). Draining a node can take as long. */
+/**
+ * How long the autoscaler waits for a new node (`--max-node-provision-time`). Draining a node can take just as long.
+ */
 const PLANNED = 15 * MINUTE
 
 /**
@@ -54,7 +56,9 @@ export type Unavailable = {
 
 type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeenAt' | 'receivedAt'>
 
-/** Returns when a firing condition makes a pod unavailable, and by which rule; null if the pod stays available. */
+/**
+ * Returns when a firing condition makes a pod unavailable, and by which rule. Returns null if the pod stays available.
+ */
 export function unavailable(alert: Watched, now: number, context: Circumstances): Unavailable | null {
   if (!meansUnavailable(alert.name)) return null
   return earliest(ongoingPeriods(alert, now, context).map((period) => verdictOf(period, alert, context)))

@@ -1,4 +1,7 @@
-/** Changes that can cause problems: pipelines, combined from their notifications, and new pod templates. */
+/**
+ * Changes that can cause problems: a pipeline, combined from all of its notifications, or a new pod template in a
+ * Deployment.
+ */
 import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
 import { rolloutOf } from '../event/reason.ts'
 import { earliest } from '../instant.ts'

@@ -121,7 +121,10 @@ export function bandOf(score: number): Band | null {
   return BANDS.find(([, least]) => score >= least)?.[0] ?? null
 }
 
-/** Returns whether a tag contains at least 7 digits of a commit's hash, for example `main-3f2a9c1`. */
+/**
+ * Returns whether a tag refers to a commit. Such a tag contains at least 7 digits of the hash, for example
+ * `main-3f2a9c1`.
+ */
 function isOf(tag: string, sha: string): boolean {
   const words = tag.toLowerCase().split(/[^0-9a-f]+/)
   return words.some((word) => word.length >= 7 && sha.toLowerCase().startsWith(word))

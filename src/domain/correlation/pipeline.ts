@@ -16,7 +16,10 @@ const HARMLESS_WORDS = new Set([
 
 const DEFAULT_BRANCHES = new Set(['main', 'master', 'trunk', 'production', 'prod', 'release', 'default'])
 
-/** GitLab's `failure_reason` for CI system failures, from `lib/gitlab/ci/status` and the CommitStatus enums. */
+/**
+ * GitLab's `failure_reason` values for failures of the CI system. Source: `lib/gitlab/ci/status` and the CommitStatus
+ * enums.
+ */
 const OWN_TROUBLE = new Set([
   'runner_system_failure',
   'stuck_or_timeout_failure',

@@ -127,7 +127,10 @@ function canMatch(cluster: string): (service: LiveService) => boolean {
   return (service) => (service.cluster === EXAMPLE_CLUSTER) === (cluster === EXAMPLE_CLUSTER)
 }
 
-/** Returns the cluster from the sender, or ''. Senders cannot use the name reserved for the example data. */
+/**
+ * Returns the cluster that the sender reported, or ''. Senders cannot use the cluster name reserved for the example
+ * data.
+ */
 function realCluster(cluster: string): string {
   return cluster === EXAMPLE_CLUSTER ? '' : cluster
 }

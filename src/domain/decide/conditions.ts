@@ -64,7 +64,10 @@ function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): 
   return incident !== undefined && incident.status !== 'resolved'
 }
 
-/** Returns each node's error and critical alerts (`node/<name>`) that fire or ended after `endedSince`. */
+/**
+ * Returns the problems of each node: alerts for `node/<name>` with severity error or critical that are firing or ended
+ * after `endedSince`.
+ */
 export function nodeTroublesOf(
   state: OrganizationState,
   cluster: string,

@@ -43,7 +43,9 @@ export type Received = {
   readonly sent: SenderFacts
   /** Row ids of services whose health may have changed. */
   readonly serviceIds: readonly number[]
-  /** `part`: more chunks follow. `repeated`: the Idempotency-Key was used, so the stored response is returned. */
+  /**
+   * `part`: more chunks follow. `repeated`: the Idempotency-Key was already used, so the stored response is returned.
+   */
   readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
 }
 
@@ -156,7 +158,10 @@ function joined(before: Receipt, own: Receipt): Receipt {
   }
 }
 
-/** Returns the response's key, with the cluster, because two clusters can send the same Idempotency-Key. */
+/**
+ * Returns the key under which the response is stored. The key includes the cluster because two clusters can send the
+ * same Idempotency-Key.
+ */
 function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
 }

@@ -14,7 +14,10 @@ import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
 import { applyStep, lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident } from './incidents.ts'
 import { noteSilences, withoutSilenced } from './silenced.ts'
 
-/** How long a pod's alerts may outlast its node's recovery, because Kubernetes reports no recovery of such a pod. */
+/**
+ * How long alerts of a pod may stay firing after its node recovered. Kubernetes sends no event when such a pod
+ * recovers.
+ */
 const LINGERS = 60 * 60_000
 
 /** How often a service is evaluated while a failed node explains its critical alerts. */

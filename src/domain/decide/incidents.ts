@@ -222,7 +222,9 @@ export function nameAfterFirst(
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }
 
-/** Adds an alert that does not change the health to the open incident of its service, if there is one. */
+/**
+ * Adds an alert to the open incident of its service, if there is one. Called for alerts that do not change the health.
+ */
 export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
   const incident =
     rank(active.alert.severity) >= rank('warning') ? oldestOpenIncident(ctx.state, active.serviceId) : null

@@ -95,7 +95,9 @@ function isReportedEnd(draft: Draft): boolean {
   return (draft.source === 'metrics' || draft.source === 'dashboard') && draft.status === 'resolved'
 }
 
-/** Learns a sender's event delay and clock offset, and whether it names a cluster and reports repeats. */
+/**
+ * Learns the sender's event delay and clock offset, whether the sender names a cluster, and whether it reports repeats.
+ */
 function withLearnedBehavior(
   before: LiveSender,
   drafts: readonly Draft[],
@@ -126,7 +128,10 @@ function recheckConditions(ctx: Context, { cluster }: LiveSender, now: number): 
   }
 }
 
-/** Returns whether a draft is a firing Watchdog. InfoInhibitor does not always fire, so it is no heartbeat. */
+/**
+ * Returns whether a draft is a heartbeat, that is, a firing Watchdog. InfoInhibitor is not a heartbeat because it does
+ * not always fire.
+ */
 function isHeartbeat(draft: Draft): boolean {
   return 'nature' in draft && draft.nature === 'heartbeat' && draft.name === 'Watchdog' && draft.status === 'firing'
 }

@@ -138,7 +138,10 @@ function evaluateAffected(ctx: Context, now: number): void {
   for (const serviceId of first) evaluateOrPostpone(ctx, serviceId, now, most)
 }
 
-/** Schedules all services with live alerts for evaluation, sorted, so that a restart keeps the order. */
+/**
+ * Schedules the evaluation of every service with live alerts. The result is sorted, so that a restart does not change
+ * the order.
+ */
 function makeServicesDue(ctx: Context, now: number): number[] {
   const serviceIds = [...ctx.state.alertsOfService.keys()]
     .filter((id) => ctx.state.services.get(id) !== undefined)

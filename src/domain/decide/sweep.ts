@@ -61,7 +61,10 @@ function otherTimes(state: OrganizationState): (number | null)[] {
 type DueIndex = OrganizationState['dueAlerts']
 type DueAt = (rowId: number) => number | null
 
-/** Returns due row ids by ten-second slot, unsorted within a slot, because a whole alert storm may be due at once. */
+/**
+ * Returns due row ids, earliest ten-second slot first. Does not sort within a slot, because a whole alert storm may be
+ * due at once.
+ */
 function dueOf(index: DueIndex, now: number, limit: number, dueAt: DueAt): number[] {
   const last = dueStep(now) ?? Number.POSITIVE_INFINITY
   const steps = [...index.keys()].filter((step) => step <= last).sort((a, b) => a - b)
@@ -123,7 +126,10 @@ export function firstDueAt(
   return settle(alert, context, alert.receivedAt).dueAt
 }
 
-/** Recomputes the due times of Kubernetes conditions, which depend on other alerts. Call after loading all alerts. */
+/**
+ * Recomputes the due times of Kubernetes conditions. All alerts must be loaded first, because the due times depend on
+ * other alerts.
+ */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
     if (before.alert.source !== 'cluster') continue

@@ -34,7 +34,10 @@ export type Certificate = { readonly from: number; readonly until: number; reado
 export type CertificateFault = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
 
 const DAY = 86_400_000
-/** Reports a certificate that expires sooner. Automatic renewal is earlier; manual renewal can take two weeks. */
+/**
+ * A certificate that expires sooner than this is reported. Automatic renewal happens earlier, and manual renewal can
+ * take up to two weeks.
+ */
 const SOON = 14 * DAY
 
 const RENEW = 'renew the certificate and its key, then send SIGHUP to the server'

@@ -17,7 +17,10 @@ const SECOND = 1_000
 const DAY = 86_400_000
 /** Small clock corrections are harmless. */
 const SMALL_STEP = 5 * SECOND
-/** After this long without any event, an operator should check a sender that sends no heartbeats. */
+/**
+ * A sender without heartbeats may simply have nothing to send. If nothing arrives for this long, an operator should
+ * check the sender.
+ */
 const LONG_SILENCE = 7 * DAY
 
 export const RESTORE = 'stop the server, keep this file, and restore a backup'

@@ -75,7 +75,9 @@ export type ChannelFact = {
   readonly failing: string | null
 }
 
-/** A database file's content. `version` is the schema version of the file, and `known` is that of the program. */
+/**
+ * The contents of a database file. `version` is the schema version of the file, and `known` is that of the program.
+ */
 export type DatabaseContent =
   | { readonly state: 'foreign' }
   | { readonly state: 'unreadable'; readonly why: 'foreign' | 'damaged' | 'held' | 'denied' }

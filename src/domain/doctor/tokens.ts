@@ -7,7 +7,10 @@ const WEEK = 7 * 86_400_000
 const MAKE_ONE =
   'create a token for a sender with "incmon token create --name alertmanager", or for a user with "--scopes read,write"'
 
-/** Reports only tokens in use: used in the last 7 days, or valid and never used. */
+/**
+ * A token counts as in use if it was used in the last 7 days, or if it is valid but has never been used. Other tokens
+ * are not reported.
+ */
 export function diagnoseTokens(tokens: readonly TokenFact[], now: number): Finding[] {
   if (!tokens.some(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now))) {
     const what = tokens.length === 0 ? 'there are no tokens' : 'every token is revoked or expired'

@@ -2,7 +2,10 @@
 import type { Draft, Source } from './event.ts'
 
 const MINUTE = 60_000
-/** Nothing is sent before it happens, so a future time proves that the clock is ahead. Clocks differ by seconds. */
+/**
+ * Nothing is sent before it happens, so a time in the future proves that the sender's clock is ahead. Correct clocks
+ * differ by seconds.
+ */
 const AHEAD = 2 * MINUTE
 /** An item can be late for many reasons. Only a constant delay of this size indicates a wrong clock. */
 const BEHIND = 30 * MINUTE
@@ -15,7 +18,9 @@ const READINGS_TO_DROP = 3
 /** Local times differ from UTC by at most 14 hours. A larger offset is an error in the item, not a wrong time zone. */
 const MAX_OFFSET = 14 * 60 * MINUTE + AHEAD
 
-/** A sender's clock. Offsets are in ms, positive if it is ahead. The last `count` readings agree on `candidate`. */
+/**
+ * A sender's clock. Offsets are in ms, positive if the clock is ahead. The last `count` readings agree on `candidate`.
+ */
 export type Clock = {
   /** The offset to subtract from the sender's times. */
   readonly offset: number
@@ -51,7 +56,10 @@ export function withReading(before: Clock | null, difference: number, receivedAt
 /** An Alertmanager or Grafana delivery with only older times is a repeat and is no evidence about the clock. */
 const FRESH = 5 * MINUTE
 
-/** Returns the drafts' newest time minus the time of receipt, in ms; null if they are no evidence of the clock. */
+/**
+ * Returns the newest time in these drafts minus the time of receipt, in ms, or null if the drafts are no evidence about
+ * the clock.
+ */
 export function readingOf(drafts: readonly Draft[], receivedAt: number): number | null {
   let newest: number | null = null
   for (const draft of drafts) {

@@ -34,7 +34,9 @@ export type ClusterDraft = Common &
     /** The reason as sent; '' if there is only a message. */
     readonly reason: string
     readonly message: string
-    /** The reported number of occurrences, at least 1. Exporters may drop updates, so it can be too low. */
+    /**
+     * The number of occurrences reported, at least 1. The real number can be higher because exporters may drop updates.
+     */
     readonly count: number
     /** The Kubernetes event type, if the sender includes it. */
     readonly type: 'Normal' | 'Warning' | null

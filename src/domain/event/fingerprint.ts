@@ -69,7 +69,10 @@ export function addPart(hash: Hash, text: string): void {
   addByte(hash, SEPARATOR)
 }
 
-/** Computes (hash xor byte) × (2^40 + 0x1b3) modulo 2^64 in 16-bit pieces, as 32-bit integers. */
+/**
+ * Computes (hash xor byte) × (2^40 + 0x1b3) modulo 2^64 in 16-bit pieces, so that all intermediate values fit into
+ * 32-bit integers.
+ */
 function addByte(hash: Hash, byte: number): void {
   const low = hash.low ^ byte
   const lower = (low & 0xffff) * 0x1b3

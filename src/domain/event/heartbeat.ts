@@ -10,7 +10,9 @@ export type Heartbeat = {
   readonly heartbeatDueAt: number | null
 }
 
-/** Returns the heartbeat after another arrival. A gap caused by an outage does not count as a normal interval. */
+/**
+ * Returns the heartbeat after another arrival. A gap that was caused by an outage does not count as a normal interval.
+ */
 export function withHeartbeat(
   before: Heartbeat,
   at: number,

@@ -23,7 +23,10 @@ const MOMENTS: ReadonlySet<string> = new Set([
   ...REMOVALS,
 ])
 
-/** After this many probe failures, one every 10 seconds by default (`periodSeconds`), repeats may become rare. */
+/**
+ * After this many probe failures, repeats may become rare. The kubelet reports every failed probe, by default every 10
+ * seconds (`periodSeconds`).
+ */
 const MANY_PROBES = 20
 
 export type Seen = {

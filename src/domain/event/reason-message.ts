@@ -4,7 +4,10 @@ import type { Severity } from '../severity.ts'
 import { FAILED, type Failure, MESSAGES, REASONS } from './reason-table.ts'
 
 export type ReasonJudgement = {
-  /** The condition and name of the alert: the reason, or a common name of several, such as 'CrashLoopBackOff'. */
+  /**
+   * The condition, which is also the name of the alert: the reason, or a common name for several reasons, such as
+   * 'CrashLoopBackOff'.
+   */
   readonly group: string
   /** The severity of this event alone, ignoring repeats. */
   readonly severity: Severity
@@ -41,7 +44,10 @@ export function reasonOf(reason: string, message: string): string {
   return [...MESSAGES, ...FAILED].find(([pattern]) => pattern.test(message))?.[1] ?? ''
 }
 
-/** Tells conditions with the same reason apart by the kubelet's message. Returns null if the reason is enough. */
+/**
+ * Uses the kubelet's message to distinguish conditions that share a reason. Returns null if the reason is specific
+ * enough.
+ */
 export function subtypeOf(reason: string, message: string, kind: string): ReasonJudgement | null {
   switch (reason) {
     case 'BackOff':

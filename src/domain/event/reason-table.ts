@@ -123,7 +123,10 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
 ])
 
-/** Conditions whose end an event always reports unless the object is deleted. Others can end without an event. */
+/**
+ * Conditions whose end is always reported by an event, unless the object is deleted. All other conditions can end
+ * without an event.
+ */
 export const REPORTED: ReadonlySet<string> = words(
   `NodeNotReady NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeNotSchedulable
   FailedScheduling ProvisioningFailed SyncLoadBalancerFailed FailedCreate ${IMAGE} ${PREPARED}

@@ -1,4 +1,7 @@
-/** Classifies Kubernetes events: condition, severity, events that end it, alerts for the same failure. Start here. */
+/**
+ * Classifies Kubernetes events: the condition, its severity, which events end it, and which alerts report the same
+ * failure. Start here.
+ */
 
 import { cacheByName } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
@@ -60,7 +63,10 @@ export function judgeReason(event: {
   }
 }
 
-/** Returns whether Kubernetes uses type Normal: node conditions, kills, image back-off, unbound claims. */
+/**
+ * Returns whether Kubernetes reports this problem with type Normal: node conditions, kills, image back-off, unbound
+ * claims.
+ */
 function isCalledNormal(reason: string, group: string, kind: string): boolean {
   if (reason === 'BackOff') return group === 'ImagePullBackOff'
   return kind === 'Node' ? NORMAL_OF_NODES.has(reason) : NORMAL.has(reason)
@@ -89,7 +95,10 @@ function lift(judged: ReasonJudgement, type: 'Normal' | 'Warning' | null): Reaso
   return { ...judged, severity: 'warning', failure: 'other', rule: 'type Warning' }
 }
 
-/** Returns whether an error is critical: at least 5 counted, 2 pods, or 3 events within 10 minutes. */
+/**
+ * Returns whether an error is critical: it was counted at least 5 times, affects at least 2 pods, or has at least 3
+ * events within 10 minutes.
+ */
 export function isRepeated(seen: { count: number; pods: number; inTenMinutes: number }): boolean {
   return seen.count >= 5 || seen.pods >= 2 || seen.inTenMinutes >= 3
 }

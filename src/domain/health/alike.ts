@@ -1,4 +1,7 @@
-/** Limits the time to compute health: of firing alerts with the same effect on every rule, only one is used. */
+/**
+ * Limits the time needed to compute health. If several firing alerts have the same effect on every rule, only one is
+ * used.
+ */
 
 import { type Failure, isSameFailure } from '../event/reason.ts'
 import { rank } from '../severity.ts'

@@ -108,7 +108,10 @@ export function healthOf(
   }
 }
 
-/** Returns whether an alert's penalty may have changed: a repeat counts only if it crosses a time threshold. */
+/**
+ * Returns whether an alert's penalty may have changed. A repeat changes the penalty only if the repeat crosses a time
+ * threshold.
+ */
 export function hasWeightChanged(before: Weight, after: Weight): boolean {
   return WEIGHT.some((name) => before[name] !== after[name]) || lasts(before) !== lasts(after)
 }
@@ -140,7 +143,10 @@ function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstan
   return { alert, severity, rule, penalty: PENALTY[severity], by }
 }
 
-/** Returns the remaining penalty of an ended alert, which rounding reduces to 0 before the half hour is over. */
+/**
+ * Returns the remaining penalty of an ended alert. Because of rounding, the penalty reaches 0 before the half hour is
+ * over.
+ */
 function decayed({ severity, endsAt }: HealthCondition, now: number): number {
   const left = DECAY - (now - (endsAt ?? now))
   return Math.round((PENALTY[severity] * Math.min(DECAY, Math.max(0, left))) / DECAY)

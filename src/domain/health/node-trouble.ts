@@ -12,7 +12,9 @@ export type NodeTrouble = { readonly node: string; readonly startsAt: number; re
 /** A failed node explains those problems of its pods that start within this time of the node's own problem. */
 const NEAR_NODE = 10 * 60_000
 
-/** Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that repeat them. */
+/**
+ * Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that merely repeat such alerts.
+ */
 export function explainedByNodes(
   conditions: readonly ConditionOnNode[],
   troubles: readonly NodeTrouble[],
@@ -33,7 +35,10 @@ export function explainedByNodes(
   return new Set([...explained, ...repeating].map(({ uuid }) => uuid))
 }
 
-/** Returns whether a pod was reported because its node is lost. The node's own event opens the incident. */
+/**
+ * Returns whether the node controller reported a pod because the pod's node is lost. The node's own event opens the
+ * incident.
+ */
 function isMarked({ name, node }: ConditionOnNode): boolean {
   return name === 'NodeNotReady (pod)' && node !== null
 }

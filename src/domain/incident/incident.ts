@@ -47,7 +47,10 @@ export type SituationAlert = HealthCondition & {
 
 export type CurrentIncident = {
   readonly status: IncidentStatus
-  /** Whether the incident may change automatically: only if it was opened automatically for this service. */
+  /**
+   * Whether the incident may be changed automatically. True only if the incident was opened automatically for this
+   * service.
+   */
   readonly moves: boolean
   readonly acknowledged: boolean
   readonly touchedAt: number | null
@@ -131,7 +134,9 @@ function joiningOf({ candidates }: Situation): SituationAlert[] {
   )
 }
 
-/** Moves an incident to monitoring after 30 healthy minutes, and resolves it after a day without user action. */
+/**
+ * After 30 healthy minutes, an incident moves to monitoring. After a day without user action, the incident is resolved.
+ */
 function follow(
   { now, healthySince, resolves }: Situation,
   current: CurrentIncident,
@@ -162,11 +167,17 @@ function follow(
   }
 }
 
-/** How long after the resolution to remind of alerts that are still firing. Further reminders are daily. */
+/**
+ * The time between the resolution of an incident and the first reminder that its alerts are still firing. Further
+ * reminders are sent daily.
+ */
 const REMIND_AFTER = 30 * MINUTE
 const REMIND_EVERY = 24 * HOUR
 
-/** Returns when to remind next that alerts of a resolved incident are firing. `sent`: the reminders so far. */
+/**
+ * Returns when to send the next reminder that alerts of a resolved incident are still firing. `sent`: the number of
+ * reminders so far.
+ */
 export function stillFiringDueAt(resolvedAt: number, sent: number): number {
   return resolvedAt + (sent === 0 ? REMIND_AFTER : sent * REMIND_EVERY)
 }

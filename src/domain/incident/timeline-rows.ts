@@ -24,7 +24,10 @@ export type TimelineRow = {
 export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   /** Moments with the same kind, actor and group are repeats. */
   readonly group: string
-  /** Whether the moment repeats one of the same kind and ref, so that it is counted but its text is dropped. */
+  /**
+   * Whether this moment merely repeats another one with the same kind and ref. A repeat is counted, but its text is
+   * dropped.
+   */
   readonly echo: boolean
   /** The object, such as `Pod/cart-1`; '' if unknown. */
   readonly object: string

@@ -75,7 +75,9 @@ export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<
   return groupAlerts(grouped, groupForIncident(grouped))
 }
 
-/** Returns a row per group of similar alerts, with its first start and its numbers of alerts and events. */
+/**
+ * Returns one row per group of similar alerts, with the start of the first alert and the numbers of alerts and events.
+ */
 function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
   return groups.map(({ name, source, summary, members, seen, firstStartsAt }) => {
@@ -111,7 +113,10 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   return { ...common, text: words, ref: ref ?? incident, source: isReported ? of.source : null }
 }
 
-/** Returns the first status that a user set, which acknowledged the incident; undefined if it is `resolved`. */
+/**
+ * Returns the first status that a user set, unless that status is `resolved`. Setting this status acknowledged the
+ * incident.
+ */
 function acknowledgementIn(entries: readonly EntryFact[]): EntryFact | undefined {
   const moves = entries.filter(({ kind, actor }) => kind === 'status' && actor !== null)
   const [first] = ordered(moves, ({ at }) => [at])

@@ -14,7 +14,10 @@ export const NOTIFICATION_KINDS = [
 ] as const
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number]
 
-/** Also the kinds that rules cannot name. `still-firing`: a resolved incident has alerts that are still firing. */
+/**
+ * The outbox also has kinds that cannot be used in rules. `still-firing`: a user resolved the incident, but some of its
+ * alerts are still firing.
+ */
 export type MessageKind = NotificationKind | 'reminder' | 'escalation' | 'still-firing' | 'test'
 
 /** The incident fields whose changes cause notifications. */

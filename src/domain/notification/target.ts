@@ -3,7 +3,9 @@ import type { ChannelKind } from './format.ts'
 
 const HIDDEN = '***'
 const MAX_URL = 2_000
-/** First path segments that are not secret. Any other may be secret, such as the ID of a Slack workspace. */
+/**
+ * First path segments that are not secret. Any other first segment may be secret, such as the ID of a Slack workspace.
+ */
 const PUBLIC_PATHS = ['services', 'workflows', 'triggers', 'hooks', 'api']
 
 /** Returns what is wrong with a channel's URL or mail address and how to fix it, or null if it is valid. */
@@ -35,7 +37,10 @@ export function maskTarget(kind: ChannelKind, text: string): string {
   return `${url.protocol}//${user}${url.host}${shownPath}${query}`
 }
 
-/** Removes the secret parts of a channel's URL, but not its host, from an error message before it is stored. */
+/**
+ * Removes all secret parts of a channel's URL from an error message, so that the message can be stored. The host is not
+ * secret.
+ */
 export function withoutSecrets(message: string, secrets: readonly string[]): string {
   const hosts = secrets.map((secret) => parsed(secret)?.hostname)
   const words = secrets

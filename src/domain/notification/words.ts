@@ -114,7 +114,10 @@ function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = '
   ]
 }
 
-/** Returns the text for several notifications; for a single incident, that of the newest notification. */
+/**
+ * Returns the text for several notifications. If all notifications are about one incident, the newest notification
+ * determines the text.
+ */
 export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const last = items.at(-1)
   if (!last) throw new TypeError('a message without notifications')

@@ -87,7 +87,10 @@ function scoreText({ score, reasons }: SuspectFact): string {
   return `Its suspect score is ${formatScore(score)} (${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })})`
 }
 
-/** Returns the seconds from a change's start to the first symptom or, without alerts, to the incident's start. */
+/**
+ * Returns the seconds from the start of a change to the first symptom, or to the start of the incident if there are no
+ * alerts.
+ */
 function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): number {
   return secondsBetween(startsAt, firstSymptom(alerts)?.startsAt ?? incident.startedAt)
 }

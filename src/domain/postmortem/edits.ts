@@ -1,4 +1,7 @@
-/** The parts of a postmortem that users write, stored separately so that a new revision does not overwrite them. */
+/**
+ * The parts of a postmortem that users write. These parts are stored separately, so that a new revision does not
+ * overwrite them.
+ */
 import { IncmonError } from '../error.ts'
 import { parseBound } from '../instant.ts'
 import { knownAction } from './actions.ts'
@@ -70,7 +73,10 @@ function requireValid(action: ActionEdit, index: number): void {
   }
 }
 
-/** Adds the users' parts to the document. Generated sentences stay unchanged. `state`: the revision's state. */
+/**
+ * Adds the parts that users wrote to the document. Generated sentences stay unchanged. `state`: the state of the
+ * revision.
+ */
 export function merge(document: Postmortem, edits: Edits, state: PostmortemState = document.header.state): Postmortem {
   return {
     ...document,

@@ -1,6 +1,8 @@
 /** Escapes untrusted text for Markdown, and builds links and tables. */
 
-/** Characters with a meaning in GitHub Markdown: code, emphasis, HTML, table cells, strikethrough, formulas. */
+/**
+ * Characters with a meaning anywhere in GitHub Markdown: code, emphasis, HTML, table cells, strikethrough, formulas.
+ */
 const ACTIVE = /[\\`*<|~$]/g
 /** An underscore inside a word is plain text. Any other underscore can start or end emphasis. */
 const EMPHASIS = /(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu

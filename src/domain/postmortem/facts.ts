@@ -13,7 +13,10 @@ export type PostmortemFacts = {
   readonly alerts: readonly AlertFact[]
   /** The stored timeline entries. */
   readonly entries: readonly EntryFact[]
-  /** The services' events from `searched.from` until the resolution or, without one, the generation. */
+  /**
+   * The services' events from `searched.from` until the resolution, or until the time of generation if there is no
+   * resolution.
+   */
   readonly events: readonly EventFact[]
   /** The services' changes within `searched`. */
   readonly changes: readonly ChangeFact[]

@@ -55,7 +55,10 @@ export function resolvedLater(facts: GroupedFacts): number {
   return end === null || resolvedAt === null ? 0 : Math.max(0, secondsBetween(end, resolvedAt))
 }
 
-/** Returns whether the change is a rollout or deploy while the incident was open, whether or not it helped. */
+/**
+ * Returns whether the change is a rollout or deploy that happened while the incident was open, whether or not it
+ * helped.
+ */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
   return within && (kind === 'rollout' || outcome === 'deployed')
@@ -111,7 +114,10 @@ function otherSentence(change: ChangeFact): Sentence {
   return { text, refs: [`event/${change.eventId}`] }
 }
 
-/** Returns a sentence for each way in which alerts ended, earliest end first, and one for alerts still firing. */
+/**
+ * Returns one sentence for each way in which alerts ended, earliest end first, and one for alerts that were still
+ * firing.
+ */
 function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
   const ended = ordered(
     alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ ...alert, endsAt: alert.endsAt }])),

@@ -1,4 +1,7 @@
-/** The reliability report: how often services had incidents, and how quickly these were detected and resolved. */
+/**
+ * The reliability report: how often services had incidents, and how quickly these were detected, acknowledged and
+ * resolved.
+ */
 import type { IncidentFact, ServiceFact } from '../postmortem/facts.ts'
 import { DEFINITIONS, durationsOf, type Timing } from '../postmortem/metrics.ts'
 import { ordered } from '../postmortem/words.ts'
@@ -8,7 +11,10 @@ import { SEVERITIES, type Severity } from '../severity.ts'
 export type ReportedIncident = Timing &
   Pick<IncidentFact, 'uuid' | 'severity' | 'service'> & { readonly conditions: readonly string[] }
 
-/** Durations in seconds; null if `of`, the number of incidents for which the figure is known, is 0. */
+/**
+ * Durations in seconds. `of`: the number of incidents for which the figure is known. `mean` and `median` are null if
+ * `of` is 0.
+ */
 export type Spread = { readonly mean: number | null; readonly median: number | null; readonly of: number }
 
 export type Figures = {
@@ -96,7 +102,10 @@ function recurs({ createdAt, service, conditions }: ReportedIncident, seen: Open
   )
 }
 
-/** Returns the mean and the median in whole seconds. The median of an even number is the mean of the middle two. */
+/**
+ * Returns the mean and the median in whole seconds. The median of an even number of values is the mean of the middle
+ * two.
+ */
 function spreadOf(values: readonly (number | null)[]): Spread {
   const known = values.filter((value) => value !== null).sort((a, b) => a - b)
   const [low, high] = [known[Math.floor((known.length - 1) / 2)], known[Math.floor(known.length / 2)]]

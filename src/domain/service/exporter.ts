@@ -55,7 +55,10 @@ const TOLD_BY = [...PROGRAM, 'container'] as const
 /** Labels that the scrape adds to every metric. */
 const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
 
-/** Labels of kube-state-metrics for objects other than workloads. An alert with one is not about the exporter. */
+/**
+ * Labels that kube-state-metrics uses for objects other than workloads. An alert with one of these labels is not about
+ * the exporter itself.
+ */
 const STATE_OBJECTS = [
   'resourcequota',
   'persistentvolume',

@@ -43,7 +43,10 @@ const RULES: readonly Rule[] = [
   { rule: 'name', find: byName },
 ]
 
-/** Returns the service of an object; null if it has no name. `known`: the existing services among `objectNames`. */
+/**
+ * Returns the service of an object, or null if the object has no name. `known`: the existing services among
+ * `objectNames`.
+ */
 export function attributeObject(object: KubernetesObject, known: readonly Name[]): Attribution | null {
   const named = { ...object, name: object.name.trim(), namespace: object.namespace.trim() }
   if (named.name === '') return null

@@ -70,7 +70,10 @@ export function relationOf(
   return found?.rule === 'environment' || found?.rule === 'namespace' || found?.rule === 'slug' ? found.rule : null
 }
 
-/** Returns the names to look for: the project's slug with and without each suffix, and its environments. */
+/**
+ * Returns the names that `attributeCi` looks for: the project's slug with and without each suffix, and its
+ * environments.
+ */
 export function projectNames(draft: CiDraft): Name[] {
   const subject = subjectOf(draft.project?.path, jobsOf(draft), [], [])
   if (!subject) return []

@@ -22,7 +22,10 @@ const CUT_BASE = 58
 const RANDOM = '(?!(?:https|mssql|pgsql)$)[bcdfghjklmnpqrstvwxz2456789]{5}'
 /** A pod template hash is a decimal number encoded in this alphabet, so only ten characters occur. */
 const HASH = '[456789bcdf]{6,10}'
-/** Minutes since 1970, or seconds before Kubernetes 1.21. Until 2046 they start with 1, 2 or 3, unlike a hash. */
+/**
+ * The minutes since 1970, or the seconds in Kubernetes before 1.21. Until 2046, these numbers start with 1, 2 or 3,
+ * unlike a hash.
+ */
 const CRON_TIME = String.raw`\d{8,10}`
 const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`
 
@@ -34,7 +37,10 @@ const ORDINAL_LAST = new RegExp(`^(.+)-${ORDINAL}$`)
 const CLAIM_SUFFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk', 'db', 'pv'] as const
 const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk'] as const
 
-/** Valid suffixes after a known workload's name, so that the pods of `web-cache` are not assigned to `web`. */
+/**
+ * Valid suffixes after the name of a known workload. Without this check, the pods of `web-cache` would be assigned to
+ * `web`.
+ */
 const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   pod: new RegExp(
     String.raw`^(?:-${HASH}-${RANDOM}|-${CRON_TIME}(?:-\d{1,5})?-${RANDOM}|-\d{1,7}-${RANDOM}|-${ORDINAL}|-${RANDOM})?$`,
@@ -101,7 +107,10 @@ export function readPodName(name: string, node: string | null, namespace: string
   return { name, rule: 'pod', creates: 'alert' }
 }
 
-/** Returns the Deployment of a ReplicaSet: the name without its hash, or the whole name if there is no hash. */
+/**
+ * Returns the Deployment of a ReplicaSet, that is, the name without its hash. A ReplicaSet without a hash keeps its
+ * name.
+ */
 export function readReplicaSetName(name: string): Reading {
   const base = name.length > MAX_NAME ? undefined : REPLICASET.exec(name)?.[1]
   return { name: base ?? name, rule: 'replicaset', creates: 'event' }

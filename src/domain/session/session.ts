@@ -32,7 +32,10 @@ const SYSTEMS = [
   ['Linux', 'Linux'],
 ] as const
 
-/** Returns browser and operating system from a User-Agent header: `Firefox on Linux`, or `unknown browser`. */
+/**
+ * Returns the browser and operating system from a User-Agent header: `Firefox on Linux`, or `unknown browser` if
+ * neither is recognized.
+ */
 export function agentName(header: string): string {
   const browser = BROWSERS.find(([sign]) => header.includes(sign))?.[1] ?? 'unknown browser'
   const system = SYSTEMS.find(([sign]) => header.includes(sign))?.[1]

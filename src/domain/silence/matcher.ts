@@ -1,4 +1,6 @@
-/** Parses and compiles matchers in Alertmanager's syntax: `service="checkout"`, `severity=~"warning|info"`. */
+/**
+ * Parses and compiles matchers in Alertmanager's syntax, such as `service="checkout"` or `severity=~"warning|info"`.
+ */
 import { RE2JS } from 're2js'
 
 export const OPERATORS = ['=', '!=', '=~', '!~'] as const
@@ -38,7 +40,9 @@ export function matcherFault({ name, op, value }: Matcher): string | null {
   }
 }
 
-/** Returns what is wrong with a list of matchers, or null. A list that matches every alert is invalid. */
+/**
+ * Returns what is wrong with a list of matchers, or null if it is valid. A list that matches every alert is invalid.
+ */
 export function matchersFault(matchers: readonly Matcher[]): string | null {
   if (matchers.length === 0) return 'at least one matcher is required, such as service="checkout"'
   if (matchers.length > MAX_MATCHERS) return `too many matchers; at most ${MAX_MATCHERS} are allowed`

@@ -2,7 +2,9 @@
 import { isClockTime, isTimeZone, spansAround, type Weekday } from '../time-zone.ts'
 import { type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
 
-/** A weekly period. `from` and `to`: such as 22:00. If `to` is not after `from`, it ends on the next day. */
+/**
+ * A weekly period. `from` and `to` are times such as 22:00. If `to` is not after `from`, the period ends the next day.
+ */
 export type Schedule = {
   readonly weekday: Weekday
   readonly from: string
@@ -10,7 +12,9 @@ export type Schedule = {
   readonly timeZone: string
 }
 
-/** A silence applies from `startsAt` to `endsAt`; with a schedule, only during the weekly periods in between. */
+/**
+ * A silence applies from `startsAt` to `endsAt`. With a schedule, it applies only during the weekly periods in between.
+ */
 export type Period = { readonly startsAt: number; readonly endsAt: number; readonly schedule: Schedule | null }
 
 export const SILENCE_STATUSES = ['pending', 'active', 'expired'] as const

@@ -15,7 +15,9 @@ export function putAlert(state: OrganizationState, one: LiveAlert): void {
   if (step !== null) state.dueAlerts.add(step, rowId)
 }
 
-/** Indexes an alert by its fingerprints. If alerts share one, lookups return the most recently received alert. */
+/**
+ * Indexes an alert by its fingerprints. If alerts share a fingerprint, lookups return the most recently received alert.
+ */
 function nameAlert(state: OrganizationState, { rowId, cluster, alert, fingerprints }: LiveAlert): void {
   const scope = fingerprintScope(alert.source, cluster)
   for (const { fingerprint } of fingerprints) state.alertByFingerprint.add(scope, fingerprint, rowId)

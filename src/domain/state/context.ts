@@ -7,7 +7,10 @@ import type { Effect } from './effect.ts'
 import type { LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.ts'
 import type { OrganizationState } from './state.ts'
 
-/** Facts that a decision can request from the history. `asked`: the type of the query. `found`: of the result. */
+/**
+ * Facts that a decision can request from the history, by kind. `asked` is the type of the query, and `found` is the
+ * type of the result.
+ */
 export type Facts = {
   /** The response stored for an Idempotency-Key after `since`, or null. */
   readonly answer: {
@@ -44,7 +47,10 @@ export type Facts = {
 }
 export type FactKind = keyof Facts
 
-/** Thrown when a decision needs facts that are not loaded. The engine loads them and makes the decision again. */
+/**
+ * Thrown when a decision needs facts that are not loaded. The engine loads the missing facts and makes the decision
+ * again.
+ */
 export class MissingFact extends Error {
   readonly kind: FactKind
   readonly asked: readonly object[]
@@ -100,11 +106,16 @@ export type Context = Environment & {
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
   /** Returns a fact. @throws MissingFact if the fact is not loaded */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
-  /** Requires many facts, so that the decision is repeated once, not once per fact. @throws MissingFact */
+  /**
+   * Checks that many facts are loaded, so that the decision is repeated once instead of once per fact. @throws
+   * MissingFact
+   */
   readonly requireFacts: <Kind extends FactKind>(kind: Kind, asked: readonly Facts[Kind]['asked'][]) => void
 }
 
-/** Generating a postmortem reads its incident's whole history, which takes as long as saving this many effects. */
+/**
+ * Generating a postmortem reads the entire history of its incident, which takes as long as saving this many effects.
+ */
 const POSTMORTEM_WORK = 1_000
 
 /** Creates a context that applies effects immediately and collects them in `effects`. */

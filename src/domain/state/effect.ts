@@ -24,7 +24,10 @@ export type Effect =
   | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
   /** Sets a value that exists only in the live state or has just been loaded from the database. */
   | { readonly kind: 'service-loaded'; readonly before: LiveService; readonly after: LiveService }
-  /** Moves all records and removes `from`. `labels`: those of the moved alerts, if any silence exists. */
+  /**
+   * Moves all records from `from` to `into` and removes `from`. `labels`: the labels of the moved alerts, if any
+   * silence exists.
+   */
   | {
       readonly kind: 'service-merged'
       readonly from: LiveService
@@ -58,7 +61,9 @@ export type Effect =
   /** `before`: the previous state; null if the record is new. */
   | { readonly kind: 'sender-changed'; readonly before: LiveSender | null; readonly after: LiveSender }
   | { readonly kind: 'group-changed'; readonly before: LiveGroup | null; readonly after: LiveGroup }
-  /** Forgets a group without deliveries. If it returns, its delivery interval is learned again. */
+  /**
+   * Forgets a group that had no delivery for a long time. If the group returns, its delivery interval is learned again.
+   */
   | { readonly kind: 'group-dropped'; readonly group: LiveGroup }
   /** `images`: all images of the service, newest first. */
   | {
@@ -135,7 +140,10 @@ export type StoredEvent = {
   readonly count: number
   /** The key `cluster/namespace/name` of a service that does not exist yet. */
   readonly awaited: string | null
-  /** When the first occurrence counted in this event was, in Unix ms; `at` is that of the last. */
+  /**
+   * The time of the first occurrence counted in this event; `at` is the time of the last occurrence. Unix times in
+   * milliseconds.
+   */
   readonly firstSeenAt: number
   readonly at: number
   readonly receivedAt: number

@@ -1,4 +1,7 @@
-/** The live records, with only the fields that the rules need. All other fields are only in the database. */
+/**
+ * The records of the live state. Live records contain only the fields that the rules need. All other fields are stored
+ * only in the database.
+ */
 
 import type { Alert } from '../alert/alert.ts'
 import type { DeliveryInterval, Group } from '../alert/delivery-interval.ts'
@@ -113,7 +116,10 @@ export type LiveSender = {
   readonly lag: Lag | null
   /** The offset of the sender's clock from the server's; null if unknown. */
   readonly clock: Clock | null
-  /** Whether its token or every item of its last delivery names the cluster; null before the first item. */
+  /**
+   * Whether the sender names its cluster, by its token or in every item of its last delivery; null before the first
+   * item.
+   */
   readonly namesCluster: boolean | null
   /** The delivery interval across all of the sender's groups. */
   readonly deliveryInterval: DeliveryInterval
@@ -132,7 +138,10 @@ export type LivePipeline = PipelineChange & { readonly serviceId: number }
 /** An image that a service pulled. `tag` is null if the image is untagged. */
 export type LiveImage = { readonly path: string; readonly tag: string | null }
 
-/** A silence that is active, pending, or ended within the last hour. `schedule`: null if it is uninterrupted. */
+/**
+ * A silence that is active or pending, or that ended within the last hour. `schedule`: null if the silence applies
+ * without interruptions.
+ */
 export type LiveSilence = Period & {
   readonly rowId: number
   readonly id: string

@@ -78,7 +78,10 @@ export type OrganizationState = {
   readonly dueServices: Index<number, number>
   /** The current batch's unsaved events that can end a condition, by service or awaited name. */
   readonly unsavedEndings: Table<number | string, readonly ReceivedEvent[]>
-  /** The silences last compared with each service's alerts; no entry before the first comparison. */
+  /**
+   * The silences with which each service's alerts were last compared. A service has no entry if its alerts have not
+   * been compared since startup.
+   */
   readonly compared: Table<number, Compared>
   /** Labels of alerts that the current batch opened or moved in a merge. */
   readonly unsavedLabels: Table<number, Labels>

@@ -9,7 +9,9 @@ import { caveatFirst, MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonO
 import type { RankedSuspect, SuspectFacts } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** The probability that a change was deployed. A pipeline with unknown jobs may have deployed something. */
+/**
+ * The probability that a change was actually deployed. A pipeline whose jobs are unknown may have deployed something.
+ */
 const REACHED: Readonly<Record<Outcome, number>> = {
   'deploy failed': 1,
   deployed: 0.95,
@@ -42,10 +44,16 @@ const SKEW = 15_000
  */
 const OWN_TOLERANCE = 10 * 60_000
 const OTHER_TOLERANCE = 2 * 60_000
-/** The weight of a problem in a service that is no known dependency, and a factor if that service changed too. */
+/**
+ * The weight of a problem in a service without a known dependency, and a further factor if that service was changed
+ * itself.
+ */
 const UNKNOWN_DEPENDENCY = 0.4
 const EXPLAINED_ELSEWHERE = 0.3
-/** Weights of a condition that began before the change, and of one that recurred after a pause of `APART`. */
+/**
+ * Weights for a condition that began before the change, and for a condition that recurred after a pause of at least
+ * `APART`.
+ */
 const BEFORE = 0.05
 const AGAIN = 0.5
 const APART = 10 * 60_000
@@ -135,7 +143,10 @@ function effect(symptom: Symptom, factor: Factor): Effect {
   return { symptom, factor, weight: symptom.weight * factor.value }
 }
 
-/** Returns when each component first changed, minus a tolerance. The change may cause its later problems. */
+/**
+ * Returns when each component was first changed, minus a tolerance. Later problems of the component may be due to that
+ * change.
+ */
 function firstChanges(changed: readonly { change: Change; component: string }[]): Map<string, number> {
   const first = new Map<string, number>()
   for (const { change, component } of changed)
@@ -148,7 +159,10 @@ function mereTime({ incident }: SuspectFacts, change: Change): number {
   return incident.startedAt < change.startsAt - SKEW ? 0 : MERE_TIME * expected(incident.startedAt, change)
 }
 
-/** Rates how well a time matches the change: best shortly after it, when an alert has had time to fire. */
+/**
+ * Rates how well a time matches the change. The best match is shortly after the change, when an alert has had time to
+ * fire.
+ */
 function expected(at: number, change: Change): number {
   return nearby(Math.abs(at - change.endsAt - DETECTION), OTHER_TOLERANCE)
 }

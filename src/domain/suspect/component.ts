@@ -1,4 +1,6 @@
-/** Components that can be at fault: services, nodes, namespaces, and the component named in an alert's labels. */
+/**
+ * Components that can be at fault: services, nodes and namespaces. Also finds the component named in an alert's labels.
+ */
 import { isUnattributed } from '../alert/signal.ts'
 import type { SuspectAlert, SuspectFacts, SuspectService } from './suspect.ts'
 
@@ -7,7 +9,10 @@ export type Components = {
   readonly byName: ReadonlyMap<string, readonly SuspectService[]>
 }
 
-/** Labels in a caller's alert that name the called service, as in Istio, Linkerd, Envoy and OpenTelemetry. */
+/**
+ * Labels in a caller's alert that name the called service. Istio, Linkerd, Envoy, OpenTelemetry and others use these
+ * labels.
+ */
 const CALLEE_LABELS = [
   ...['destination', 'destination_service_name', 'destination_service', 'destination_workload', 'destination_app'],
   ...['upstream', 'upstream_service', 'dependency', 'callee', 'target_service', 'peer_service', 'remote_service'],
@@ -25,7 +30,10 @@ export function componentsOf({ services }: Pick<SuspectFacts, 'services'>): Comp
   return { byId: new Map(services.map((service) => [service.id, service])), byName }
 }
 
-/** Returns a service's component: itself, or the node for `node/<name>`. Returns null for `unattributed`. */
+/**
+ * Returns the component for a service: the service itself, or the node for `node/<name>`. Returns null for
+ * `unattributed`.
+ */
 export function componentAt({ byId }: Components, id: string): string | null {
   const service = byId.get(id)
   if (!service || isUnattributed(service)) return null

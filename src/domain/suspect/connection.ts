@@ -6,7 +6,10 @@ import type { Factor, Symptom } from './symptom.ts'
 /** `own`: the suspect is the service itself. `time`: there is no connection other than time. */
 export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' }
 
-/** Factors for suspects connected only by time: in the same namespace, another namespace, another cluster. */
+/**
+ * Factors for suspects with no connection other than time: in the same namespace, in another namespace, and in another
+ * cluster.
+ */
 const NEAR = 0.95
 const FAR = 0.7
 const FOREIGN = 0.5
@@ -73,7 +76,9 @@ function nodesOf(component: string, symptoms: readonly Symptom[]): ReadonlySet<s
   return new Set(own.flatMap(({ node }) => (node === null ? [] : `${NODE}${node}`)))
 }
 
-/** Often only an error message names a dependency: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`. */
+/**
+ * Often a dependency is named only in an error message: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`.
+ */
 function byMessage(facts: SuspectFacts, components: Components, own: Own, component: string): Connection | null {
   const other =
     components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)

@@ -10,7 +10,10 @@ export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
   readonly verdict: Verdict
   readonly startsAt: number | null
   readonly outcome: string | null
-  /** Whether the change's commit is in an image of the service, even if the pods failed to pull the image. */
+  /**
+   * Whether an image of the service was built from the change's commit. The pods may still have failed to pull the
+   * image.
+   */
   readonly builtTheImage: boolean
   /** Whether the suspect has no connection to the incident other than time. */
   readonly onlyTime: boolean

@@ -23,7 +23,10 @@ const FAULTS = [
  * probably part of an installation.
  */
 const INSTALLATION = 60_000
-/** The factor for a fault during an installation. From 0.2 to 0.7, recorded incidents get the same ranking. */
+/**
+ * The factor for a fault during an installation. Any value from 0.2 to 0.7 gives the same ranking on recorded
+ * incidents.
+ */
 const ROUTINE = 0.5
 
 /** Finds the symptoms that a namespace problem explains, and replaces them with a single symptom of the namespace. */

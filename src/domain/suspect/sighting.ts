@@ -8,7 +8,10 @@ import { ofNamespaces } from './namespace.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
-/** How specific each kind of failure is: high if it points to its cause, low if it occurs at any start or stop. */
+/**
+ * How specific each kind of failure is. A failure that points to its cause weighs more than a failure that can occur at
+ * any start or stop.
+ */
 const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   image: [0.9, 'the image cannot be pulled'],
   config: [0.9, 'the container cannot be created'],
@@ -29,7 +32,10 @@ const MILD = 0.7
 const DOUBT = 0.6
 const UNENDED = 0.85
 const RECOVERED = 0.25
-/** The factor for a condition that ended only because it was not repeated (`lasting.ts`); no event reported its end. */
+/**
+ * The factor for a condition that `lasting.ts` ended because the condition was no longer repeated, without an event
+ * that reported the end.
+ */
 const SILENT = 0.5
 const ZERO = 0.7
 /**
@@ -118,7 +124,10 @@ function sightingOf(group: Group, facts: SuspectFacts, alerts: ReadonlyMap<strin
   }
 }
 
-/** Returns the occurrences. For equal events, uses the sender's count or their number, whichever is higher. */
+/**
+ * Returns the total number of occurrences. For equal events, uses the sender's count or the number of events, whichever
+ * is higher.
+ */
 function countOf(events: readonly SuspectEvent[]): number {
   const same = Map.groupBy(events, ({ object, text }) => JSON.stringify([object, text]))
   return [...same.values()].reduce((sum, repeats) => {
@@ -139,7 +148,10 @@ function seenBefore(events: readonly SuspectEvent[], end: number): number {
   )
 }
 
-/** A single warning may be temporary. A final failure, a repeat, or a condition without an end likely persists. */
+/**
+ * A single warning may be temporary. A final failure, a repeated condition, or a condition with no reported end is more
+ * likely to persist.
+ */
 function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
   const repeated = 1 - DOUBT ** seen
   const times = `seen ${formatTimes(seen)}`

@@ -106,7 +106,10 @@ export function page<Item extends Schema>(item: Item) {
 type Fields<Shown> = { readonly [Name in keyof Shown]: Field<Shown[Name]> }
 type Field<Shown> = Shown extends (infer Item)[] ? readonly Item[] : string extends Shown ? Shown | number : Shown
 
-/** Returns a function that converts a record to exactly the fields of the shape, with times in ISO 8601 UTC. */
+/**
+ * Returns a function that converts records to their API format. The result has exactly the fields of the shape, with
+ * times in ISO 8601 UTC.
+ */
 export function shower<Entries extends v.ObjectEntries>(shape: v.ObjectSchema<Entries, undefined>) {
   type Shown = v.InferInput<typeof shape>
   const fields = Object.entries(shape.entries).map(([name, field]) => ({ name, isTime: isInstant(field) }))

@@ -1,4 +1,7 @@
-/** /api/silences: mutes alerts. A silenced alert is stored and counted, but opens no incident and sends nothing. */
+/**
+ * /api/silences: mutes alerts. A silenced alert is stored and counted, but it opens no incident and sends no
+ * notification.
+ */
 import * as v from 'valibot'
 import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
 import { IncmonError } from '../../domain/error.ts'

@@ -10,7 +10,10 @@ import type { HandlerParts } from '../route.ts'
 import { headerOf } from './header.ts'
 import { operatorIdentity } from './operator.ts'
 
-/** The header of the token: `Authorization: Bearer`, or `X-Ci-Token` (GitLab: `X-Gitlab-Token`). */
+/**
+ * The header that carries the token: an `Authorization` header with `Bearer`, or `X-Ci-Token` (GitLab:
+ * `X-Gitlab-Token`).
+ */
 export type TokenHeader = 'bearer' | 'ci'
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i

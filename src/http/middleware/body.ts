@@ -1,4 +1,6 @@
-/** Reads request bodies with a size limit, decodes them as strict UTF-8 and JSON, and validates them. */
+/**
+ * Reads request bodies with a size limit, decodes them as strict UTF-8 and JSON, and validates them against a schema.
+ */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import * as v from 'valibot'
@@ -106,7 +108,10 @@ export async function readBytes(c: Context, limit: number, pending: PendingBodie
   return bytes
 }
 
-/** Returns why a chunk cannot be accepted, or null. `all`: the bytes read so far, including the chunk. */
+/**
+ * Returns the reason why a chunk cannot be accepted, or null. `all` is the number of bytes read so far, including the
+ * chunk.
+ */
 type Accept = (bytes: number, all: number) => IncmonError | null
 
 /** Reads from Node's request directly, because a web Request would add promises and a copy of the body. */

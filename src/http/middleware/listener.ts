@@ -26,7 +26,10 @@ export function hasDotSegment(url: string): boolean {
   return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?=[/\\]|%2f|%5c|;|$)/i.test(path)
 }
 
-/** Creates the listener. A request with an invalid URL gets a problem response, is counted and is logged. */
+/**
+ * Creates the listener. A request with an invalid URL gets a problem response, and is counted and logged like any other
+ * request.
+ */
 export function createListener(app: Hono, server: ServerContext): Listener {
   const refuse = createRefusing(server, NO_URL)
   const refuseHostless = createRefusing(server, NO_HOST)

@@ -15,7 +15,10 @@ type Inside = {
   readonly pipe?: readonly unknown[]
 }
 
-/** The maximum number of names to compare. More unknown names are no typo, and comparing them is slow. */
+/**
+ * The maximum number of names to compare. A request with more unknown names is not a typo, and comparing them would be
+ * slow.
+ */
 const MAX_NAMES = 200
 const DRY_RUN = 'dryRun'
 

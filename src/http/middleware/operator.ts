@@ -1,4 +1,7 @@
-/** Identifies operators: callers on the server's Unix socket, or the program itself, but never by headers alone. */
+/**
+ * Identifies operators: callers on the server's Unix socket, or the program itself. Headers alone never make a caller
+ * an operator.
+ */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'

@@ -81,7 +81,9 @@ export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `this organization has no such ${noun}; ${list} lists all of them`)
 }
 
-/** Returns the record that a query finds. @throws IncmonError `not-found` that names the path of the list */
+/**
+ * Returns the record that a query finds. @throws IncmonError `not-found` that names the path for listing all records
+ */
 export async function required<Found>(query: Promise<Found>, noun: string, list: string): Promise<NonNullable<Found>> {
   const found = await query
   if (found === null || found === undefined) throw notFound(noun, list)

@@ -20,7 +20,9 @@ const TLS_MISSING = invalid(
   'this port does not support TLS; use http://, or start the server with --tls-cert and --tls-key',
 )
 
-/** Maps Node's error codes to errors. Any other code, unless from the parser, means a closed connection. */
+/**
+ * Maps Node's error codes to errors. Any other code that is not from the parser means that the connection was closed.
+ */
 const FAULTS: Readonly<Record<string, IncmonError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new IncmonError(
     'too-slow',

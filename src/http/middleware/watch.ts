@@ -61,7 +61,9 @@ export function watchRequests(server: ServerContext): Watch {
   }
 }
 
-/** Uses plain values, which the adapter writes in one step. A web Headers object would be built and read again. */
+/**
+ * Uses plain values, which the adapter writes in one step. A web Headers object would have to be built and read again.
+ */
 function answer({ status, headers, body }: Reply, id: string, isLast: boolean): Response {
   const closing = isLast ? { connection: 'close' } : null
   return new Response(body, { status, headers: { ...COMMON_HEADERS, 'x-request-id': id, ...closing, ...headers } })

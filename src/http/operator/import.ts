@@ -11,13 +11,21 @@ import { wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 
-/** The maximum body size in bytes. An entry can hold a 10 MiB notification, which escaping enlarges several times. */
+/**
+ * The maximum body size in bytes. One entry can contain a 10 MiB notification, and escaping makes it several times
+ * larger.
+ */
 const LIMIT = 64 * 1_048_576
 const MAX_ENTRIES = 1_000
-/** The maximum age of an entry while a server is running, whose sweep ends older alerts before later entries. */
+/**
+ * The maximum age of an entry while a server is running. The server's sweep would end older alerts before later entries
+ * are imported.
+ */
 const MAX_AGE_MS = 3_600_000
 
-/** `payload`: the JSON text of a webhook body. `where` names the entry in messages: `events.jsonl:7`. */
+/**
+ * `payload` is the JSON text of a webhook body. `where` identifies the entry in messages, for example `events.jsonl:7`.
+ */
 const entryField = v.object({
   where: v.string(),
   source: wordParameter(SOURCES),

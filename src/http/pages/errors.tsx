@@ -6,7 +6,10 @@ type Props = {
   readonly title: string
   readonly detail: string
   readonly number: number
-  /** The fields of a form that could not be saved, shown so that the typed text is not lost. */
+  /**
+   * The fields of a form whose submission could not be saved. The page shows the fields so that the typed text is not
+   * lost.
+   */
   readonly typed?: readonly (readonly [string, string])[]
   /** The URL of the page if loading it again may help; otherwise null. */
   readonly again: string | null

@@ -1,4 +1,7 @@
-/** /acknowledge: the page behind the link in a message. Only its button acknowledges the incident. */
+/**
+ * /acknowledge: the page behind the link in a message. Opening the page changes nothing; its button acknowledges the
+ * incident.
+ */
 
 import {
   ACKNOWLEDGE_PATH,

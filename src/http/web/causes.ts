@@ -1,4 +1,6 @@
-/** Caches likely causes of incidents, because ranking is slow and many people look at the same incident. */
+/**
+ * Caches the likely causes of incidents, because ranking suspects is slow and many people look at the same incident.
+ */
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findCauses } from '../../store/incident/suspects.ts'
 import type { Visit } from './visit/page.ts'

@@ -15,7 +15,10 @@ export const helpRoutes: readonly PageRoute[] = [
   page('GET /search', 'read', search),
 ]
 
-/** Redirects to the incident with this number, or lists matching services and the latest matching incidents. */
+/**
+ * Redirects to the incident if the query is its number. Otherwise, lists matching services and the latest matching
+ * incidents.
+ */
 async function search(visit: Visit): Promise<Reply> {
   const { store, visitor, now, query } = visit
   const q = query('q')

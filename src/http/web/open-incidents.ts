@@ -1,4 +1,7 @@
-/** Loads the overview's unresolved incidents, with affected services and whether new alerts are arriving. */
+/**
+ * Loads the unresolved incidents for the overview, with other affected services and whether new alerts are still
+ * arriving.
+ */
 import type { StatusChange } from '../../domain/health/strip.ts'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { countOf, joinNames } from '../../domain/postmortem/words.ts'
@@ -49,7 +52,10 @@ export async function openIncidents(
 
 type Began = readonly (ServiceRecord & { readonly at: number })[]
 
-/** `began`: the unhealthy services, with the starts of their problems; null except for the first incident. */
+/**
+ * `began` contains the unhealthy services and when their problems started. `began` is set for the first incident and
+ * null for the others.
+ */
 function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null): OpenIncidentView {
   const { incident } = facts
   const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })

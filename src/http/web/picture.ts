@@ -41,7 +41,10 @@ export type PictureFacts = Pick<
   readonly suspectAt: number | null
 }
 
-/** Returns an incident's span: from 10 minutes before its first alert or likely change to its end or now. */
+/**
+ * Returns the span of an incident: from 10 minutes before its first alert or most likely change until its end or the
+ * present.
+ */
 export function incidentSpan(
   { startedAt, resolvedAt }: { readonly startedAt: number; readonly resolvedAt: number | null },
   suspectAt: number | null,

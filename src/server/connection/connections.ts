@@ -8,7 +8,9 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Tls } from './tls.ts'
 import { type Open, type Refusing, refuseUnreadable } from './unreadable.ts'
 
-/** Timeouts in ms. Senders keep connections open for more than a minute, but slow requests must be cut off. */
+/**
+ * Timeouts in milliseconds. Senders keep connections open for more than a minute, but slow requests must be cut off.
+ */
 export const LIMITS = {
   keepAliveTimeout: 75_000,
   headersTimeout: 10_000,

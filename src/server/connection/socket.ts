@@ -1,4 +1,7 @@
-/** The server's Unix socket, next to its database, gives commands on this machine the API without a token. */
+/**
+ * The server's Unix socket, next to its database. Commands on this machine use the socket to access the API without a
+ * token.
+ */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
 import { CommandError } from '../../cli/failure.ts'

@@ -12,7 +12,10 @@ const HOUR = 3_600_000
 const MAX_LISTED = 5
 
 export type WrongTokens = {
-  /** Counts an invalid token. Returns the delay of the response in ms. `isSender`: a webhook request. */
+  /**
+   * Counts an invalid token. Returns how long to delay the response in milliseconds. `isSender` is true for webhook
+   * requests.
+   */
   readonly add: (address: string, isSender: boolean) => number
   /** Returns the networks whose webhook requests were rejected within the last hour. */
   readonly senders: () => RefusedSenders

@@ -67,7 +67,10 @@ export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId:
  */
 export type BestLink = CorrelationRecord & { readonly count: number; readonly symptomAt: number }
 
-/** Lists the best link per change, verdict and group of similar alerts in an incident, strongest first. */
+/**
+ * Lists the best link for each combination of change, verdict and group of similar alerts in an incident, strongest
+ * first.
+ */
 export function listBestLinksOfIncident(db: Db, organizationId: number, incidentRowId: number): BestLink[] {
   return db
     .all(bestOfIncident, { organizationId, incidentRowId })

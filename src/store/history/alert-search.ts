@@ -24,7 +24,10 @@ export type AlertFilter = AlertSpan & {
   readonly source?: Source | undefined
   /** Each word must occur in the name or the summary. The case of ASCII letters is ignored. */
   readonly q?: string | undefined
-  /** `true`: alerts that are silenced, or were when they ended. `false`: all others. */
+  /**
+   * `true` selects silenced alerts, `false` all other alerts. A resolved alert counts as silenced if it was silenced
+   * when it ended.
+   */
   readonly silenced?: boolean | undefined
 }
 

@@ -1,4 +1,7 @@
-/** Reads the incident page's data. The reader thread reads a storm's alerts once and returns only their groups. */
+/**
+ * Reads the data for the incident page. The alerts of a storm are read only once, and the reader thread returns only
+ * their groups.
+ */
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'

@@ -44,7 +44,10 @@ export function findReportCharts(
   return { weeks: db.all(weeks), durations: db.all(durations).map(({ ms }) => ms) }
 }
 
-/** Lists the newest `most` incidents from 30 days before `from` until `to`, newest first. Times in Unix ms. */
+/**
+ * Lists up to `most` incidents, newest first: those created from 30 days before `from` until `to`. Times are Unix times
+ * in milliseconds.
+ */
 function listReportedIncidents(
   db: Db,
   organizationId: number,

@@ -211,7 +211,9 @@ export function pruneOutbox(db: Db, before: number, limit: number): number {
   return db.run(db.sql.deleteFrom('outbox').where('id', 'in', old))
 }
 
-/** Lists the channels notified of each incident, with the number of reminders and the last time. */
+/**
+ * Lists the channels notified about each incident, with the number of reminders and the time of the last notification.
+ */
 export function listSentMessages(db: Db, incidentIds: readonly number[]) {
   return incidentIds.length === 0 ? [] : db.all(sentMessages, { incidentIds: JSON.stringify(incidentIds) })
 }

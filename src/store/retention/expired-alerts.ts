@@ -75,7 +75,9 @@ export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
   return db.all(linked, { ids: JSON.stringify(ids) }).flatMap(({ change, evidence }) => [change, evidence])
 }
 
-/** Deletes alerts and their links, and clears their events' references. Returns the number deleted. */
+/**
+ * Deletes alerts and their links, and removes the reference from their events. Returns the number of deleted alerts.
+ */
 export function deleteAlerts(db: Db, ids: readonly number[]): number {
   const alerts = { ids: JSON.stringify(ids) }
   db.run(dropLinks, alerts)

@@ -1,4 +1,6 @@
-/** The state of pruning: its progress, events to recheck, and deletions that await confirmation. */
+/**
+ * The state of pruning: its progress in each organization, events to recheck, and deletions that await confirmation.
+ */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'

@@ -55,7 +55,10 @@ const byTimelines = query<{ refs: string }>()((builder, hole) =>
     .where('ref', 'in', listed<string>(hole('refs'))),
 )
 
-/** Returns the references (`event/<uuid>`, `alert/<uuid>`) in postmortems and timelines of retained incidents. */
+/**
+ * Returns the references (`event/<uuid>`, `alert/<uuid>`) that occur in a postmortem or in the timeline of a retained
+ * incident.
+ */
 export function listCitedRefs(db: Db, refs: readonly string[], cutoffs: Cutoffs): string[] {
   const asked = { refs: JSON.stringify(refs) }
   const kept = db.all(byTimelines, asked).filter((row) => !isIncidentDue(toAged(row), cutoffs))

@@ -20,7 +20,10 @@ export function recordState(db: Db, serviceId: number, { at, status, score }: Se
   db.run(put, { serviceId, at, status, score })
 }
 
-/** Lists a service's states, oldest first, from the one at `from` on. Returns null if there is no such service. */
+/**
+ * Lists a service's states since `from`, including the state at `from`, oldest first. Returns null if there is no such
+ * service.
+ */
 export function listStates(db: Db, organizationId: number, id: string, from: number): ServiceState[] | null {
   const bytes = uuidToBytes(id)
   if (!bytes) return null

@@ -16,7 +16,9 @@ const READ_ONLY = 'it is on a read-only file system; remount it writable, or use
 /** The size of SQLite's header in bytes. */
 export const HEADER = 100
 
-/** Opens a connection for writing, and creates a missing file. `busyMs`: how long to wait for other writers. */
+/**
+ * Opens a connection for writing. Creates the file if it does not exist. `busyMs`: how long to wait for other writers.
+ */
 export function openFile(file: string, busyMs: number): SQLite.Database {
   refuseUnusable(file)
   return makeDurable(connect(file), file, busyMs)
@@ -28,7 +30,10 @@ export function refuseUnusable(file: string): void {
   refuseForeignFile(file)
 }
 
-/** Returns the error code, such as EROFS, if the file or its directory cannot be written; otherwise null. */
+/**
+ * Returns the system's error code, such as EROFS, if this process cannot write to the file or its directory; otherwise
+ * null.
+ */
 export function writeRefusal(file: string): string | null {
   try {
     for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK)

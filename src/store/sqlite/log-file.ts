@@ -136,7 +136,9 @@ function descriptors(): string[] {
   }
 }
 
-/** Returns whether the log was truncated and SQLite wrote after the gap, which leaves zeros at the start. */
+/**
+ * Returns whether the log was truncated and SQLite continued writing after the gap, which leaves zeros at the start.
+ */
 function hasHole(handle: number, size: number): boolean {
   if (size === 0) return false
   const first = Buffer.alloc(4)

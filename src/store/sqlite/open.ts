@@ -47,7 +47,10 @@ export type Db = {
   /** Runs one or more statements without parameters. Used for migrations. */
   readonly execute: (text: string) => void
   readonly pragma: (text: string) => unknown
-  /** Copies all pages into an empty file. `step` maps the remaining pages to the number to copy next. */
+  /**
+   * Copies all pages into an empty file. `step` is given the number of remaining pages, and returns the number to copy
+   * next.
+   */
   readonly copyTo: (file: string, step: (remaining: number) => number) => Promise<void>
   readonly close: () => void
 }
@@ -75,7 +78,10 @@ export function openBeside(file: string, { busyMs }: { readonly busyMs: number }
   return over(makeDurable(openSqlite(file, { fileMustExist: true }), file, busyMs), file, 'BEGIN IMMEDIATE')
 }
 
-/** Opens a file that a server uses, for reading. A transaction sees a consistent snapshot of all tables. */
+/**
+ * Opens a read-only connection to a file that a server is using. A transaction sees a consistent snapshot of all
+ * tables.
+ */
 export function openReader(file: string): Db {
   const sqlite = openSqlite(file, { readonly: true, fileMustExist: true })
   sqlite.pragma('query_only = ON')

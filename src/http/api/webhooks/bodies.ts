@@ -1,4 +1,7 @@
-/** Documents and parses the bodies of webhooks. The parsers in src/intake also accept undocumented formats. */
+/**
+ * Documents and parses the bodies of webhooks. The parsers in src/intake accept more formats than those documented
+ * here.
+ */
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'

@@ -44,7 +44,10 @@ export type RuleForm = {
   readonly weekdays: readonly string[]
 }
 
-/** A channel's fields as typed. `address`: the URL or the email addresses. `chat`: only for Telegram. */
+/**
+ * The fields of a channel as entered by the user. `address` contains the URL or the email addresses; `chat` is used
+ * only by Telegram.
+ */
 export type ChannelForm = {
   readonly name: string
   readonly address: string

@@ -153,7 +153,9 @@ function leadSpan({ lead, span }: LanePicture, widths: Widths, width: number): [
   return [[fits ? from : from - text.length * CHARACTER - 6, to]]
 }
 
-/** Returns the axis ticks that no marker covers. Every second tick is shown only in wide pictures. */
+/**
+ * Returns the ticks of the axis, except those covered by a marker. Every second tick is shown only in wide pictures.
+ */
 export function ticksOf(picture: LanePicture, widths: Widths): readonly (Tick & { readonly onlyWide: boolean })[] {
   const markers = markersOf(picture, widths).map(({ x }) => x)
   const far = (x: number, width: number) => markers.every((one) => (Math.abs(one - x) / 100) * width >= NEAR_MARKER)

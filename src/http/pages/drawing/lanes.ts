@@ -23,7 +23,10 @@ export type LaneBar = {
   readonly events: readonly number[]
 }
 
-/** The position of a label. `gutter`: to the right of the picture. `none`: only in the title. */
+/**
+ * The position of a label. `gutter` is to the right of the picture. `none` omits the label; its text is still in the
+ * title.
+ */
 export type LabelPlace = 'inside' | 'right' | 'left' | 'gutter' | 'none'
 
 export type PlacedBar = LaneBar & {
@@ -69,7 +72,10 @@ const WEIGHT: Readonly<Record<LaneBar['level'], number>> = {
   ...{ critical: 6, error: 5, change: 4, warning: 3, person: 2, info: 1, neutral: 0 },
 }
 
-/** Places the bars of a lane by first fit, in order of start. If there are too many, the most severe get a row. */
+/**
+ * Places the bars of one lane by first fit, in order of their start. If there are too many bars, only the most severe
+ * get a row.
+ */
 export function placeLane(
   name: LaneName,
   all: readonly LaneBar[],

@@ -29,7 +29,10 @@ export function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-/** Returns the ticks of a time axis `width` px wide, at round times in the zone. Midnight shows the date. */
+/**
+ * Returns the ticks of a time axis that is `width` px wide, at round times in the time zone. The label at midnight is
+ * the date.
+ */
 export function timeTicks(span: Span, width: number, zone: string): Tick[] {
   const length = span.to - span.from
   if (!(length > 0)) return []
@@ -66,7 +69,9 @@ const DURATIONS: readonly (readonly [number, string])[] = [
   ...([1, 3, 7, 30] as const).map((days) => [days * DAY, days === 1 ? '1 day' : `${days} days`] as const),
 ]
 
-/** Returns a logarithmic axis for the durations, with round ticks. `place` returns a position in percent. */
+/**
+ * Returns a logarithmic axis for all durations, with ticks at round durations. `place` returns a position in percent.
+ */
 export function durationAxis(durations: readonly number[]): {
   readonly place: (ms: number) => number
   readonly ticks: readonly { readonly x: number; readonly label: string }[]

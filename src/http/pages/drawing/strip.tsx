@@ -8,7 +8,9 @@ const QUIET = 4
 /** The share of a bin that its bar fills. Bins of 4, 3 and 2 px then have 1 px gaps. */
 const FILLED = 0.7
 
-/** Draws the strip. A bin is one unit wide; the style sheet sets the px. `label`: the totals in words. */
+/**
+ * Draws the strip. A bin is one unit wide; the style sheet sets its width in px. `label` describes the totals in words.
+ */
 export const Strip: FC<{ bins: readonly StripBin[]; label: string; small?: boolean }> = ({ bins, label, small }) => {
   const height = small ? 16 : HEIGHT
   return (

@@ -31,7 +31,10 @@ const SHOWN: Readonly<Record<Style, (at: number, reader: Reader) => string>> = {
   minute: (at, reader) => `${formatDate(at, reader)} ${formatClock(at, reader.zone)}`,
 }
 
-/** Renders a time: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05), `minute` (17 Nov 03:14). */
+/**
+ * Renders a time. Styles: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov
+ * 03:14).
+ */
 export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, reader, style = 'ago' }) => (
   <time datetime={isoOf(at)} title={exactTime(at, reader.zone)} data-style={style === 'ago' ? 'ago' : undefined}>
     {SHOWN[style](at, reader)}

@@ -96,7 +96,9 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
   )
 }
 
-/** Returns text such as `2 fewer than in the previous 90 days. 3 of 5 are resolved; median 38 min.` */
+/**
+ * Returns the rest of the headline, such as `2 fewer than in the previous 90 days. 3 of 5 are resolved; median 38 min.`
+ */
 function restOf({ report, before, span }: ReportView): string {
   if (report === null) return ''
   const { incidents, resolved, mttr } = report.organization

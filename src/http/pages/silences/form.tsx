@@ -126,7 +126,10 @@ const Preview: FC<{ preview: SilencePreview }> = ({ preview: { matching, matchin
   </p>
 )
 
-/** The format of times, which are text fields because browsers might show others as 02:30 PM. */
+/**
+ * The time format. The form uses text fields because browsers might show time fields in another format, such as 02:30
+ * PM.
+ */
 const DATE = 'YYYY-MM-DD hh:mm'
 
 const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, faults }) => (

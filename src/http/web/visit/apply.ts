@@ -5,7 +5,10 @@ import { capitalized } from '../../../domain/postmortem/words.ts'
 import { faults } from '../../middleware/query.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 
-/** A form field for an API field, with its element id and label. `path` has a capturing group per index. */
+/**
+ * The form field that corresponds to an API field, with its element id and label. `path` has a capturing group for each
+ * index.
+ */
 export type FieldName = {
   readonly path: RegExp
   readonly id: (...groups: readonly string[]) => string

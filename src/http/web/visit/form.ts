@@ -15,7 +15,10 @@ export type Form = {
   /** Returns the first value, trimmed and with `\n` line endings, or '' if there is none. */
   readonly text: (name: string) => string
   readonly texts: (name: string) => readonly string[]
-  /** Returns the time zone typed into a field. Accepts a city name. Returns an unknown zone unchanged. */
+  /**
+   * Returns the time zone that a user typed into a field. A city name is accepted. An unknown zone is returned
+   * unchanged.
+   */
   readonly zone: (name: string) => string
   /** All submitted fields except the CSRF token. */
   readonly fields: readonly (readonly [string, string])[]

@@ -11,7 +11,10 @@ import type { HandlerParts } from '../../route.ts'
 const SESSION = 'incmon_session'
 export const ZONE_COOKIE = 'zone'
 
-/** Returns the visitor, or null if nobody is signed in. A user named by a proxy takes precedence over a cookie. */
+/**
+ * Returns the visitor, or null if nobody is signed in. A user authenticated by a proxy takes precedence over the
+ * cookie.
+ */
 export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visitor | null> {
   const user = await proxyUser(c, parts)
   if (user) return user
@@ -36,7 +39,10 @@ export function cookieOf(c: Context, name: string): string {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
 }
 
-/** Returns the header that sets the session cookie, which without `maxAgeSeconds` ends with the browser. */
+/**
+ * Returns the header that stores the session in the browser. Without `maxAgeSeconds`, the cookie expires when the
+ * browser closes.
+ */
 export function sessionCookie(c: Context, parts: HandlerParts, secret: string, maxAgeSeconds: number | null): string {
   const age = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`
   return `${sessionName(c, parts)}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
@@ -55,7 +61,10 @@ export function prefixOf(c: Context, { server }: HandlerParts): string {
   return comesFromProxy(c, server) ? safePrefix(headerOf(c, 'x-forwarded-prefix') ?? '') : ''
 }
 
-/** Returns this server's URL for the visitor, with the path prefix: `https://incmon.example.com/monitoring`. */
+/**
+ * Returns the URL at which the visitor reaches this server, with the path prefix:
+ * `https://incmon.example.com/monitoring`.
+ */
 export function serverAddress(c: Context, parts: HandlerParts): string {
   const { origin } = callerOf(c, parts.server)
   return (origin === '' ? new URL(c.req.url).origin : origin) + prefixOf(c, parts)
