@@ -1,5 +1,5 @@
 #!/bin/bash
-# Demonstrates incmon in about a minute with sample payloads from the four senders, which are in this directory.
+# Demonstrates incmon in about a minute with the sample payloads of four senders in this directory.
 # Run it from the checkout: examples/walkthrough.sh
 set -euo pipefail
 export LC_ALL=C.UTF-8

@@ -121,7 +121,7 @@ CREATE TABLE images (
   service_id INTEGER NOT NULL REFERENCES services (id),
   path       TEXT    NOT NULL,                                           -- without registry, tag and digest
   tag        TEXT    NOT NULL,                                           -- '' if untagged
-  pulled_at  INTEGER NOT NULL,                                           -- when it was last pulled
+  pulled_at  INTEGER NOT NULL,                                           -- when the image was last pulled
   PRIMARY KEY (service_id, path, tag)
 ) STRICT, WITHOUT ROWID;
 
@@ -142,7 +142,7 @@ CREATE TABLE incidents (
   started_at      INTEGER NOT NULL,
   acknowledged_at INTEGER,
   resolved_at     INTEGER,
-  touched_at      INTEGER,                                               -- when a user last changed it
+  touched_at      INTEGER,                                               -- when a user last changed the incident
   alert_count     INTEGER NOT NULL DEFAULT 0,
   lowest_score    INTEGER CHECK (lowest_score BETWEEN 0 AND 100),        -- the service's lowest score during the incident
   CHECK ((status = 'resolved') = (resolved_at IS NOT NULL))
@@ -211,7 +211,7 @@ CREATE INDEX alerts_by_service ON alerts (service_id, starts_at);
 CREATE INDEX alerts_by_incident ON alerts (incident_id, ends_at, source, starts_at, name) WHERE incident_id IS NOT NULL;
 -- GET /api/alerts filtered by severity or source: total and pagination
 CREATE INDEX alerts_by_kind ON alerts (organization_id, severity, source, starts_at);
--- used at startup to load alerts that are firing or can be reopened (null), and by pruning, oldest alert first
+-- the alerts to load at startup (null: firing or can be reopened), and the alerts to prune, oldest first
 CREATE INDEX alerts_by_age ON alerts (organization_id, settled_at);
 
 -- One accepted webhook item. Events are immutable, except that service_id is set once the service exists.
@@ -381,10 +381,10 @@ CREATE TABLE senders (
   names_cluster   INTEGER CHECK (names_cluster IN (0, 1)),               -- whether the sender's items or token name a cluster; null before the first item
   longest_gap     INTEGER NOT NULL DEFAULT 0,                            -- the longest delivery interval of the sender's groups, in ms
   gaps            INTEGER NOT NULL DEFAULT 0,                            -- the number of measured intervals
-  hours           TEXT    NOT NULL DEFAULT '{"last":0,"counts":[]}' CHECK (json_valid(hours)), -- JSON: the number of events in each of the last 24 hours, and the last hour
+  hours           TEXT    NOT NULL DEFAULT '{"last":0,"counts":[]}' CHECK (json_valid(hours)), -- JSON {last, counts}: the newest hour, and the number of events in each of the last 24 hours
   heartbeat_at    INTEGER,                                               -- the last heartbeat; null before the first one
   heartbeat_gap   INTEGER NOT NULL DEFAULT 0,                            -- the longest usual interval between heartbeats, in ms
-  heartbeat_due_at INTEGER,                                              -- when to open an incident if no heartbeat arrives; null before the first heartbeat and while one is overdue
+  heartbeat_due_at INTEGER,                                              -- when to open an incident if no heartbeat arrives; null before the first heartbeat and while a heartbeat is overdue
   UNIQUE (organization_id, source, cluster, receiver)
 ) STRICT;
 
@@ -564,10 +564,10 @@ CREATE TABLE channel_secrets (
   acknowledging  TEXT    NOT NULL,                                       -- the key for signing acknowledge links; never leaves the server
   signing        TEXT,                                                   -- a webhook's whsec_… signing secret; null for other kinds
   earlier        TEXT,                                                   -- the signing secret before the last rotation
-  earlier_until  INTEGER                                                 -- until when messages are also signed with it
+  earlier_until  INTEGER                                                 -- until when messages are also signed with the earlier secret
 ) STRICT;
 
--- Notifications for a channel, queued in the transaction that caused them.
+-- Notifications for a channel. A notification is queued in the transaction that caused it.
 -- Notifications that are sent in one message share a leader.
 CREATE TABLE outbox (
   id              INTEGER PRIMARY KEY,
