@@ -18,7 +18,7 @@ type Key<Kind extends Value = Value> = {
 export const KEYS = {
   host: text(
     '127.0.0.1',
-    'the address to listen on; 0.0.0.0 accepts connections from the network, which requires TLS to keep tokens encrypted',
+    'the address to listen on; 0.0.0.0 accepts connections from the network; use TLS to keep tokens encrypted',
     'a host name or an address without a port',
     (host) => /^[\w.:%-]+$/.test(host),
   ),
@@ -50,7 +50,7 @@ export const KEYS = {
   ),
   'path-prefix': text(
     '',
-    'the path prefix under which a proxy serves the pages, such as /monitoring; the proxy must strip it; empty: none',
+    'the path prefix under which a proxy serves the pages, such as /monitoring; the proxy must strip this prefix; empty: none',
     'a path such as /monitoring',
     (path) => path === '' || /^(\/[\w.~-]+)+$/.test(path),
   ),

@@ -78,7 +78,7 @@ suite('doctor', { concurrency: 4 }, () => {
       examine(other.cwd, { INCMON_PORT: new URL(url).port }),
       examine(served.cwd, { INCMON_PORT: NOBODYS }),
     ])
-    assert.deepEqual(elsewhere.of('port'), [`warn incmon is listening on ${url}, but with another database`])
+    assert.deepEqual(elsewhere.of('port'), [`warn incmon is listening on ${url}, but it uses another database`])
     assert.deepEqual(onAnother.of('port'), [`ok incmon is listening on ${url} and is ready`])
   })
 

@@ -205,7 +205,7 @@ test('a server of another version is reported and gets no further requests', asy
   })
   const { cwd, socket } = await locked(t, old)
   const { code, err } = await incmon(cwd, ['org', 'list'])
-  const line = `this command is incmon ${programVersion()}, but the server on ${socket} is incmon 9.9.9: run the command with the server's version, or restart the server with this version`
+  const line = `this command has version ${programVersion()}, but the server on ${socket} has version 9.9.9: use the server's version of incmon, or restart the server with version ${programVersion()}`
   assert.deepEqual([code, err, asked], [1, `incmon: ${line}\n`, ['/operator/server']])
 })
 
@@ -357,7 +357,7 @@ for (const args of [['org', 'list'], ['serve', '--port', '0'], ['migrate']]) {
     assert.equal(code, 1)
     assert.match(
       err,
-      /^incmon: incmon\.db[^\n]*read-only file system; remount it writable, or use a copy made with "incmon backup FILE"\n$/,
+      /^incmon: incmon\.db[^\n]*read-only file system; remount it read-write, or use a copy made with "incmon backup FILE"\n$/,
     )
   })
 }

@@ -301,7 +301,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     { port: { state: 'incmon', unready: '503, full', certificate: null } },
     /^fail port: incmon is listening on \S+ but is not ready: 503, full/,
   ],
-  ['a server over another file', { served: false }, /^warn port: .+ but with another database/],
+  ['a server over another file', { served: false }, /^warn port: .+ but it uses another database/],
   [
     'a server that does not answer',
     { port: { state: 'free' } },

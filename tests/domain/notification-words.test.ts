@@ -65,7 +65,7 @@ test('a message about an incident resolved too early says so, and does not look 
   const later = messageTextOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
   assert.equal(
     later,
-    'checkout: 1 alert is still firing, although the incident was resolved. The problem began at 14:02 UTC (4 min ago).',
+    'checkout: 1 alert is still firing, even though the incident was resolved. The problem began at 14:02 UTC (4 min ago).',
   )
 })
 

@@ -100,7 +100,7 @@ suite('start', { concurrency: 2 }, () => {
     try {
       const { file } = makeDatabase(disk)
       spawnSync('mount', ['-o', 'remount,ro', disk])
-      assert.match((await refused(file)).words, /is on a read-only file system; remount it writable/)
+      assert.match((await refused(file)).words, /is on a read-only file system; remount it read-write/)
     } finally {
       spawnSync('umount', ['--lazy', disk])
     }

@@ -226,7 +226,7 @@ test('resolving while alerts are firing is not hidden', async (t) => {
 test('the resolve box promises reminders if there is a channel', async (t) => {
   const { browser, path, db, acme } = await brokenCart(t)
   makeChannel(db, acme)
-  assert.match((await browser.get(path)).html, /has ended\. Your channels will be reminded after 30 minutes\./)
+  assert.match((await browser.get(path)).html, /has ended\. Your channels will get a reminder after 30 minutes\./)
 })
 
 test('resolving after all alerts have ended needs no warning', async (t) => {

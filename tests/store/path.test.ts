@@ -114,7 +114,7 @@ test('a read-only disk is reported with how to make it writable, with a database
   openStore(join(at, 'incmon.db')).close()
   try {
     spawnSync('mount', ['-o', 'remount,ro', at])
-    const line = /is on a read-only file system; remount it writable/
+    const line = /is on a read-only file system; remount it read-write/
     for (const name of ['incmon.db', 'new.db']) assert.throws(() => openStore(join(at, name)), line)
   } finally {
     spawnSync('umount', ['--lazy', at])

@@ -61,7 +61,7 @@ function refuseStranger(path: string, server: Readonly<Record<string, unknown>> 
   const [mine, theirs] = [programVersion(), String(server.version)]
   if (mine === theirs) return
   throw new CommandError(
-    `this command is incmon ${mine}, but the server on ${path} is incmon ${theirs}: run the command with the server's version, or restart the server with this version`,
+    `this command has version ${mine}, but the server on ${path} has version ${theirs}: use the server's version of incmon, or restart the server with version ${mine}`,
   )
 }
 

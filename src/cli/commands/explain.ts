@@ -66,7 +66,7 @@ async function explainFile(file: string, options: Options): Promise<void> {
 function sayServerAnswers(options: Options): void {
   const { database } = requireConfig(options)
   printError(
-    `answered by the server running on ${visible(database)}, with that server's code; to use the code of this program, use --database with a database on which no server runs`,
+    `the server that uses ${visible(database)} evaluated the payload with its own code; to use the code of this program, set --database to a database that no server uses`,
   )
 }
 

@@ -67,7 +67,13 @@ export function memoryLeak(from: number): Trouble {
   const act = (minutes: number, what: PersonAction['do']) => actOf(from, minutes, 'Ada', 'gateway', what)
   return {
     requests: [
-      ...pipeline(GATEWAY, { id: 3308, from, until: from + 5 * MINUTE, sha, title: 'Check each body for fraud' }),
+      ...pipeline(GATEWAY, {
+        id: 3308,
+        from,
+        until: from + 5 * MINUTE,
+        sha,
+        title: 'Run the fraud check on each request body',
+      }),
       ...rollout(from + 2 * MINUTE, GATEWAY, 4, sha),
       ...kills,
       ...repeated('gateway', [slow], from + 10 * MINUTE, end),
@@ -76,13 +82,13 @@ export function memoryLeak(from: number): Trouble {
         from: from + 31 * MINUTE,
         until: from + 36 * MINUTE,
         sha: back,
-        title: 'Revert "Check each body for fraud"',
+        title: 'Revert "Run the fraud check on each request body"',
       }),
       ...rollout(from + 32 * MINUTE, GATEWAY, 5, back),
     ],
     acts: [
       act(12, { status: 'investigating' }),
-      act(26, { note: 'Memory grows with every request since the deploy. Reverting it.' }),
+      act(26, { note: 'Memory has grown with every request since the deploy. I am reverting the deploy.' }),
       act(27, { status: 'identified' }),
       act(28, { confirm: 'payments/gateway#3308' }),
       act(54, { status: 'resolved' }),
@@ -150,7 +156,7 @@ export function wrongTag(from: number): Trouble {
   }
   return {
     requests: [
-      ...pipeline(CATALOG, { id: 877, from, until: from + 3 * MINUTE, sha, title: 'Name the newest image' }),
+      ...pipeline(CATALOG, { id: 877, from, until: from + 3 * MINUTE, sha, title: 'Deploy the newest image' }),
       ...rollout(from + MINUTE, CATALOG, 7, 'latst', false),
       ...failures,
       ...repeated('catalog', [mismatch], from + 5 * MINUTE, end),
@@ -159,7 +165,7 @@ export function wrongTag(from: number): Trouble {
         from: from + 17 * MINUTE,
         until: from + 21 * MINUTE,
         sha: good,
-        title: 'Name the right image',
+        title: 'Correct the image tag',
       }),
       ...rollout(from + 18 * MINUTE, CATALOG, 8, good),
     ],

@@ -18,7 +18,8 @@ import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
 import { judgeCi } from './signal-ci.ts'
 
-const BY_FINGERPRINT_OR_LABELS = 'the sender’s fingerprint; if no alert has it, the labels that survive a restart'
+const BY_FINGERPRINT_OR_LABELS =
+  'the sender’s fingerprint, or the labels that survive a restart if no alert has this fingerprint'
 
 /** The service, determined by the rules or by an alias. */
 export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }

@@ -60,7 +60,10 @@ export function changeSilence(ctx: Context, id: string, change: SilenceChange, n
   }
   if (change.revision !== undefined && change.revision !== before.revision) {
     const differences = differencesOf(before, change)
-    throw new IncmonError('conflict', `somebody else has changed this silence${differences}: reload it, then change it`)
+    throw new IncmonError(
+      'conflict',
+      `somebody else has changed this silence${differences}: reload the silence, then make your change again`,
+    )
   }
   const { revision: _, ...fields } = change
   const named = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

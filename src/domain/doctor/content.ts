@@ -148,7 +148,7 @@ function diagnoseSender(sender: SenderFact, now: number): Finding {
   return warn(
     'source',
     text,
-    'check that the sender still sends events here; incmon can detect a silent sender only with a Watchdog alert',
+    'check that the sender still sends events here; incmon can detect that a sender is silent only if the sender has a Watchdog alert',
   )
 }
 

@@ -69,7 +69,7 @@ function rightsOf({ path, readable, writable, uid: owner }: FileEntry, why: stri
   const lacking = readable ? 'written' : 'read'
   const remedy =
     uid === owner
-      ? `chmod u+rw ${path}, or mount it writable`
+      ? `chmod u+rw ${path}, or mount it read-write`
       : `chown ${uid} ${path}, or run incmon as its owner, uid ${owner}`
   return [fail('permissions', `${path} cannot be ${lacking} by uid ${uid}: ${why}`, remedy)]
 }
@@ -106,7 +106,9 @@ function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
   if (!entry) return []
   const size = logSize(companions)
   if (size > MAX_LOG) {
-    const remedy = served ? 'stop programs that read the file for a long time, such as a copy' : 'start "incmon serve"'
+    const remedy = served
+      ? 'stop programs that read the file for a long time, such as programs that copy it'
+      : 'start "incmon serve"'
     return [
       warn('log', `the write-ahead log contains ${formatBytes(size)} that are not yet in the database file`, remedy),
     ]

@@ -30,7 +30,7 @@ function diagnoseRunning(address: string, unready: string | null, served: boolea
   if (unready !== null)
     return fail('port', `incmon is listening on ${address} but is not ready: ${unready}`, 'see above')
   if (served) return ok('port', `incmon is listening on ${address} and is ready`)
-  const text = `incmon is listening on ${address}, but with another database`
+  const text = `incmon is listening on ${address}, but it uses another database`
   return warn(
     'port',
     text,

@@ -15,7 +15,7 @@ const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
   [
     'ImagePullBackOff',
     /x509|timeout|deadline exceeded|no such host|connection refused/i,
-    'The node cannot reach the registry: check its name, certificate and network.',
+    "The node cannot reach the registry: check the registry's name, certificate and network.",
   ],
   [
     'FailedScheduling',
@@ -32,12 +32,8 @@ const BY_MESSAGE: readonly (readonly [string, RegExp, string])[] = [
     /taint|affinity|selector|unschedulable/i,
     'No node is allowed to run the pod: check the taints, cordons, selectors and affinity rules.',
   ],
-  ['FailedCreate', /exceeded quota/i, 'A quota of the namespace is exhausted: raise the quota or lower the requests.'],
-  [
-    'FailedCreate',
-    /service ?account/i,
-    'The service account of the pods does not exist: create it or correct its name.',
-  ],
+  ['FailedCreate', /exceeded quota/i, 'A namespace quota is exhausted: raise the quota or lower the requests.'],
+  ['FailedCreate', /service ?account/i, "The pods' service account does not exist: create it or correct its name."],
   ['FailedCreate', /webhook|denied/i, 'An admission rule rejects the pods: the message contains the name of the rule.'],
   ['FailedMount', /secret|configmap/i, 'A secret or config map to mount is missing: check its name and namespace.'],
 ]
@@ -68,8 +64,8 @@ const BY_GROUP: ReadonlyMap<string, string> = new Map([
   ['BackoffLimitExceeded', JOB],
   ['DeadlineExceeded', 'The job exceeded its deadline: find out what the job was waiting for.'],
   ['ProgressDeadlineExceeded', 'The rollout is not progressing: look at the events of its newest pods.'],
-  ['NetworkNotReady', 'The network of the node is not ready: look at the pods of the network plugin there.'],
-  ['FailedCreatePodSandBox', 'The sandbox of the pod could not be created: check the network plugin and the runtime.'],
+  ['NetworkNotReady', "The node's network is not ready: look at the network plugin's pods on the node."],
+  ['FailedCreatePodSandBox', "The pod's sandbox could not be created: check the network plugin and the runtime."],
   ['ErrImageNeverPull', 'The image is not on the node, and the pull policy does not allow the node to pull the image.'],
   ['InvalidImageName', 'The image name is malformed: check the last change to the image name.'],
   ['ImagePullBackOff', 'The image cannot be pulled: check its name, its tag and the credentials.'],
@@ -90,9 +86,9 @@ const BY_GROUP: ReadonlyMap<string, string> = new Map([
   ['ProvisioningFailed', 'The storage class could not create a volume: read the log of its provisioner.'],
   ['FailedPostStartHook', 'The postStart hook failed, so the container is killed: read its output.'],
   ['Evicted', 'The node evicted the pod because a resource ran out: compare the usage of the pod with its requests.'],
-  ['FailedDaemonPod', 'A pod of the daemon set failed on a node: check the node and the log of the pod.'],
+  ['FailedDaemonPod', "A pod of the daemon set failed on a node: check the node and the pod's log."],
   ['NotTriggerScaleUp', 'The autoscaler found no suitable node group: check the limits of the node groups.'],
-  ['MissSchedule', 'A run of the cron job was missed: check its schedule and starting deadline.'],
+  ['MissSchedule', 'A cron job run was missed: check its schedule and starting deadline.'],
 ])
 
 /** Returns the most specific hint for a condition and its message, or null. */

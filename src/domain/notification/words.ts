@@ -185,7 +185,7 @@ function titleOf(item: MessageItem, context: MessageContext): string {
     case 'resolved':
       return endText(item, name, now)
     case 'still-firing':
-      return `${name}: ${firingText(incident.firingAlerts)}, although the incident was resolved. ${began}`
+      return `${name}: ${firingText(incident.firingAlerts)}, even though the incident was resolved. ${began}`
     case 'reminder':
       return `Nobody is working on this yet: ${lasting}.`
     case 'escalation':

@@ -19,7 +19,7 @@ const CREDENTIALS = /\b40[13]\b|credential|unauthori[sz]ed|forbidden|access deni
 const RULES: readonly Rule[] = [
   {
     id: 'memory-limits',
-    text: 'Compare the memory usage with the limit. Raise the limit or fix the leak, and add an alert before the limit is reached.',
+    text: 'Compare the memory usage with the limit. Raise the limit or fix the leak, and add an alert that fires before the limit is reached.',
     because: (facts) => ofFailure(facts, 'memory'),
   },
   {
@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'pull-secret',
-    text: 'Renew the pull secret, and add an alert before it expires.',
+    text: 'Renew the pull secret, and add an alert that fires before the secret expires.',
     because: ({ alerts }) =>
       shownBy(alerts.filter((one) => one.failure === 'image' && CREDENTIALS.test(`${one.hint ?? ''} ${one.summary}`))),
   },
@@ -45,7 +45,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'node-spread',
-    text: 'Spread the replicas over nodes (topology spread constraints, a disruption budget), so that one node can fail.',
+    text: 'Spread the replicas over nodes (topology spread constraints, a disruption budget), so that the service survives the failure of one node.',
     because: (facts) => ofFailure(facts, 'node'),
   },
   {

@@ -18,7 +18,7 @@ export function explain(symptoms: readonly Symptom[]): Symptom[] {
     if (node !== null && node !== symptom.component && nodes.has(node)) return onNode(symptom, node)
     const callee = accusers.get(symptom.component)
     if (!callee || symptom.witnesses.includes(callee)) return [symptom]
-    const text = 'another alert blames a service that this service calls'
+    const text = 'another alert names a failing service that this service calls'
     return [lighter(symptom, { code: 'callee_explains', value: CALLEE_EXPLAINS, text })]
   })
 }

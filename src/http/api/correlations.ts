@@ -43,7 +43,7 @@ export const correlationShape = v.object({
   reasons: shape.reasons,
   lagSeconds: shape.described(
     v.pipe(v.number(), v.integer()),
-    'The seconds from the start of the change to the event; negative if the event came first',
+    'The number of seconds from the start of the change to the event; negative if the event came first',
     190,
   ),
   verdict: shape.nullable(v.picklist(VERDICTS), 'The verdict given by a user', null),

@@ -20,7 +20,7 @@ export const eventShape = v.object({
   serviceId: shape.nullable(shape.uuid(), 'The service of the event, or null'),
   alertId: shape.nullable(shape.uuid(), 'The alert that the event belongs to, or null'),
   at: shape.instant(
-    'The time from the sender. If the event is a repeat with an earlier start, the previous start of the alert',
+    'The time from the sender. If the event moved the start of its alert to an earlier time, the previous start of the alert',
   ),
   receivedAt: shape.instant('When the event arrived'),
 })

@@ -32,7 +32,7 @@ export const incidentShape = v.object({
   status: shape.choice(INCIDENT_STATUSES, 'The progress of the work on the incident'),
   origin: shape.choice(['manual', 'automatic'], 'Whether a user or incmon opened the incident'),
   createdAt: shape.instant('When the incident was opened'),
-  startedAt: shape.instant('The time of the first evidence, or createdAt if there is none'),
+  startedAt: shape.instant('The time of the first evidence, or createdAt if there is no evidence'),
   acknowledgedAt: shape.nullable(shape.instant(), 'When the status first changed from open', null),
   resolvedAt: shape.nullable(shape.instant(), 'When the incident was resolved; null if it is not resolved', null),
   alertCount: shape.count('The number of alerts', 2),
@@ -65,7 +65,7 @@ const timelineShape = shape.objects(
       'on call',
     ),
     source: shape.nullable(shape.source, 'The source that reported the entry; null for actions by incmon or a user'),
-    ref: shape.text('The record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
+    ref: shape.text('A reference to the record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
   },
   'The timeline, oldest first. If there are more than 100 groups of similar alerts, the smallest groups share entries',
 )
@@ -105,7 +105,7 @@ export const incidentRoutes: readonly Route[] = [
       ),
       severity: shape.described(wordParameter(SEVERITIES), 'The severity', 'error'),
     }),
-    answers: { ...success(incidentShape, 'The incident; Location is its URL', 201), ...refusals(422) },
+    answers: { ...success(incidentShape, 'The incident. The Location header contains its URL', 201), ...refusals(422) },
     handle: async (call) => {
       const id = await change(call, (ctx, now, actor) => createIncident(ctx, call.body, actor, now))
       const location = `${originOf(call.c, call.server)}/api/incidents/${id}`

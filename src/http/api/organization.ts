@@ -25,7 +25,7 @@ const SETTINGS = {
   'auto-resolve': 'Whether a recovered incident is resolved automatically if nobody changes it for 24 hours',
   heartbeats: 'Whether a missing heartbeat opens an incident',
   'deploy-silence-minutes': 'The maximum number of minutes for which a running deploy silences its service; 0: never',
-  'time-zone': 'The time zone in which pages show times; each browser can choose another one',
+  'time-zone': 'The time zone in which pages show times; each browser can choose another time zone',
   'retention-events-days': 'The number of days to keep events; at most retention-alerts-days',
   'retention-alerts-days': 'The number of days to keep alerts and incidents',
 } as const

@@ -33,7 +33,7 @@ const contribution = v.object({
   reasons: shape.reasons,
   lagSeconds: shape.described(
     v.pipe(v.number(), v.integer()),
-    'The seconds from the start of the change to the condition',
+    'The number of seconds from the start of the change to the condition',
     190,
   ),
   sentence: saying,
@@ -68,7 +68,7 @@ const evidence = v.object({
   ref: shape.text('The record', `alert/${shape.EXAMPLE_ID}`),
   text: shape.described(words, 'A description, or null', 'CrashLoopBackOff on shop/checkout'),
   labels: shape.texts('The labels, as received from the sender', { namespace: 'shop' }),
-  links: shape.texts('Links to the sender, by purpose', {}),
+  links: shape.texts("Links to the sender's pages, by purpose", {}),
 })
 
 const header = v.object({

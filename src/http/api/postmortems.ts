@@ -27,10 +27,10 @@ const textField = v.nullable(v.pipe(v.string(), v.maxLength(MAX_TEXT, `too long;
 const words = (description: string) => shape.optional(textField, description)
 const editsShape = v.object({
   state: shape.optional(wordParameter(['draft', 'final']), 'final marks the postmortem as complete'),
-  summary: words('An addition to the generated summary'),
+  summary: words('Text to add to the generated summary'),
   impact: shape.optional(
     v.object({ customers: words('Who was affected and how') }),
-    'An addition to the generated impact',
+    'Text to add to the generated impact section',
   ),
   rootCause: words('The cause'),
   lessons: shape.optional(

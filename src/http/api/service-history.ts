@@ -70,7 +70,7 @@ const changesShape = v.object({
   ),
   lastGoodDeploy: shape.nullable(
     pipelineShape,
-    'The last deploy before the end of the period that is not linked to any alert; null if there was no such deploy within 30 days',
+    'The last good deploy before the end of the period. A good deploy is not linked to any alert. Null if there was no good deploy within 30 days',
   ),
 })
 

@@ -105,7 +105,10 @@ export const serviceRoutes: readonly Route[] = [
       'The service',
       { name: 'payments', namespace: 'shop' },
     ),
-    answers: { ...success(wholeServiceShape, 'The service; Location is its URL', 201), ...refusals(409) },
+    answers: {
+      ...success(wholeServiceShape, 'The service. The Location header contains its URL', 201),
+      ...refusals(409),
+    },
     handle: async (call) => {
       const { c, server, identity, body } = call
       const wanted = { ...body, cluster: identity.cluster, aliases: body.aliases ?? [] }

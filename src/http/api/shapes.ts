@@ -81,10 +81,10 @@ export const reasons = objects(
   'The reasons for the score',
 )
 export const bySeverity = v.object({
-  critical: count('Number with this severity', 2),
-  error: count('Number with this severity', 1),
-  warning: count('Number with this severity', 0),
-  info: count('Number with this severity', 0),
+  critical: count('The count for this severity', 2),
+  error: count('The count for this severity', 1),
+  warning: count('The count for this severity', 0),
+  info: count('The count for this severity', 0),
 })
 
 const pagination = object(
@@ -94,7 +94,7 @@ const pagination = object(
     total: count('The number of records on all pages', 1),
     totalPages: count('Number of pages', 1),
   },
-  'The position of this page',
+  'The position of this page in the list',
 )
 
 /** Returns the schema of a list response. */

@@ -57,7 +57,7 @@ export const silenceShape = v.object({
     'The number of changes so far. Send this number with a change, so that a conflicting change is rejected',
     1,
   ),
-  status: shape.choice(SILENCE_STATUSES, 'Between its weekly spans, a silence is pending'),
+  status: shape.choice(SILENCE_STATUSES, 'A weekly silence is pending outside its time span'),
   matching: shape.count('The number of firing alerts that are silenced now', 12),
 })
 

@@ -25,10 +25,10 @@ const senderShape = v.object({
     'How many seconds the clock of the sender is ahead of the clock of the server; negative if it is behind. incmon corrects the times of the items',
     0,
   ),
-  lacksCluster: shape.flag('Whether the sender specifies no cluster although another sender does', false),
+  lacksCluster: shape.flag('Whether this sender specifies no cluster, but another sender does', false),
   eventsByHour: shape.described(
     v.pipe(v.array(shape.count()), v.length(24)),
-    'The number of stored items in each of the last 24 hours (UTC), oldest first; the last is the current hour',
+    'The number of stored items in each of the last 24 hours (UTC), oldest first. The last number is for the current hour',
     Array.from({ length: 24 }, (_, hour) => hour * 2),
   ),
   deliveryInterval: shape.nullable(
@@ -41,7 +41,7 @@ const senderShape = v.object({
       lastAt: shape.instant('When the last heartbeat arrived'),
       silent: shape.flag('Whether the heartbeat is overdue', false),
     }),
-    'The state of the heartbeat alert; null if none was ever sent',
+    'The state of the heartbeat alert; null if no heartbeat was ever sent',
   ),
 })
 

@@ -31,7 +31,7 @@ const REFUSALS = {
     `found a token in the ${carrier === 'ci' ? 'Authorization' : 'X-Ci-Token or X-Gitlab-Token'} header, which this endpoint does not read; ${HEADERS[carrier]}`,
   malformed: (carrier: TokenHeader) => `malformed token header; ${HEADERS[carrier]}`,
   unknown: () =>
-    "unknown token; check that it is complete and from this server's database (list its tokens with incmon token list)",
+    "unknown token; check that it is complete and from this server's database (incmon token list shows all tokens)",
 }
 
 /** `access` says how the request arrived. Headers cannot change `access`. */
@@ -54,7 +54,7 @@ export async function requireScope(
   const identity = await store.run(authenticate, secret)
   if (!identity) throw new IncmonError('unauthorized', (await whyNot(store, secret)) ?? REFUSALS.unknown())
   if (!identity.scopes.includes(scope)) {
-    throw new IncmonError('forbidden', `this token does not have the ${scope} scope; use a token that has it`)
+    throw new IncmonError('forbidden', `this token does not have the ${scope} scope; use a token with this scope`)
   }
   return identity
 }

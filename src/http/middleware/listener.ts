@@ -14,7 +14,7 @@ const NO_URL =
 const NO_HOST = 'the Host header is missing, which HTTP/1.1 requires; send one, for example Host: localhost'
 
 const DOTS =
-  'the path contains a . or .. segment (or %2e); send the normalized path, because a proxy may have checked a different one'
+  'the path contains a . or .. segment (or %2e); send the normalized path, because a proxy may have checked a different path'
 
 /**
  * Returns whether a path has a `.` or `..` segment in any encoding. The URL parser would resolve such segments, so

@@ -43,7 +43,7 @@ export const MEANINGS: Readonly<Record<Status, string>> = {
   403: 'The token does not have the scope that this operation requires',
   404: 'The path does not exist, or the record does not exist in the organization of the token',
   405: 'The path does not support this method; the Allow header lists the supported methods',
-  408: 'The request did not arrive within 20 seconds, or its headers within 10 seconds',
+  408: 'The whole request did not arrive within 20 seconds, or its headers did not arrive within 10 seconds',
   409: 'The change conflicts with the current state of the record',
   413: 'The body is larger than 1 MiB (10 MiB for webhooks)',
   415: 'The Content-Type is not JSON in UTF-8, or the body is compressed',

@@ -11,7 +11,8 @@ import { entryAt } from './path.ts'
 export const APPLICATION_ID = 0x696e636d
 
 const FULL = 'the disk is full: free some space and try again'
-const READ_ONLY = 'it is on a read-only file system; remount it writable, or use a copy made with "incmon backup FILE"'
+const READ_ONLY =
+  'it is on a read-only file system; remount it read-write, or use a copy made with "incmon backup FILE"'
 
 /** The size of SQLite's header in bytes. */
 export const HEADER = 100
@@ -200,7 +201,7 @@ function remedyFor(code: string, file: string): string {
 
 function remedyForNew(file: string, error: unknown): string {
   const code = errorCode(error)
-  if (code === 'EROFS') return `${dirname(file)} is on a read-only file system; remount it writable`
+  if (code === 'EROFS') return `${dirname(file)} is on a read-only file system; remount it read-write`
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT)/.test(code)) return FULL
   return `check that ${dirname(file)} exists and is writable, or choose another --database`
 }

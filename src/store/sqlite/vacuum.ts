@@ -44,7 +44,7 @@ export function letShrink(db: Db): string | null {
   const { bavail, bsize } = statfsSync(dirname(db.file))
   const wanted = 2 * statSync(db.file).size
   if (bavail * bsize < wanted) {
-    return `${db.file} cannot shrink when events are pruned: free ${megabytes(wanted)} of disk space next to it and run incmon migrate`
+    return `${db.file} cannot shrink when events are pruned: free ${megabytes(wanted)} of space on its disk and run incmon migrate`
   }
   try {
     db.pragma(`auto_vacuum = ${INCREMENTAL}`)
@@ -52,7 +52,7 @@ export function letShrink(db: Db): string | null {
     db.checkpoint('TRUNCATE')
     return null
   } catch (error) {
-    return `${db.file} cannot shrink when events are pruned (${errorCode(error)}): free disk space next to it and in the temporary directory, then run incmon migrate`
+    return `${db.file} cannot shrink when events are pruned (${errorCode(error)}): free space on its disk and in the temporary directory, then run incmon migrate`
   }
 }
 

@@ -50,7 +50,7 @@ const notificationBody = v.looseObject({
   version: shape.optional(v.string(), 'The version of the format', '4'),
   groupKey: shape.optional(
     v.string(),
-    'The group of the alerts; incmon learns how often the group is sent',
+    'The key of the alert group. incmon learns how often the sender repeats the group',
     '{}:{alertname="HighErrorRate"}',
   ),
   receiver: shape.optional(v.string(), 'The receiver, to distinguish senders', 'incmon'),

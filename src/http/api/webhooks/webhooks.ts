@@ -44,14 +44,14 @@ const warnings = shape.optional(
       warning: shape.text('The warning', 'status: "fireing" is unknown; the alert is treated as firing'),
     }),
   ),
-  'Problems that were ignored in stored items, if any; at most 100',
+  'The minor problems in stored items, if any. At most 100 problems are listed',
 )
 const oneShape = { received, eventId: shape.uuid('The event; see GET /api/events/{id}'), idempotencyKey, warnings }
 const manyShape = {
   received,
   eventIds: shape.list(
     shape.uuid(),
-    'One event for each stored item, in order. For a repeated item without changes, the ID is that of the existing event.',
+    'One event for each stored item, in order. An unchanged repeat has the ID of the existing event.',
   ),
   rejected: v.optional(rejectedShape),
   idempotencyKey,

@@ -36,18 +36,18 @@ const Authentication: FC<{ url: string }> = ({ url }) => (
   <section id="authentication" aria-labelledby="authentication-title">
     <h2 id="authentication-title">Authentication</h2>
     <p>
-      Every operation requires a token in the <code>Authorization: Bearer</code> header, except operations of the server
-      itself. The GitLab webhook requires the token in <code>X-Ci-Token</code> or <code>X-Gitlab-Token</code>. Create a
-      token on the machine of the server:
+      Every operation requires a token in the <code>Authorization: Bearer</code> header, except the operations of the
+      server itself. The GitLab webhook requires the token in <code>X-Ci-Token</code> or <code>X-Gitlab-Token</code>.
+      Create a token on the machine of the server:
     </p>
     <Code text={'incmon token create --name me --scopes read,write'} label="Create a token" />
     <p>Set the token in your shell. Then you can copy and run every command on this page:</p>
     <Code text="TOKEN=incmon_…" label="Set the token" />
     <Code text={`curl "${url}/api/services" \\\n  -H "Authorization: Bearer $TOKEN"`} label="First call" isShell />
     <p>
-      A token belongs to one organization and cannot read any other. It has one or more scopes: <code>ingest</code>{' '}
-      sends events, <code>read</code> reads, <code>write</code> changes records, <code>admin</code> changes the
-      organization and its tokens. Scopes do not include each other.
+      A token belongs to one organization and cannot access any other. A token has one or more scopes:{' '}
+      <code>ingest</code> sends events, <code>read</code> reads, <code>write</code> changes records, <code>admin</code>{' '}
+      changes the organization and its tokens. Scopes do not include each other.
     </p>
   </section>
 )
@@ -108,7 +108,7 @@ const Sending: FC<{ url: string }> = ({ url }) => (
       uses. All other fields are stored with the event.
     </p>
     <p>
-      With <code>?dryRun=1</code> nothing is stored. The response says what would happen and which rule decided. A
+      With <code>?dryRun=1</code> nothing is stored. The response says what incmon would decide, and by which rule. A
       request with an <code>Idempotency-Key</code> can be repeated safely for 24 hours.
     </p>
     <Code

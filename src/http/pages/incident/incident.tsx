@@ -142,7 +142,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   const warning =
     firingAlerts === 0
       ? `All its alerts have ended${uncountedText(view)}.`
-      : `${firingText(firingAlerts)}${uncountedText(view)}. A new incident opens only after this problem has ended.${view.hasChannel ? ' Your channels will be reminded after 30 minutes.' : ''}`
+      : `${firingText(firingAlerts)}${uncountedText(view)}. A new incident opens only after this problem has ended.${view.hasChannel ? ' Your channels will get a reminder after 30 minutes.' : ''}`
   return (
     <div class="actions">
       {status === 'open' ? (

@@ -118,7 +118,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
               id="time-zone"
               label="Time zone"
               value={form.zone}
-              hint="Pages show times in this time zone, unless a browser has chosen another one."
+              hint="Pages show times in this time zone, unless a browser has chosen another time zone."
               faults={faults}
             />
             <Field id="auto-incidents" label="Open incidents automatically">

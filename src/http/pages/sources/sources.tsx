@@ -183,7 +183,7 @@ function warningsOf({ clockOffset, lacksCluster }: SenderView): string[] {
   return [
     off < 1000
       ? ''
-      : `Its clock is ${formatDuration(off)} ${clockOffset > 0 ? 'ahead' : 'behind'}. incmon corrects the times of its events, but correct the clock of the sender as well.`,
+      : `Its clock is ${formatDuration(off)} ${clockOffset > 0 ? 'ahead' : 'behind'}. incmon corrects the times of its events. Correct the clock of the sender as well.`,
     lacksCluster
       ? 'Its events do not specify a cluster, but events from another sender do. Create a token with a cluster for this sender.'
       : '',

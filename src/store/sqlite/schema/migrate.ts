@@ -106,7 +106,7 @@ function copyBefore(db: Db, name: string): string {
     return copy
   } catch (error) {
     throw new StoreError(
-      `${db.file} could not be copied to ${copy} (${errorCode(error)}), so it was not upgraded: free some disk space next to it`,
+      `${db.file} could not be copied to ${copy} (${errorCode(error)}), so it was not upgraded: free some space on its disk`,
     )
   }
 }
