@@ -101,6 +101,7 @@ export function makeAlert(db: Db, organization: Made, service: Made, more: Parti
 }
 type AlertColumns = {
   source: Source
+  node: string
   name: string
   severity: Severity
   status: 'firing' | 'resolved'

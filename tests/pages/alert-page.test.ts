@@ -51,6 +51,14 @@ test('if an alert is about several objects, the page says that the labels are th
   assert.match((await browser.get(`/alerts/${made.id}`)).html, labels)
 })
 
+test('an alert of a pod links to the node of the pod if the node is a service', async (t) => {
+  const { browser, db, acme, made } = await oneAlert(t, { node: 'worker-7' })
+  assert.doesNotMatch((await browser.get(`/alerts/${made.id}`)).html, /node\/worker-7/)
+  const node = makeService(db, acme, 'node/worker-7', { namespace: '' })
+  const { html } = await browser.get(`/alerts/${made.id}`)
+  assert.match(html, new RegExp(`on <a href="/services/${node.id}">node/worker-7</a>`))
+})
+
 test('the changes linked to an alert are listed even if its service has 60 newer links', async (t) => {
   const { browser, db, acme, service, made } = await oneAlert(t)
   makeCorrelation(db, acme, service, 0.9, made)

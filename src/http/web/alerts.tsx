@@ -197,7 +197,7 @@ function rowOf(group: Group, targets: Targets, ends: SilenceEnds): AlertRowView 
 async function showAlert(visit: Visit): Promise<Reply> {
   const { store, visitor, now } = visit
   const { organizationId } = visitor
-  const { alert, events } = await requireAlert(visit)
+  const { alert, events, onNode } = await requireAlert(visit)
   const own = await store.read(listCorrelationsOfAlert, organizationId, alert.id)
   const targets = await store.read(findAlertTargets, organizationId, [alert], now)
   const [group] = countedIn(groupAlerts([alert]), targets)
@@ -206,6 +206,9 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const view = {
     ...{ reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
     alert: { ...alert, ...rowOf(group, targets, await silenceEndsOf(visit, [alert])) },
+    node: onNode?.nodeServiceId
+      ? { name: `node/${onNode.alert.node}`, href: `/services/${onNode.nodeServiceId}` }
+      : null,
     labels: Object.entries(alert.labels),
     annotations: Object.entries(alert.annotations),
     rules: [

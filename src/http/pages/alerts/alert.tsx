@@ -11,7 +11,7 @@ import { AlertDuration, sentText } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
 
 export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
-  const { alert, reader, csrf, canWrite, labels, annotations, rules, links, changes } = view
+  const { alert, reader, csrf, canWrite, labels, annotations, rules, links, changes, node } = view
   return (
     <>
       <Crumbs path={[['Alerts', '/alerts'], [alert.source]]} />
@@ -31,6 +31,11 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
             <a href={alert.service.href}>
               <ServiceName namespace={alert.service.namespace} name={alert.service.name} />
             </a>
+            {node ? (
+              <span>
+                on <a href={node.href}>{node.name}</a>
+              </span>
+            ) : null}
             {alert.incident ? <a href={alert.incident.href}>incident {alert.incident.number}</a> : null}
             <span>
               seen {alert.occurrences === 1 ? 'once' : `${alert.occurrences} times`}, last{' '}

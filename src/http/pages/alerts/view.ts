@@ -78,6 +78,8 @@ export type AlertPageView = {
     readonly lastSeenAt: number
     readonly fingerprint: string
   }
+  /** The node on which the object of the alert runs; null if the node is not a service. */
+  readonly node: { readonly name: string; readonly href: string } | null
   readonly labels: readonly (readonly [string, string])[]
   readonly annotations: readonly (readonly [string, string])[]
   readonly rules: readonly (readonly [string, string])[]
