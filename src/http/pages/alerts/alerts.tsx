@@ -179,13 +179,15 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
               {source}
             </td>
             <td data-label="Started" class="nowrap">
-              <Time at={startsAt} reader={reader} style="moment" />
-              {row.lastStartsAt - startsAt < 60_000 ? null : (
-                <span class="quiet">
-                  {' '}
-                  to <Time at={row.lastStartsAt} reader={reader} style="moment" />
-                </span>
-              )}
+              <span>
+                <Time at={startsAt} reader={reader} style="moment" />
+                {row.lastStartsAt - startsAt < 60_000 ? null : (
+                  <span class="quiet">
+                    {' '}
+                    to <Time at={row.lastStartsAt} reader={reader} style="moment" />
+                  </span>
+                )}
+              </span>
             </td>
             <td data-label="Lasted" class="nowrap">
               <AlertDuration startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
