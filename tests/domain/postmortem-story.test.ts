@@ -46,7 +46,7 @@ test('if the alerts have not ended, there is no probable fix, and the document d
   assert.match(text, /oncall-anna resolved the incident at .* UTC, while 2 alerts were still firing\./)
   assert.match(
     document.metrics.ttr.definition,
-    /until it was resolved\. When it was resolved, 2 alerts were still firing$/,
+    /until the incident was resolved\. When it was resolved, 2 alerts were still firing$/,
   )
   assert.deepEqual([document.impact.to, document.impact.seconds], [null, null])
 })

@@ -77,7 +77,7 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
       ? `${scoreText(suspect)}, but no user has confirmed it yet`
       : 'A user confirmed it as the cause'
   const text = onlyTime
-    ? `No connected change was found. Only the time connects ${name}, which began ${lag}`
+    ? `No connected change was found. Only the time connects ${name} to the incident. This change began ${lag}`
     : `The most likely trigger is ${name}, which began ${lag}. ${judged}`
   return { text: `${text}.`, refs: best.sentence.refs }
 }

@@ -5,9 +5,9 @@ import { formatSeconds, secondsBetween, stillFiringText } from './words.ts'
 
 /** The definition of each metric. */
 export const DEFINITIONS = {
-  ttd: 'time to detect: from the evidence that opened the incident (or the first alert, if there is none) until the incident was opened',
+  ttd: 'time to detect: from the evidence that opened the incident (or from the first alert, if there is no such evidence) until the incident was opened',
   tta: 'time to acknowledge: from the opening of the incident until a user acknowledged it',
-  ttr: 'time to resolve: from the evidence that opened the incident, or from its opening if that was earlier, until it was resolved',
+  ttr: 'time to resolve: from the evidence that opened the incident (or from the opening, if the opening was earlier) until the incident was resolved',
 } as const
 
 export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
