@@ -28,13 +28,16 @@ type PendingQuestion = Question & {
   readonly reject: (error: unknown) => void
 }
 
-/** The maximum number of waiting queries per lane. */
-const MAX_WAITING = 32
 /**
- * How long a postmortem can take, in milliseconds, before its thread is ended. A postmortem for 6,500 alerts takes 300
- * ms, or two seconds with a cold cache.
+ * The maximum number of waiting queries in each lane. In an outage, a start page needs a view of each open incident, and
+ * several people open it at the same time.
  */
-const MAX_POSTMORTEM_MS = 10_000
+const MAX_WAITING: Readonly<Record<Lane, number>> = { search: 32, list: 32, view: 1_000, postmortem: 32 }
+/**
+ * How long a postmortem can take, in milliseconds, before its thread is ended. On a busy machine, a postmortem for
+ * 25,000 alerts takes three seconds. The limit is high, because the main thread then has to do the same work.
+ */
+const MAX_POSTMORTEM_MS = 60_000
 
 /** Called with the reason why a thread failed. */
 export type Failed = (error: unknown) => void
@@ -47,7 +50,8 @@ export function createReader(
   maxPostmortemMs = MAX_POSTMORTEM_MS,
 ): Reader {
   const startReading = () => start('read', db.file)
-  const laneOf = (lane: Lane) => createLane(startReading, failed, lane === 'postmortem' ? maxPostmortemMs : null)
+  const laneOf = (lane: Lane) =>
+    createLane(startReading, failed, MAX_WAITING[lane], lane === 'postmortem' ? maxPostmortemMs : null)
   const lanes = new Map(LANES.map((lane) => [lane, laneOf(lane)]))
   const read = readHere(db)
   return {
@@ -68,7 +72,7 @@ export function createReader(
  * Runs one query at a time. If the thread ends, only the current query fails, and the next one starts a new thread.
  * @param maxMs the time after which a query's thread is ended; null for no limit
  */
-function createLane(start: () => Worker, failed: Failed, maxMs: number | null) {
+function createLane(start: () => Worker, failed: Failed, maxWaiting: number, maxMs: number | null) {
   let waiting: PendingQuestion[] = []
   let current: PendingQuestion | null = null
   let worker: Worker | null = null
@@ -129,7 +133,7 @@ function createLane(start: () => Worker, failed: Failed, maxMs: number | null) {
     start: () => void (closed || begin()),
     ask: (one: PendingQuestion) => {
       if (closed) return one.reject(unavailable('incmon is stopping'))
-      if (waiting.length >= MAX_WAITING) return one.reject(unavailable('too many slow reads are pending'))
+      if (waiting.length >= maxWaiting) return one.reject(unavailable('too many slow reads are pending'))
       waiting.push(one)
       if (!current) next()
     },

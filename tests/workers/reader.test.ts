@@ -159,6 +159,12 @@ test('a full queue refuses the next read and still answers the pending ones', as
   assert.ok((await Promise.all(all)).every(({ total }) => total === 1))
 })
 
+test('views of many incidents for many people wait for each other', async (t) => {
+  const { acme, reader } = reading(t)
+  const views = Array.from({ length: 300 }, () => reader.read(listRejections, acme.key, {}, FIRST))
+  assert.equal((await Promise.all(views)).length, 300)
+})
+
 test('closing refuses pending and new reads and ends the threads', async (t) => {
   const { reader, threads, search } = reading(t)
   await search()
