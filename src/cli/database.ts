@@ -75,7 +75,7 @@ export function isMissing(file: string): boolean {
 export function refuseMissing(file: string, options: Common): void {
   if (!isMissing(file)) return
   const create = `create one with ${hint(options, 'org create NAME')} or ${hint(options, 'serve')}`
-  throw new CommandError(`there is no database at ${resolve(file)}: ${create}, or choose another with --database`)
+  throw new CommandError(`there is no database at ${resolve(file)}: choose the server's with --database, or ${create}`)
 }
 
 /** @throws CommandError if the file's schema version is older than the program's */

@@ -155,7 +155,7 @@ test('without a database, no file is created', async (t) => {
   const { text, code } = await refusal(['backup', join(cwd, 'copy.db'), '--database', join(cwd, 'incmon.db')])
   assert.match(
     text,
-    /^there is no database at \S+incmon\.db: create one with .+"incmon serve --database \S+incmon\.db", or choose another with --database/,
+    /^there is no database at \S+incmon\.db: choose the server's with --database, or create one with .+"incmon serve --database \S+incmon\.db"/,
   )
   assert.deepEqual([code, readdirSync(cwd)], [1, []])
 })

@@ -77,7 +77,10 @@ suite('commands', { concurrency: 4 }, () => {
     const cwd = temporaryDirectory(t)
     const { code, err } = await incmon(cwd, ['token', 'create'])
     assert.equal(code, 1)
-    assert.match(err, /^incmon: there is no database at \S+incmon\.db: create one with "incmon org create NAME" or /)
+    assert.match(
+      err,
+      /^incmon: there is no database at \S+incmon\.db: choose the server's with --database, or create one with "incmon org create NAME" or /,
+    )
     assert.deepEqual(readdirSync(cwd), [])
   })
 

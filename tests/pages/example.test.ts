@@ -46,6 +46,15 @@ test('the example fills an empty installation with an incident, and says that it
   )
 })
 
+test('the events of the example are not the first events of a sender', async (t) => {
+  const { browser } = await start(t)
+  await browser.send(LOAD, {})
+  assert.match(
+    (await browser.get('/welcome?connect=alertmanager')).html,
+    /Waiting for the first event from Alertmanager/,
+  )
+})
+
 test('after the first event, the welcome page connects another sender and offers no example', async (t) => {
   const { browser, sendAlert } = await start(t)
   await sendAlert()

@@ -1,5 +1,7 @@
 /** /sources and /welcome: the senders, the rejected items, and the steps to connect a sender. */
+
 import { hoursUntil } from '../../domain/event/heartbeat.ts'
+import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
 import { countOf } from '../../domain/postmortem/words.ts'
 import { READERS } from '../../intake/index.ts'
 import { testEvent } from '../../intake/test-event.ts'
@@ -91,7 +93,10 @@ export async function showWelcome(visit: Visit, secret: string | null, done: Don
 function Connect(props: { visit: Visit; secret: string | null; path: string; senders: readonly SenderRecord[] }) {
   const { visit, secret, path, senders } = props
   const current = connectionOf(visit)
-  const own = senders.filter(({ source, lastEventAt }) => source === sourceOf(current) && lastEventAt !== null)
+  const own = senders.filter(
+    ({ source, cluster, lastEventAt }) =>
+      source === sourceOf(current) && lastEventAt !== null && cluster !== EXAMPLE_CLUSTER,
+  )
   const at = Math.max(...own.map(({ lastEventAt }) => lastEventAt ?? 0))
   const arrival = own.length === 0 ? null : { at, events: own.reduce((sum, { events }) => sum + events, 0) }
   return (
