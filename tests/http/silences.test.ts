@@ -60,7 +60,10 @@ test('a change with an outdated revision is a conflict', async (t) => {
   assert.equal((await change('mine')).status, 200)
   const refused = await change('yours')
   assert.equal(refused.status, 409)
-  assert.match(refused.body.detail, /somebody else has changed this silence \(comment is now "mine"\): reload it/)
+  assert.match(
+    refused.body.detail,
+    /somebody else has changed this silence \(comment is now "mine"\): reload the silence/,
+  )
   assert.equal((await request('GET', path, { token })).body.comment, 'mine')
 })
 

@@ -229,7 +229,7 @@ test('the conflict lists everything that both have changed', async (t) => {
   await change({ matchers: parseMatchers('service="web"'), endsAt: NOON + 2 * HOUR })
   await assert.rejects(
     () => change({ matchers: parseMatchers('team="a"'), startsAt: NOON, endsAt: NOON + 3 * HOUR }),
-    /\(endsAt is now 2026-03-14T14:00:00\.000Z; matchers are now \{?service="web"\}?\): reload it/,
+    /\(endsAt is now 2026-03-14T14:00:00\.000Z; matchers are now \{?service="web"\}?\): reload the silence/,
   )
 })
 

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 
 type Flow = ReturnType<typeof counted>
 
@@ -80,4 +80,21 @@ test('a critical alert for a service with an incident adds fewer than ten statem
   await fill(flow, 1_000)
   const statements = await flow.statementsOf(() => flow.send('metrics', alertmanager(fire('New', 50, 0, 500))))
   assert.ok(statements / 500 < 10, `${statements / 500} statements for each alert`)
+})
+
+test('a request that moves the start of an alert many times links its deploys once', async (t) => {
+  const flow = counted(t)
+  for (let id = 0; id < 5; id += 1) {
+    const jobs = [build('deploy', 'success')]
+    await flow.send('ci', pipeline('success', 'shop/s0', { id, at: NOON - (id + 1) * MINUTE, jobs }))
+  }
+  const moves = (count: number, from: number) =>
+    Array.from({ length: count }, (_, index) =>
+      alert('Down', { service: 's0' }, { startsAt: from - index * 1_000, fingerprint: 'down' }),
+    )
+  await flow.send('metrics', alertmanager(moves(1, NOON)))
+  const few = await flow.statementsOf(() => flow.send('metrics', alertmanager(moves(2, NOON - 1_000))))
+  const many = await flow.statementsOf(() => flow.send('metrics', alertmanager(moves(20, NOON - 5_000))))
+  // Each move is an event of its own, but computing links would take more than 50 statements.
+  assert.ok(many - few < 18 * 10, `${few} statements for 2 moves, ${many} for 20`)
 })

@@ -55,7 +55,7 @@ export function createMemoryStore(organizations: Parameters<typeof createRecords
 function saveInto(records: Records, effects: readonly Effect[], newId: () => string): Notice[] {
   for (const effect of effects) record(records, effect)
   const due = effects.flatMap((effect) => (effect.kind === 'links-due' ? [effect.due] : []))
-  return due.flatMap((one) => computeLinks(historyOf(records), one, newId))
+  return [...computeLinks(historyOf(records), due, newId)]
 }
 
 function historyOf({ pipelines, events, images, alerts, links }: Records): LinkHistory {

@@ -21,7 +21,8 @@ import type { Notice } from '../../domain/notice.ts'
 import type { LinksDue } from '../../domain/state/effect.ts'
 import type { LiveImage, LiveService } from '../../domain/state/live.ts'
 
-const DAY = 24 * 3_600_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 
 export type LinkKey = {
   readonly alertId: number
@@ -65,12 +66,44 @@ type Linking = {
 }
 
 /** Computes the links inside the batch's transaction. Returns a notice for each new link. */
-export function computeLinks(
-  history: LinkHistory,
-  { service, of, now }: LinksDue,
-  newId: () => string,
-): readonly Notice[] {
-  const linking: Linking = { history, service, now, newId, notices: [] }
+export function computeLinks(history: LinkHistory, links: readonly LinksDue[], newId: () => string): readonly Notice[] {
+  const notices: Notice[] = []
+  for (const { service, of, now } of merged(links)) computeLink({ history, service, now, newId, notices }, of)
+  return notices
+}
+
+/**
+ * Merges the repeats of a condition within the same hour, and keeps only the last move of each alert's start. Otherwise,
+ * one request with hundreds of repeats would compute the same links hundreds of times.
+ */
+function merged(links: readonly LinksDue[]): Iterable<LinksDue> {
+  const found = new Map<unknown, LinksDue>()
+  for (const due of links) {
+    const key = mergeKey(due)
+    const known = found.get(key)?.of
+    found.set(
+      key,
+      due.of.kind === 'condition' && known?.kind === 'condition' ? { ...due, of: union(known, due.of) } : due,
+    )
+  }
+  return found.values()
+}
+
+function mergeKey(due: LinksDue): unknown {
+  const { of } = due
+  const hour = (time: number) => Math.floor(time / HOUR)
+  if (of.kind === 'condition') return `${of.alertId} ${hour(of.firstSeenAt)} ${hour(of.at)}`
+  return of.kind === 'start' ? of.alertId : due
+}
+
+type Seen = { readonly alertId: number; readonly firstSeenAt: number; readonly at: number }
+
+function union(a: Seen, b: Seen & { readonly kind: 'condition' }) {
+  return { ...b, firstSeenAt: Math.min(a.firstSeenAt, b.firstSeenAt), at: Math.max(a.at, b.at) }
+}
+
+function computeLink(linking: Linking, of: LinksDue['of']): void {
+  const { history, service } = linking
   switch (of.kind) {
     case 'condition':
       linkCondition(linking, of)
@@ -90,7 +123,6 @@ export function computeLinks(
         history.drop({ alertId, changeKind: of.change, changeRef: of.ref })
       }
   }
-  return linking.notices
 }
 
 /**
@@ -98,8 +130,7 @@ export function computeLinks(
  * For each nearby change, reads up to 200 more scaling events. For each rollout time of a change, reads up to 200
  * scaling events and 500 observations.
  */
-function linkCondition(linking: Linking, seen: { alertId: number; firstSeenAt: number; at: number }): void {
-  const { alertId, firstSeenAt, at } = seen
+function linkCondition(linking: Linking, { alertId, firstSeenAt, at }: Seen): void {
   for (const change of changesNear(linking, firstSeenAt - DAY - AFTER, at + RELEVANT_BEFORE)) {
     const isNear = at >= change.startsAt - RELEVANT_BEFORE && firstSeenAt <= change.endsAt + AFTER
     if (isNear) link(linking, change, alertId)

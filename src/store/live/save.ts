@@ -45,7 +45,7 @@ export function saveEffects(
     storePipeline(db, pipeline, eventRowId, organizationId)
   }
   for (const effect of batch.rest) saveOther(db, effect)
-  const notices = lastStarts(batch.links).flatMap((due) => computeLinks(linkHistoryOf(db), due, newId))
+  const notices = computeLinks(linkHistoryOf(db), batch.links, newId)
   for (const postmortem of postmortems) insertPostmortem(db, postmortem)
   writeNotifications(db, batch.notifications, newId)
   for (const { from, into, ownEntries } of batch.merges) moveIncidentRecords(db, from, into, ownEntries)
@@ -166,12 +166,6 @@ function keepChange<Live extends { readonly rowId: number }>(
 ): void {
   const known = changes.get(after.rowId)
   changes.set(after.rowId, { before: known ? known.before : before, after })
-}
-
-/** Drops all but the last move of each alert's start. */
-function lastStarts(links: readonly LinksDue[]): LinksDue[] {
-  const last = new Map(links.map(({ of }) => [of.kind === 'start' ? of.alertId : null, of]))
-  return links.filter(({ of }) => of.kind !== 'start' || last.get(of.alertId) === of)
 }
 
 function keepAlert(
