@@ -29,7 +29,7 @@ export function isEventDue(
   return event.at <= events && event.receivedAt <= events
 }
 
-/** The number of expired records, and the total. */
+/** `due`: the number of expired records. `total`: the number of all records. */
 export type Share = { readonly due: number; readonly total: number }
 
 /**

@@ -203,7 +203,7 @@ export function createEngine(
   }
 }
 
-/** Adds to the decisions of a dry run the links that each alert would have. */
+/** Adds links to the decisions of a dry run: the links that each alert would have. */
 async function withLinks(
   { store, newId }: Pick<EngineDeps, 'store' | 'newId'>,
   receipt: Receipt,

@@ -65,8 +65,8 @@ const FULL = 'the database disk is full ("incmon doctor" shows how much is free)
 const GATHER_MS = 2
 const GATHER_SHARE = 1 / 4
 /**
- * The minimum wait before a batch is one event loop turn per millisecond of the last batch, but at most this many
- * turns.
+ * Before a batch, the queue waits for at least one event loop turn per millisecond of the last batch's duration. This
+ * minimum is limited to `GATHER_TURNS`.
  */
 const GATHER_TURNS = 50
 /** A batch is assumed to take at most this many times as long as its decisions. */
@@ -145,7 +145,7 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
       wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
       // While a batch is being synced, only one more batch can be decided and saved.
       await answered
-      // The effects take too much memory to keep them during the sync.
+      // The effects are not kept during the sync, because they take too much memory.
       answered = answer(taken, batch, began, effects.length > 0)
       return { count: batch.outcomes.length, retry: [] }
     } catch (error) {

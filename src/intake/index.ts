@@ -9,7 +9,7 @@ import { readMetrics } from './metrics.ts'
 /** Converts a parsed request body into drafts and rejected items. `receivedAt` is in ms UTC. */
 export type Reader = (body: unknown, receivedAt: number) => Intake
 
-/** The reader for each webhook. The file of each reader detects the formats of its senders. */
+/** The reader for each webhook. Each reader's file detects the formats of that reader's senders. */
 export const READERS: Readonly<Record<Source, Reader>> = {
   cluster: readCluster,
   metrics: (body, receivedAt) => allSteps(readMetrics(body, receivedAt, 1)),

@@ -99,7 +99,7 @@ function whereBroken(error: unknown): string {
 
 /**
  * Returns text that SQLite can store and search: NUL and lone surrogates become U+FFFD. Stored payloads do not need
- * this, because JSON represents these characters as `\u` escapes.
+ * this replacement, because JSON represents these characters as `\u` escapes.
  */
 export function cleanText(text: string): string {
   const whole = text.toWellFormed()

@@ -1,4 +1,7 @@
-/** Private addresses, to which no message is sent, because a channel could otherwise reach the server's own network. */
+/**
+ * Private addresses. By default, no message is sent to them, because a channel could otherwise reach the server's own
+ * network.
+ */
 import { BlockList, isIP } from 'node:net'
 
 const REFUSED_4 = [

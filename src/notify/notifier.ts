@@ -31,7 +31,7 @@ export type NotifierOptions = {
   readonly transports: () => Transports
   /** Returns the public URL of the pages without a trailing slash, or '' if it is unknown. */
   readonly publicUrl: () => string
-  /** Finds the likely cause of an incident in a worker thread, because this is slow. */
+  /** Finds the likely cause of an incident. The search is slow, so it runs in a worker thread. */
   readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
   /** Returns a random number between 0 and 1. */
   readonly random: () => number
@@ -93,7 +93,7 @@ export type TargetCheck = { readonly refusal: string | null; readonly warning: s
 const NO_LINKS =
   'messages contain no links to open or acknowledge an incident: set public-url to the URL at which people reach this server'
 
-/** Returns the functions of a notifier that do not send messages from the outbox. */
+/** Returns the notifier's functions that do not send messages. */
 export function helpersOf({
   transports,
   publicUrl,

@@ -11,7 +11,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 export type Network = {
   readonly resolve: Resolve
-  /** Returns whether the `notify-allow` setting contains the network of a private address, or its host. */
+  /** Returns whether the `notify-allow` setting contains the host, or a network that includes the address. */
   readonly isAllowed: (address: string, host: string) => boolean
   /** The time limit in milliseconds, from the DNS lookup to the end of the response. */
   readonly timeoutMs: number

@@ -55,7 +55,7 @@ export function createImport(world: Deps, beside: { readonly server: boolean }):
 
 type Clock = { readonly now: () => number; readonly set: (at: number) => void }
 
-/** A clock that can be set, but otherwise runs at normal speed, so that retries time out. */
+/** A clock that can be set. Once set, it runs at normal speed, so that retries time out. */
 function createClock(real: () => number): Clock {
   let ahead = 0
   return {
@@ -78,8 +78,8 @@ async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise
 }
 
 /**
- * Returns whether a request is already stored. For a day, requests are recognized by their key. Later, requests are
- * recognized by their events, provided that the events contain their time.
+ * Returns whether a request is already stored. For a day, a request is recognized by its key. After that, a request is
+ * recognized by its events if each event contains its own time.
  */
 async function isKnown({ db, engine }: Deps, delivery: Imported): Promise<boolean> {
   const { organizationId, source, intake, receivedAt, isRecorded } = delivery

@@ -128,8 +128,8 @@ function open(deps: Deps, organizationId: number, tokenId: number | null, wanted
 
 /**
  * Stores the time of last use. Many open pages share one transaction, because each transaction costs more than a page.
- * The session list is up to date, because its visitor calls this function first. Ignores errors, because reading must
- * work even when writing fails.
+ * The session list is nearly up to date, because opening the list calls this function first. Ignores errors, because
+ * reading must work even when writing fails.
  */
 function noteUse({ db }: Deps, { rowId, lastUsedAt }: { rowId: number; lastUsedAt: number }, now: number): void {
   const uses = usesOf.get(db) ?? { pending: new Map(), storedAt: Number.NEGATIVE_INFINITY }

@@ -110,7 +110,7 @@ function remember(deps: Deps, { tokenId }: Identity, now: number): void {
   }
 }
 
-/** Returns the SHA-256 in hexadecimal, which is three times as fast as returning a Buffer. */
+/** Returns the SHA-256 hash as hexadecimal text. Returning a Buffer takes three times as long. */
 function hashOf(secret: string): string {
   return hash('sha256', secret)
 }

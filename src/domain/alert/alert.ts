@@ -8,7 +8,7 @@ import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
-/** The information about a condition in a single event, regardless of earlier events. Times in ms. */
+/** A condition as reported by a single event, regardless of earlier events. Times in ms. */
 export type Signal = {
   readonly status: 'firing' | 'resolved'
   readonly source: Source
@@ -74,7 +74,7 @@ export function open(
   const { source, said, status, fingerprint, logicalKey, failure, node, startsAt } = signal
   const evidence = withSighting(NO_EVIDENCE, signal)
   const resolved = status === 'resolved'
-  // The fields are listed one by one, in the order used for loaded alerts, because a spread is several times slower.
+  // The fields are listed one by one, because a spread is several times slower. Loaded alerts use the same order.
   return {
     source,
     name,

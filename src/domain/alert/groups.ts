@@ -39,7 +39,10 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly lastStartsAt: number
   /** When the last member ended; null while any member is firing. */
   readonly endsAt: number | null
-  /** The newest member's summary, with the labels that differ between the members. Mixed groups: the names. */
+  /**
+   * The newest member's summary, with the labels that differ between the members. For a mixed group: the names of its
+   * alerts.
+   */
   readonly summary: string
 }
 
@@ -53,8 +56,8 @@ const MAX_LABELS = 2
 const MAX_GROUPS = 100
 
 /**
- * Groups similar alerts. Sorts the groups by severity, highest first, and then by start, latest first. Mixed groups are
- * the last of their severity.
+ * Groups similar alerts. Sorts the groups by severity, highest first, and then by start, latest first. Within a
+ * severity, mixed groups come last.
  */
 export function groupAlerts<Alert extends GroupedAlert>(
   alerts: readonly Alert[],
@@ -76,7 +79,7 @@ export function groupKey(alert: Pick<GroupedAlert, 'serviceId' | 'name' | 'sourc
 
 /**
  * Returns an incident's alerts by group. If there are more than 100 groups, only the most severe and largest 100 remain
- * separate. All other alerts of a service, source and severity form one mixed group.
+ * separate. All other alerts with the same service, source and severity form one mixed group.
  */
 export function groupForIncident<Alert extends Parameters<typeof groupKey>[0] & Pick<GroupedAlert, 'startsAt'>>(
   alerts: readonly Alert[],

@@ -1,11 +1,11 @@
 /**
  * Correlation: how likely it is that a change caused a condition of the same service. Start here.
  * The score is the product of three factors: identity, time and kind.
- * Identity is how certain it is that the change belongs to this service.
- * Time is whether the condition began during the change or soon after it. The repeat of an earlier condition is no
- * evidence.
- * Kind is what the change did, for example a failed deploy.
- * Time alone never creates a link, because each factor can only lower the score.
+ * `identity`: how certain it is that the change belongs to this service.
+ * `time`: whether the condition began during the change or soon after it. The repeat of an earlier condition does not
+ * count.
+ * `kind`: what the change did, for example a failed deploy.
+ * The time alone never creates a link, because each factor can only lower the score.
  */
 
 import { type Occurrence, occurrencesOf, PAUSE, type RepeatedEvent } from '../event/occurrence.ts'

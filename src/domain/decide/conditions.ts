@@ -76,7 +76,7 @@ export function nodeTroublesOf(
 ): NodeTrouble[] {
   return nodes.flatMap((node) => {
     const key = { namespace: '', name: `node/${node}` }
-    // Also looks for the node under an empty cluster, because not every sender reports its cluster.
+    // Also looks for the node without a cluster, because not every sender reports its cluster.
     const service = findService(state, { cluster, ...key }) ?? findService(state, { cluster: '', ...key })
     const alerts = service ? alertsOf(state, service.rowId) : []
     return alerts

@@ -38,23 +38,24 @@ export function learnPipeline(
   ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
   silenceDeploy(ctx, service, pipeline, before?.facts ?? null, rule, now)
   const left = before && before.serviceId !== service.rowId ? ctx.state.services.get(before.serviceId) : null
-  // If a better rule moved the pipeline to this service, its links to conditions of the previous service are removed.
+  // If a better rule moved the pipeline to this service, the pipeline's links to conditions of the previous service are
+  // removed.
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
   linkChanges(ctx, service, pipeline.startsAt, pipeline.startsAt, now)
 }
 
-/** Schedules recomputing the links of all changes that started within a period. */
+/** Marks the links of all changes that started within a period as due for recomputation. */
 export function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
   ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'changes', from, to }, now } })
 }
 
-/** Schedules recomputing links after the service pulled a new image, because a pipeline may have built it. */
+/** Marks links of a service that pulled a new image as due for recomputation. A pipeline may have built the image. */
 export function linkImage(ctx: Context, service: LiveService, at: number, now: number): void {
   linkChanges(ctx, service, at - DAY, at + AFTER, now)
 }
 
 /**
- * Schedules linking a condition to the service's changes around the same time.
+ * Marks the links between a condition and the service's changes around the same time as due for recomputation.
  * @param previous the alert before the item, or null if the item opened the alert
  */
 export function linkCondition(

@@ -107,8 +107,8 @@ export function moveAll(
 }
 
 /**
- * Returns the incidents to merge. The oldest open incident of the two services remains. All open incidents of the other
- * service are merged into that incident.
+ * Returns the incidents to merge. The oldest open incident of the two services remains. All open incidents of the
+ * service without that incident are merged into that incident.
  */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
   const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))

@@ -25,12 +25,15 @@ export type FileEntry = {
 }
 
 /**
- * The networks from which webhook requests were rejected within the last hour because of invalid tokens: the most
- * recent networks, and how many others there were. `agoMs` is the time since a network's last request.
+ * The networks whose webhook requests were rejected within the last hour because of invalid tokens. `newest`: the most
+ * recent networks. `more`: the number of all other networks.
  */
 export type RefusedSenders = { readonly newest: readonly RefusedSender[]; readonly more: number }
 
-/** `times`: the number of rejections without a pause of an hour, in `withinMs`. The last was `agoMs` ago. */
+/**
+ * `times`: the number of rejections in a series without an hour's pause. `withinMs`: the length of the series. `agoMs`:
+ * the time since the last rejection.
+ */
 type RefusedSender = {
   readonly network: string
   readonly times: number
@@ -108,7 +111,7 @@ export type Port =
   /** `certificate` is null for plain HTTP. */
   | { readonly state: 'incmon'; readonly unready: string | null; readonly certificate: Certificate | null }
   | { readonly state: 'denied'; readonly code: string }
-  /** The server uses TLS although plain HTTP is configured, or vice versa. */
+  /** The server uses TLS but plain HTTP is configured, or vice versa. */
   | { readonly state: 'changed'; readonly address: string }
   /** A server is using the file, but this command cannot connect to it. `why` includes the remedy. */
   | { readonly state: 'unreachable'; readonly why: string }

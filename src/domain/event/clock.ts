@@ -72,7 +72,7 @@ export function readingOf(drafts: readonly Draft[], receivedAt: number): number 
 
 /**
  * Returns the offset to correct in one delivery, in ms. An exporter sends events from many nodes with different clocks,
- * so a correction never moves an event to before the time of receipt. Alertmanager and Grafana repeat old alerts, so a
+ * so a correction never moves an event to a time before its receipt. Alertmanager and Grafana repeat old alerts, so a
  * single delivery does not show how far ahead their clock is. For these two senders, the learned offset is used.
  * @param reading the result of `readingOf` for this delivery
  */

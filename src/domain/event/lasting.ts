@@ -14,7 +14,7 @@ const MOMENT = 10 * MINUTE
 /** How long a condition lasts if its sender never reports repeats. */
 const SILENT_SENDER = HOUR
 
-/** Reasons with which Kubernetes removes a pod. Nothing continues in that pod. */
+/** Reasons that Kubernetes reports when it removes a pod. The pod's conditions end with the pod. */
 const REMOVALS: ReadonlySet<string> = new Set(['Evicted', 'Preempted', 'Killing', 'TaintManagerEviction'])
 
 /** Reasons of single occurrences. The kubelet and the kernel report each occurrence once and never report an end. */
@@ -39,7 +39,10 @@ export function isMoment(group: string): boolean {
   return MOMENTS.has(group)
 }
 
-/** Returns whether a firing metrics alert can mean that a condition continues. Not if its pod was removed. */
+/**
+ * Returns whether a firing metrics alert can mean that a condition continues. A condition cannot continue if its pod
+ * was removed.
+ */
 export function canContinue(group: string): boolean {
   return !REMOVALS.has(group)
 }
@@ -81,7 +84,7 @@ function isLoop(group: string, failure: Failure | null): boolean {
   return group === 'CrashLoopBackOff' || group === 'BackOff' || failure === 'image'
 }
 
-/** Conditions that mean that a pod is unavailable, or that a workload cannot create its pods. */
+/** Conditions in which a pod is unavailable, or a workload cannot create its pods. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['CrashLoopBackOff', 'BackOff', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'InspectFailed'],
   ...['Failed', 'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'FailedPostStartHook'],

@@ -118,8 +118,8 @@ export function ends(event: { reason: string; message: string; kind: string }): 
 /**
  * Returns the object that was deleted according to an event, or null. A name that ends in `*` stands for all pods of a
  * ReplicaSet. A `Killing` event from the kubelet that says only "Stopping container" means that the pod was deleted. If
- * the container is restarted, the message also contains a reason. Controllers write `Deleted pod: NAME`, a StatefulSet
- * `delete Pod NAME in …`, and the scheduler `skip schedule deleting pod: NAMESPACE/NAME`.
+ * the container is restarted, the message also contains a reason. Controllers write `Deleted pod: NAME`. A StatefulSet
+ * writes `delete Pod NAME in …`. The scheduler writes `skip schedule deleting pod: NAMESPACE/NAME`.
  */
 export function deletedObjectOf(event: {
   reason: string

@@ -31,7 +31,7 @@ export function isWitnessed(one: HealthCondition, { events, alerts }: Witnesses)
 function isAgreement(condition: HealthCondition, alert: HealthCondition): boolean {
   if (alert.startsAt < condition.startsAt - TOGETHER || alert.startsAt > condition.lastSeenAt + TOGETHER) return false
   if (rank(condition.severity) < rank('error') || rank(alert.severity) < rank('warning')) return false
-  // A warning whose failure is unknown, such as missing data, confirms nothing.
+  // A warning that does not indicate a known failure, for example a missing-data warning, confirms nothing.
   if (alert.severity === 'warning' && alert.failure === null) return false
   return isSameFailure(failureOf(condition), { name: alert.name, severity: alert.severity })
 }

@@ -98,8 +98,8 @@ function isEarlier(a: HealthCondition, b: HealthCondition): boolean {
 }
 
 /**
- * Returns the times that divide alerts by start, earliest first. All alerts that start between two of these times agree
- * with the same Kubernetes events.
+ * Returns the turning points, earliest first. All alerts that start between the same two turning points agree with the
+ * same Kubernetes events.
  */
 function turningPoints(alerts: readonly HealthCondition[]): readonly number[] {
   const times = new Set<number>()

@@ -66,7 +66,7 @@ type Weighed = {
   readonly by: Health['critical'][number]['by'] | null
 }
 
-/** Returns the severity that costs this number of points, at least a warning. */
+/** Returns the severity that corresponds to a penalty, at least warning. */
 export function penaltySeverity(penalty: number): Severity {
   return penalty >= PENALTY.critical ? 'critical' : penalty >= PENALTY.error ? 'error' : 'warning'
 }

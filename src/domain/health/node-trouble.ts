@@ -25,7 +25,8 @@ export function explainedByNodes(
       (!isStarting(condition) &&
         troubles.some(({ node, startsAt }) => node === condition.node && isNear(condition, startsAt))),
   )
-  // The Kubernetes mixin's alerts about such pods do not name a node, fire 15 minutes later, and add nothing new.
+  // The Kubernetes mixin's alerts about pods on a failed node do not name the node. They fire 15 minutes later and add
+  // no information.
   const serious = conditions.filter(({ source, status, severity }) => {
     return source === 'cluster' && status === 'firing' && rank(severity) >= rank('error')
   })
@@ -55,7 +56,8 @@ const STARTING = new Set(['FailedCreatePodSandBox', 'NetworkNotReady', 'FailedSc
 
 /**
  * Returns whether a condition began around the time of the node's problem. The last observation is checked too, because
- * a condition can cover many pods, such as the pods of a DaemonSet while nodes restart one by one.
+ * a condition can cover many pods. For example, the pods of a DaemonSet fail one after another when their nodes are
+ * restarted one by one.
  */
 function isNear({ source, startsAt, lastSeenAt }: ConditionOnNode, nodeStartsAt: number): boolean {
   const times = source === 'cluster' ? [startsAt, lastSeenAt] : [startsAt]

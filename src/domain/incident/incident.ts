@@ -94,9 +94,9 @@ export function decide(situation: Situation): Decision {
 }
 
 /**
- * Returns the critical alerts and when each of them opens an incident. The time is `now` if the sender reported
- * critical, or if a Kubernetes event and an alert agree. The time is null for an event that neither persists nor
- * repeats. Leaves out alerts explained by a failed node.
+ * Returns the critical alerts and when each of them opens an incident. The time is `now` if the sender reported the
+ * severity critical, or if a Kubernetes event and an alert agree. The time is null for an event that neither persists
+ * nor repeats. Leaves out alerts explained by a failed node.
  */
 function causesOf({ now, health, alerts, explained }: Situation): { alert: SituationAlert; dueAt: number | null }[] {
   const planned = isPlanned(alerts)
@@ -108,7 +108,7 @@ function causesOf({ now, health, alerts, explained }: Situation): { alert: Situa
   })
 }
 
-/** Returns the alerts whose incident a user resolved while they were firing. */
+/** Returns the alerts that were firing when a user resolved their incident. */
 function ignoredAlerts({ suppressed, alerts }: Situation): ReadonlySet<string> {
   return new Set(suppressed ? alerts.filter(({ hasIncident }) => hasIncident).map(({ uuid }) => uuid) : [])
 }
@@ -162,7 +162,8 @@ function follow(
       ...watch,
       { do: 'resolve', at: healthySince, text: 'healthy for 24 hours with no changes to the incident' },
     ],
-    // The other incident of the service may end now, for example if a user reopened this incident.
+    // The service may have a second unresolved incident, for example because a user reopened one. The second incident
+    // is processed next.
     changesAt: now,
   }
 }

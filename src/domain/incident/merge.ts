@@ -1,4 +1,4 @@
-/** Merges two incidents: the remaining incident takes over all records, and the other one is resolved. */
+/** Merges two incidents: the remaining incident takes over all records, and the other incident is resolved. */
 
 import { rank, type Severity } from '../severity.ts'
 import type { LiveIncident } from '../state/live.ts'

@@ -4,7 +4,7 @@ import type { MessageContext, MessageItem, MessageText, Tone } from './words.ts'
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
-/** An HTTP request whose URL is added when it is sent. */
+/** An HTTP request without its URL, which is added when the request is sent. */
 export type ChannelRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
 
 const JSON_TYPE = { 'content-type': 'application/json' }

@@ -43,7 +43,7 @@ export function sendTimeOf(rules: readonly Rule[], notification: RuledNotificati
 export function endOfQuiet(quiet: QuietHours | null, now: number): number {
   if (quiet === null) return now
   const spans = spansAround(now, quiet, quiet.weekdays ?? WEEKDAYS, 2)
-  // Quiet hours can be adjacent, such as 00:00 to 00:00 on several days.
+  // Quiet hours can be adjacent, for example if they last from 00:00 to 00:00 on several days.
   return spans.reduce((end, span) => (span.startsAt <= end && end < span.endsAt ? span.endsAt : end), now)
 }
 

@@ -42,7 +42,10 @@ export function resultOf(status: number | null, isLast: boolean): Result {
   return isLast ? 'failed' : 'retry'
 }
 
-/** When a channel sends reminders for an unacknowledged incident, in minutes; 0 to disable. */
+/**
+ * `remindAfter`: the minutes until the first reminder about an unacknowledged incident. `remindEvery`: the minutes
+ * between further reminders. 0 disables reminders.
+ */
 export type Reminders = { readonly remindAfter: number; readonly remindEvery: number }
 
 /**

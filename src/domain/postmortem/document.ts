@@ -63,8 +63,7 @@ export type PostmortemState = 'draft' | 'final'
 export type TimelineRowText = Omit<TimelineRow, 'at' | 'until'> & { readonly at: string; readonly until: string }
 
 /**
- * A change with its linked conditions. `score` and `band` are those of the suspect, and `reasons` are those of the best
- * link.
+ * A change with its linked conditions. `score` and `band` come from the suspect, and `reasons` come from the best link.
  */
 export type Contribution = {
   readonly kind: 'pipeline' | 'rollout'

@@ -12,7 +12,7 @@ const LINK = /\](?=[([:])|\[(?=\^|[^\]]*\][([:])/g
 const ENTITY = /&(?=#?\w+;)/g
 /** `@team` notifies the team, except inside a word such as `cart@5d4f8c7b9`. */
 const MENTION = /(?<![\p{L}\p{N}._-])@(?=[\p{L}\p{N}])/gu
-/** GitHub autolinks a URL from the colon after its scheme, or from `www`. */
+/** GitHub recognizes a bare URL by the colon after its scheme, or by `www`. */
 const ADDRESS = /\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)/gi
 /** Characters that are invisible, break lines, or change the text direction. */
 const UNSEEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g

@@ -29,7 +29,10 @@ export type PostmortemFacts = {
   readonly lowestScore: number | null
   /** Alerts with the same service, source and name in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
-  /** The organization's oldest alerts can be from this time: its creation, or the limit of the retention period. */
+  /**
+   * The earliest time from which alerts can be stored: the organization's creation, or the start of the retention
+   * period.
+   */
   readonly recordedSince: number
   /** The number of the organization's webhook items that were rejected during the incident. */
   readonly rejectedEvidence: number

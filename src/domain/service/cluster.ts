@@ -1,4 +1,4 @@
-/** Determines which label names the cluster, and when services with and without a cluster match. */
+/** Finds the cluster name in labels, and matches items to services with and without a cluster. */
 import type { Labels } from '../event/event.ts'
 
 /** The conventional `external_labels` in Prometheus, and the labels used by common agents. */

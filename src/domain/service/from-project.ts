@@ -4,7 +4,7 @@ import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** When looking up names, this value matches any namespace. */
+/** In lookups, this value matches any namespace. */
 export const ANY_NAMESPACE = '*'
 
 /** Suffixes that a project name can have but its service name does not. */

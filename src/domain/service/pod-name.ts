@@ -126,9 +126,9 @@ export function readJobName(name: string): Reading {
 }
 
 /**
- * Returns the StatefulSet of a claim named `<template>-<set>-<n>`. The template is the first word, unless it contains
- * the name of the set, as in the Prometheus operator's `prometheus-k8s-db-prometheus-k8s-0`. Any other claim keeps its
- * name.
+ * Returns the StatefulSet of a claim named `<template>-<set>-<n>`. The template is the first word, unless the template
+ * contains the name of the set. For example, the Prometheus operator's `prometheus-k8s-db-prometheus-k8s-0` has such a
+ * template. Any other claim keeps its name.
  */
 export function readClaimName(name: string): Reading {
   const own: Reading = { name, rule: 'claim', creates: 'alert' }

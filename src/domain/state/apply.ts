@@ -158,7 +158,7 @@ export function evict(state: OrganizationState, now: number): void {
   }
   for (const { silence } of [...state.silences.values()]) {
     // An alert that ended while silenced is still evaluated for up to half an hour.
-    // The end of an alert may also be pending because the server was stopped.
+    // If the server was stopped, the end of an alert may not have been processed yet.
     if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
   }
   for (const incident of [...state.incidents.values()]) {

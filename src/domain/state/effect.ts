@@ -184,7 +184,7 @@ export type LinksDue = {
   readonly service: LiveService
   readonly of: /** A condition observed from `firstSeenAt` to `at`. */
     | { readonly kind: 'condition'; readonly alertId: number; readonly firstSeenAt: number; readonly at: number }
-    /** A condition with an earlier start than the one from which its links were computed. */
+    /** A condition that started earlier than was known when its links were computed. */
     | { readonly kind: 'start'; readonly alertId: number; readonly at: number }
     /** Changes that started within this period. */
     | { readonly kind: 'changes'; readonly from: number; readonly to: number }

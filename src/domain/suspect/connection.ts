@@ -48,7 +48,7 @@ function known(code: string, text: string): Connection {
 }
 
 function byLabels(own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
-  // A failing pod is evidence against its failed node, and a failing workload against its namespace.
+  // A failing pod is evidence against its failed node, and a failing workload is evidence against its namespace.
   if ([component, own.component].some((one) => one.startsWith(NODE) || one.startsWith(NAMESPACE))) return null
   if (symptoms.some(({ witnesses, component: accused }) => accused === component && witnesses.includes(own.component)))
     return known('named_in_labels', `an alert for ${own.name} names this suspect`)

@@ -63,14 +63,14 @@ function explanation(changes: readonly RankedSuspect[], { id }: SuspectService):
   }
 }
 
-/** Puts the reason that only the time connects the suspect first, because it limits all the others. */
+/** Moves the reason `only_time` to the front, because this reason qualifies all others. */
 export function caveatFirst(reasons: Suspect['reasons']): Suspect['reasons'] {
   return reasons.toSorted((a, b) => Number(b.code === 'only_time') - Number(a.code === 'only_time'))
 }
 
 /**
  * Formats a symptom as a reason: what was observed, and the factors in its weight. `where`: text such as ` in checkout`
- * if the symptom is in another service than the suspect's.
+ * if the symptom belongs to a service other than the suspect.
  */
 export function reasonOf({ condition, text, factors }: Symptom, where = ''): Suspect['reasons'][number] {
   const code = factors.find(({ code }) => !['failure', 'severity'].includes(code))?.code ?? 'symptom'

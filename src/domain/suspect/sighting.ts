@@ -28,13 +28,13 @@ const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
 const OTHER = [0.4, 'a warning'] as const
 /** The factor for reasons that are only warnings, for example a readiness probe or a cordoned node. */
 const MILD = 0.7
-/** Each further event multiplies the doubt that the problem persists by this factor. */
+/** The doubt that a problem persists is multiplied by this factor for each further event. */
 const DOUBT = 0.6
 const UNENDED = 0.85
 const RECOVERED = 0.25
 /**
- * The factor for a condition that `lasting.ts` ended because the condition was no longer repeated, without an event
- * that reported the end.
+ * The factor for a condition whose end was not reported by an event. The condition ended because it was no longer
+ * repeated; see `lasting.ts`.
  */
 const SILENT = 0.5
 const ZERO = 0.7

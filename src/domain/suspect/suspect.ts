@@ -23,7 +23,10 @@ export type SuspectFacts = {
   readonly alerts: readonly SuspectAlert[]
   /** Cluster events with severity warning or higher, and ReplicaSet scalings. */
   readonly events: readonly SuspectEvent[]
-  /** The paths of the images that the incident's service pulled, without tags, with every service that pulled them. */
+  /**
+   * The images that the incident's service pulled, with one entry per image and service that pulled it. `path`: without
+   * the tag.
+   */
   readonly images: readonly { readonly service: string; readonly path: string }[]
   /** The nodes on which the service's pods were scheduled. */
   readonly nodes: readonly string[]
@@ -138,7 +141,10 @@ function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   )
 }
 
-/** Drops all facts that are later than the end of the problem, because such facts can neither cause nor show it. */
+/**
+ * Drops all facts that are later than the end of the problem, because such facts can neither cause nor show the
+ * problem.
+ */
 function untilItsEnd(facts: SuspectFacts): SuspectFacts {
   const end = endOf(facts)
   if (end === null) return facts

@@ -30,7 +30,7 @@ export type Factor = { readonly code: string; readonly value: number; readonly t
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** A generalized description of the problem, without names. Components with the same text have a common cause. */
   readonly gist: string
-  /** The number of all observations, and of those long before the incident. */
+  /** `seen`: the number of all observations. `seenBefore`: the number of observations long before the incident. */
   readonly seen: number
   readonly seenBefore: number
 }
@@ -187,7 +187,7 @@ function lasting({ endsAt }: SuspectAlert): Factor[] {
   return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'the alert has ended' }]
 }
 
-/** Merges the equal symptoms of each component into the heaviest symptom, which gets all their evidence. */
+/** Merges the equal symptoms of each component into the heaviest symptom, which then has all of the evidence. */
 function strongest(symptoms: readonly Symptom[]): Symptom[] {
   const byCondition = new Map<string, Symptom[]>()
   for (const symptom of symptoms) {

@@ -68,8 +68,8 @@ export const spanStep: Step = (pass, tally) => {
 }
 
 /**
- * Checks expired events. With `again`, rechecks retained events after the alert retention period, because the pipeline
- * that referenced them may refer to newer events by then.
+ * Checks expired events. With `again`, rechecks retained events once the alert retention period has passed. By that
+ * time, the pipeline that referenced an event may reference a newer event instead.
  */
 export function eventStep(walk: 'events' | 'again'): Step {
   return (pass, tally) => {
