@@ -17,7 +17,7 @@ export type Settings = {
   readonly heartbeats: boolean
   /** How long a deploy may silence its service, in minutes; 0 to disable. */
   readonly 'deploy-silence-minutes': number
-  /** The time zone for times on pages, such as Europe/Berlin. */
+  /** The name of the time zone used on pages, for example Europe/Berlin. */
   readonly 'time-zone': string
   /** How many days to keep unreferenced events. */
   readonly 'retention-events-days': number

@@ -74,7 +74,7 @@ export function formatMoment(at: number, reader: Reader): string {
   return formatDate(at, reader)
 }
 
-/** Formats a time within a sentence: `at 03:02` today, otherwise `on Wed 16:05` or `on` with the date. */
+/** Formats a time within a sentence: `at 03:02` today, `on Wed 16:05` within six days, otherwise `on 17 Nov`. */
 export function formatWhen(at: number, reader: Reader): string {
   const moment = formatMoment(at, reader)
   return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`

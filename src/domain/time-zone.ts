@@ -24,7 +24,7 @@ export const TIME_ZONES: readonly string[] = [
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
 ]
 
-/** Returns whether the runtime supports a time zone of this name, such as Europe/Berlin. */
+/** Returns whether the runtime supports a time zone with this name, for example Europe/Berlin. */
 export function isTimeZone(name: string): boolean {
   try {
     formatterOf(name)

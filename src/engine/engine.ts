@@ -63,7 +63,7 @@ export type Engine = {
   readonly nextDue: () => number | null
   /** Reads the live state, which `look` must not change. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
-  /** Loads all organizations at startup, so that the first requests do not have to. */
+  /** Loads all organizations at startup, so that the first requests do not have to load them. */
   readonly load: () => Promise<void>
   /** Runs `change` while the engine is idle, then drops the live state. The next input loads the live state again. */
   readonly reload: (change?: () => void) => Promise<void>

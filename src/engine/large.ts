@@ -39,8 +39,8 @@ export type LargeQueue = {
 type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 
 /**
- * Creates a queue that stores large deliveries one at a time. A duplicate is therefore stored only after all items of
- * the original.
+ * Creates a queue that stores large deliveries one at a time. A duplicate delivery is therefore stored only after the
+ * original delivery.
  */
 export function createLargeQueue(storeChunk: StoreChunk, now: () => number): LargeQueue {
   let last = Promise.resolve()

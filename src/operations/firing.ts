@@ -1,4 +1,4 @@
-/** Lists firing alerts. The live state says which alerts are firing, and the database contains their records. */
+/** Lists firing alerts. The search uses the live state, and the records come from the database. */
 import type { Listed, Page } from '../domain/pagination.ts'
 import { type FiringFilter, listFiring } from '../domain/state/firing.ts'
 import { type AlertRecord, listAlertsByRowId } from '../store/alerts.ts'

@@ -47,7 +47,10 @@ export function editPostmortem(
   deps.announce({ kind: 'incident', id: incidentId, organizationId })
 }
 
-/** Returns whether the stored values are still those that the user saw, or already those that the user wants. */
+/**
+ * Returns whether the stored values still equal the values that the user saw, or already equal the values that the user
+ * wants.
+ */
 function isAsSeen(now: Edits, seen: Edits, wanted: Edits): boolean {
   const isStored = (texts: Edits) => JSON.stringify(applyEdits(now, texts)) === JSON.stringify(applyEdits(now, {}))
   return isStored(seen) || isStored(wanted)

@@ -69,7 +69,7 @@ export function createReader(
 }
 
 /**
- * Runs one query at a time. If the thread ends, only the current query fails, and the next one starts a new thread.
+ * Runs one query at a time. If the thread ends, only the current query fails, and the next query starts a new thread.
  * @param maxMs the time after which a query's thread is ended; null for no limit
  */
 function createLane(start: () => Worker, failed: Failed, maxWaiting: number, maxMs: number | null) {

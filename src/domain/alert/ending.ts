@@ -28,7 +28,7 @@ export type ServerContext = {
   readonly repeatTimeout: number | null
   /** Whether a metrics alert of the same service is firing. */
   readonly metricsFiring: boolean
-  /** For Kubernetes events: whether the sender reports repeats, so that a missing repeat indicates an end. */
+  /** For Kubernetes events: whether the sender reports repeats. If so, a missing repeat indicates an end. */
   readonly repeats: boolean
   /** For Kubernetes events: the sender's delay in milliseconds. Default: 0. */
   readonly lag?: number

@@ -21,7 +21,7 @@ const readRule = cacheByName((rule) => CHOSEN.exec(rule) ?? [])
 
 /**
  * Returns the sorted names of the labels in the logical key. Leaves out volatile labels and labels that identify the
- * exporter, but keeps the label that determined the service, and the target's own pod.
+ * exporter. Keeps the label that determined the service, and the target's own `pod` label.
  */
 export function logicalNames(draft: AlertDraft, attribution: Attribution): string[] {
   const [, how, chosen] = readRule(attribution.rule)

@@ -13,8 +13,8 @@ const CLAIM = 'PersistentVolumeClaim'
 const NAMED = /\bpersistentvolumeclaim "([a-z0-9.-]+)"/i
 
 /**
- * Merges volume claims into the workload of an item: the claims whose names match the workload if it is new, and the
- * claim that the item's pod uses.
+ * Merges volume claims into an item's workload. If the workload is new, merges all claims whose names match the
+ * workload. Also merges the claim that the item's message names.
  */
 export function joinClaims(ctx: Context, draft: Draft, service: LiveService, isNew: boolean, now: number): void {
   if (draft.source === 'cluster' && draft.object.kind === CLAIM) return

@@ -115,7 +115,9 @@ export function firingEventAlerts(state: OrganizationState, service: Pick<LiveSe
   return alertsOf(state, service.rowId).filter(({ alert }) => alert.source === 'cluster' && alert.status === 'firing')
 }
 
-/** Returns the delay of the Kubernetes event exporter in the alert's cluster, and whether it reports repeats. */
+/**
+ * Returns the delay of the Kubernetes event exporter in the alert's cluster, and whether the exporter reports repeats.
+ */
 export function senderBehaviorOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): SenderBehavior {
   const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
   return { repeats: sender?.reportsRepeats ?? false, lag: delayOf(sender?.lag ?? null) }

@@ -21,7 +21,7 @@ export type Delivery = {
   /** A hash of the body. Absent if the Idempotency-Key itself is computed from the body. */
   readonly bodyHash?: string
   readonly dryRun: boolean
-  /** Whether the same bytes were received before, so that the parsed items came from the cache. */
+  /** Whether the same bytes were received before. If so, the parsed items came from the cache. */
   readonly isFromCache: boolean
   /** The size of the body, if known. A large body is stored in chunks. */
   readonly bytes?: number

@@ -62,7 +62,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
     now,
   })
   if (after.status === before.status) return true
-  // The alerts of the incident that are still firing open no new incident until they have ended once.
+  // If an alert of the incident is still firing, the alert cannot open a new incident until it has ended once.
   if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true

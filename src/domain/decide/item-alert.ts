@@ -20,7 +20,7 @@ export type Item = SenderFacts & {
   readonly cluster: string
   readonly draft: Draft
   readonly receivedAt: number
-  /** Whether the same bytes were received before, so that the service lookup is cached. */
+  /** Whether the same bytes were received before. If so, the service lookup is cached. */
   readonly isFromCache: boolean
 }
 

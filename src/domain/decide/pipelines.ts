@@ -44,18 +44,18 @@ export function learnPipeline(
   linkChanges(ctx, service, pipeline.startsAt, pipeline.startsAt, now)
 }
 
-/** Marks the links of all changes that started within a period as due for recomputation. */
+/** Schedules a recomputation of the links of all changes that started within a period. */
 export function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
   ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'changes', from, to }, now } })
 }
 
-/** Marks links of a service that pulled a new image as due for recomputation. A pipeline may have built the image. */
+/** Schedules a recomputation of a service's links after an image pull, because a pipeline may have built the image. */
 export function linkImage(ctx: Context, service: LiveService, at: number, now: number): void {
   linkChanges(ctx, service, at - DAY, at + AFTER, now)
 }
 
 /**
- * Marks the links between a condition and the service's changes around the same time as due for recomputation.
+ * Schedules a recomputation of the links between a condition and the service's changes around the same time.
  * @param previous the alert before the item, or null if the item opened the alert
  */
 export function linkCondition(

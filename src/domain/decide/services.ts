@@ -107,8 +107,8 @@ export function moveAll(
 }
 
 /**
- * Returns the incidents to merge. The oldest open incident of the two services remains. All open incidents of the
- * service without that incident are merged into that incident.
+ * Returns the incidents to merge. The target is the oldest open incident of the two services. The sources are all open
+ * incidents of the service that does not have the target.
  */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
   const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))

@@ -61,7 +61,7 @@ function isSaved({ state }: Context, { rowId }: LiveAlert): boolean {
   return state.unsavedLabels.get(rowId) === undefined
 }
 
-/** An alert before and after its silences changed. */
+/** An alert before and after a change of its silences. */
 export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
 
 /** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and the changes. */

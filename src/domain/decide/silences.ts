@@ -114,7 +114,7 @@ export function importSilences(
   return { created, skipped: silences.length - created }
 }
 
-/** Returns whether an equal silence exists, so that an import can be repeated safely. */
+/** Returns whether an equal silence exists. Repeating an import therefore adds no silences. */
 function hasEqual({ state }: Context, wanted: WantedSilence): boolean {
   const textOf = ({ matchers, startsAt, endsAt, comment }: WantedSilence) =>
     JSON.stringify([matchers, startsAt, endsAt, comment])

@@ -105,8 +105,8 @@ function killing(message: string): ReasonJudgement | null {
   return { group: `Unhealthy (${which})`, severity: 'warning', failure: 'probe', rule: `message subtype: ${which}` }
 }
 
-// No event on the pod reports that the pod's node is ready again. The pod's condition therefore has a name of its own,
-// with a shorter wait for repeats than the node's condition.
+// No event on the pod reports that the pod's node is ready again. The pod's condition therefore has a different name
+// and ends earlier.
 function podOfNode(message: string, kind: string): ReasonJudgement | null {
   if (kind !== 'Pod' || /\bstatus is now\b/.test(message)) return null
   return { group: 'NodeNotReady (pod)', severity: 'critical', failure: 'node', rule: 'reason table' }

@@ -149,7 +149,7 @@ export function addsNode(reason: string): boolean {
   return reason === 'TriggeredScaleUp'
 }
 
-/** Returns whether the end of a condition is always reported, so that missing repeats do not mean recovery. */
+/** Returns whether the end of a condition is always reported. If so, missing repeats do not mean recovery. */
 export function hasCounterpart(group: string): boolean {
   return REPORTED.has(group)
 }

@@ -1,4 +1,4 @@
-/** Finds alerts explained by a failed node, so that the pods on one node do not open many incidents. */
+/** Finds alerts explained by a failed node, so that one failed node does not cause many incidents. */
 
 import { rank } from '../severity.ts'
 import type { HealthCondition } from './health.ts'
@@ -9,7 +9,7 @@ export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> &
 /** When a node's problem began and ended, in ms UTC. `endsAt`: null while it is ongoing. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number; readonly endsAt: number | null }
 
-/** A failed node explains those problems of its pods that start within this time of the node's own problem. */
+/** A failed node explains problems of its pods if these start within this time of the node's own problem. */
 const NEAR_NODE = 10 * 60_000
 
 /**

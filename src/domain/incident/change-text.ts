@@ -14,7 +14,7 @@ export function changePlace(change: ChangeFact, note = ''): string {
   return `${changeName(change)}${branch === null ? '' : ` on ${branch}`}${notes === '' ? '' : ` (${notes})`}`
 }
 
-/** Returns the outcome of a pipeline, such as `deploy failed`. For a rollout: `a new pod template`. */
+/** Returns a pipeline's outcome, such as `deploy failed`. For a rollout: `a new pod template`. */
 export function outcomeText({ kind, outcome }: ChangeFact): string {
   return kind === 'rollout' ? 'a new pod template' : (outcome ?? 'outcome unknown')
 }

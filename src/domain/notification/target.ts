@@ -4,7 +4,8 @@ import type { ChannelKind } from './format.ts'
 const HIDDEN = '***'
 const MAX_URL = 2_000
 /**
- * First path segments that are not secret. Any other first segment may be secret, such as the ID of a Slack workspace.
+ * First path segments that are not secret. Any other first segment may be secret, for example the ID of a Slack
+ * workspace.
  */
 const PUBLIC_PATHS = ['services', 'workflows', 'triggers', 'hooks', 'api']
 

@@ -75,7 +75,7 @@ export type AlertFact = {
   readonly labels: Readonly<Record<string, string>>
   readonly links: Links
   readonly node: string | null
-  /** The objects of the alert's events, such as `Pod/cart-1` or `Node/worker-3`. */
+  /** The objects that the alert's events are about, for example `Pod/cart-1` or `Node/worker-3`. */
   readonly objects: readonly string[]
   readonly failure: string | null
   /** A hint about the usual cause. */

@@ -3,7 +3,7 @@ import { groupForIncident } from '../alert/groups.ts'
 import type { AlertFact, IncidentFact, PostmortemFacts } from './facts.ts'
 import { joinNames, ordered, timesOf } from './words.ts'
 
-/** An alert, with the record that represents its group: the alert that began first. */
+/** An alert and the record that represents the alert's group. The record is the group's earliest alert. */
 export type GroupedFact = AlertFact & { readonly ref: string }
 
 /** Postmortem facts with alerts sorted by start. */

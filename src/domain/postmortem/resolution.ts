@@ -55,10 +55,7 @@ export function resolvedLater(facts: GroupedFacts): number {
   return end === null || resolvedAt === null ? 0 : Math.max(0, secondsBetween(end, resolvedAt))
 }
 
-/**
- * Returns whether the change is a rollout or deploy that happened while the incident was open, whether or not it
- * helped.
- */
+/** Returns whether the change is a rollout or deploy that happened during the incident, regardless of its effect. */
 export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
   return within && (kind === 'rollout' || outcome === 'deployed')
@@ -115,8 +112,8 @@ function otherSentence(change: ChangeFact): Sentence {
 }
 
 /**
- * Returns one sentence for each way in which alerts ended, earliest end first, and one for alerts that were still
- * firing.
+ * Returns one sentence for each way in which alerts ended, earliest end first, and one sentence for alerts that were
+ * still firing.
  */
 function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
   const ended = ordered(

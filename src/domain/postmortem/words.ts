@@ -29,7 +29,7 @@ const SENDERS: Readonly<Record<Source, string>> = {
   ci: 'GitLab',
 }
 
-/** Returns the name of the program that sends data for this source, such as `Kubernetes`. */
+/** Returns the name of the program that sends data for this source, for example `Kubernetes`. */
 export function senderName(source: Source): string {
   return SENDERS[source]
 }

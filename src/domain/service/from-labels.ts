@@ -174,7 +174,7 @@ function placeGenerated(
   return { namespace: object.namespace, name: reading.name, rule: reading.rule }
 }
 
-/** Returns the service behind a probed address in the cluster, such as `web.shop.svc.cluster.local`. */
+/** Returns the service behind a probed cluster address, for example `web.shop.svc.cluster.local`. */
 function placeProbed(host: string): Name {
   const [name, namespace, svc] = host.split('.')
   return name && namespace && svc === 'svc' ? { namespace, name } : { namespace: '', name: host }

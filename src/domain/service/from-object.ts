@@ -73,8 +73,8 @@ export function nodeService(host: string): Omit<Attribution, 'rule'> {
 }
 
 /**
- * Returns the longest name of a known workload such that the rest of the generated name is a valid suffix. A truncated
- * name matches only if exactly one workload fits.
+ * Returns the longest known workload name from which the object's name can have been generated. A truncated name
+ * matches only if exactly one workload fits.
  */
 export function knownWorkload(
   kind: GeneratedKind,

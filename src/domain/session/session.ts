@@ -51,7 +51,9 @@ export function safePath(wanted: string): string {
   return isOwn && wanted.length <= 2000 ? wanted : '/'
 }
 
-/** Returns the path prefix under which a proxy serves the pages, such as `/monitoring`; '' if missing or malformed. */
+/**
+ * Returns the path prefix under which a proxy serves the pages, for example `/monitoring`; '' if missing or malformed.
+ */
 export function safePrefix(text: string): string {
   const prefix = text.replace(/\/+$/, '')
   return /^(\/[\w.~-]+)+$/.test(prefix) && !/(^|\/)\.\.?(\/|$)/.test(prefix) ? prefix : ''

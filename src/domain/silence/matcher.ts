@@ -62,7 +62,8 @@ export function matcherTest(matchers: readonly Matcher[]): (alert: MatchedAlert)
 export function serviceTest(
   matchers: readonly Matcher[],
 ): (service: Pick<MatchedAlert, 'service' | 'namespace' | 'cluster'>) => boolean {
-  // A label of the same name may match, so only a negative matcher can rule out a service.
+  // A label with the same name can match even if the service's own field does not. Therefore, only a negative matcher
+  // can rule out a service.
   const tests = matchers
     .filter(({ name, op }) => ['service', 'namespace', 'cluster'].includes(name) && op.startsWith('!'))
     .map((matcher) => ({ name: matcher.name as 'service' | 'namespace' | 'cluster', test: testOf(matcher) }))
@@ -107,7 +108,7 @@ function unquoted(text: string): string {
   return text.slice(1, -1).replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
 }
 
-/** A negative matcher negates the positive matcher, so every value has to pass the test. */
+/** A positive matcher matches if one value passes the test. A negative matcher matches only if every value passes. */
 function every(op: Operator, values: readonly string[], test: (value: string) => boolean): boolean {
   return op.startsWith('!') ? values.every(test) : values.some(test)
 }

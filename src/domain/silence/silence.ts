@@ -60,7 +60,7 @@ export type CompiledSilence = Period & {
   readonly mayMatch: ReturnType<typeof serviceTest>
 }
 
-/** Compiles a silence's matchers so that many alerts can be matched. */
+/** Compiles a silence's matchers, for matching against many alerts. */
 export function compileSilence(silence: Period & { rowId: number; matchers: readonly Matcher[] }): CompiledSilence {
   const { rowId, startsAt, endsAt, schedule, matchers } = silence
   return { rowId, startsAt, endsAt, schedule, matches: matcherTest(matchers), mayMatch: serviceTest(matchers) }

@@ -26,8 +26,8 @@ export type Facts = {
     readonly found: readonly ReceivedEvent[]
   }
   /**
-   * Upper bounds for the times of a service's newest change and of its newest event that can end a condition, in ms
-   * UTC; 0 if there is no such event.
+   * Upper bounds in ms UTC; 0 if there is no such event. `endingEventAt`: for the time of the service's newest event
+   * that can end a condition. `changeAt`: for the time of the service's newest change.
    */
   readonly newest: {
     readonly asked: { readonly serviceId: number; readonly awaited: string }

@@ -3,7 +3,10 @@ import type { Factor, Symptom } from './symptom.ts'
 
 /** The factor for a caller's symptom if it names the called service. */
 const CALLEE_EXPLAINS = 0.4
-/** The factor for the symptom of a pod on a failed node, and the share of the weight that counts against the node. */
+/**
+ * `NODE_EXPLAINS`: the factor for a pod's symptom if the pod's node failed. `NODE_GAINS`: the share of the symptom's
+ * weight that counts against the node.
+ */
 const NODE_EXPLAINS = 0.25
 const NODE_GAINS = 0.5
 /** A node with at least this score is treated as failed. */
