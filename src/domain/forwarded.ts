@@ -17,7 +17,7 @@ const HOST = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i
  * Returns the client. Headers are used only if the connection is from a trusted proxy. The client is the last address
  * in X-Forwarded-For, or in the `for` parameters of Forwarded (RFC 7239), that is not a trusted proxy. Anyone can forge
  * the addresses that are listed before the client's address. A proxy sets one of these headers and passes the other
- * through unchanged. If the two headers disagree, both are ignored.
+ * header through unchanged. If the two headers disagree, both are ignored.
  * @param peer the address of the connection
  */
 export function clientOf(peer: string, said: ForwardingHeaders, isTrusted: (address: string) => boolean): Client {

@@ -88,7 +88,10 @@ function notJson(where = ''): IncmonError {
   return new IncmonError('invalid', `body: not JSON${where}; send one JSON document in UTF-8, not a form or text`)
 }
 
-/** The start of V8's messages that names the position or the character. The rest can quote a secret in the body. */
+/**
+ * Matches the part of V8's messages that contains the position or the character. The rest of a message can quote a
+ * secret.
+ */
 const POSITION = /^(?:[^"]+ JSON at position \d+(?: \(line \d+ column \d+\))?|Unexpected token '[!-~]'|Unexpected end)/
 
 /** Returns where the first syntax error is, in parentheses, or '' if V8's message does not say where. */

@@ -23,7 +23,7 @@ export function beginningOf({ firstSeenAt, at, count }: RepeatedEvent): number {
   return count === 1 || at - firstSeenAt < PAUSE * (count - 1) ? firstSeenAt : at
 }
 
-/** Returns the occurrences of a condition, earliest first, from its events in any order. */
+/** Returns the occurrences of a condition, earliest first. The events can be in any order. */
 export function occurrencesOf<Event extends RepeatedEvent & { readonly eventId: string }>(
   events: readonly Event[],
 ): Occurrence<Event>[] {

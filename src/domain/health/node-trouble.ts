@@ -3,7 +3,7 @@
 import { rank } from '../severity.ts'
 import type { HealthCondition } from './health.ts'
 
-/** An alert and its node; null if the node is unknown. */
+/** An alert and its node. `node` is null if unknown. */
 export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> & { readonly node: string | null }
 
 /** When a node's problem began and ended, in ms UTC. `endsAt`: null while it is ongoing. */

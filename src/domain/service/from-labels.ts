@@ -78,7 +78,7 @@ export function labelNames(labels: Labels): Name[] {
   return possibleWorkloads(kind, decision.choice.value).map((name) => ({ namespace, name }))
 }
 
-/** Returns the namespace and value of the chosen label, which aliases can refer to, or null. */
+/** Returns the namespace and value of the chosen label, or null. An alias can refer to this object. */
 export function namedObject(labels: Labels): Name | null {
   const { target, choice } = choiceOf(labels)
   return choice && { namespace: target.namespace, name: choice.value }
@@ -180,7 +180,7 @@ function placeProbed(host: string): Name {
   return name && namespace && svc === 'svc' ? { namespace, name } : { namespace: '', name: host }
 }
 
-/** Splits a job name used by the Prometheus operator, which has the format `namespace/monitor`. */
+/** Splits a Prometheus operator job name, which has the format `namespace/monitor`. */
 function placeJob(value: string, namespace: string): Name {
   const slash = value.lastIndexOf('/')
   const name = value.slice(slash + 1)

@@ -23,10 +23,7 @@ export type SuspectFacts = {
   readonly alerts: readonly SuspectAlert[]
   /** Cluster events with severity warning or higher, and ReplicaSet scalings. */
   readonly events: readonly SuspectEvent[]
-  /**
-   * The images that the incident's service pulled, with one entry per image and service that pulled it. `path`: without
-   * the tag.
-   */
+  /** One entry for each service that pulled an image of the incident's service. `path`: the image without its tag. */
   readonly images: readonly { readonly service: string; readonly path: string }[]
   /** The nodes on which the service's pods were scheduled. */
   readonly nodes: readonly string[]
