@@ -27,8 +27,9 @@ const COUNTS_A_MILLISECOND = 0x1000
 const TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
 
 /**
- * Returns a function that creates UUIDs, each greater than the previous one and than `last`. If the clock goes back,
- * generation continues from the last time. If the counter overflows, generation continues with the next millisecond.
+ * Returns a function that creates UUIDs. Each UUID is greater than the previous UUID and greater than `last`. If the
+ * clock goes back, generation continues from the last time. If the counter overflows, generation continues with the
+ * next millisecond.
  * @param now Unix time in milliseconds
  * @param random returns 32 random bits
  * @param last the newest UUID from an earlier process, or null

@@ -1,4 +1,4 @@
-/** Notices are published after a commit and say which record changed. Subscribers fetch the record themselves. */
+/** A notice names a changed record and is published after the commit. Subscribers fetch the record themselves. */
 
 export type Notice = {
   readonly kind:

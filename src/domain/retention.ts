@@ -102,8 +102,8 @@ export function referencesEvent(
 }
 
 /**
- * Returns whether a retained incident needs the alert to rank suspects, because the alert and the incident overlap in
- * time.
+ * Returns whether a retained incident needs the alert to rank suspects. Only alerts that overlap in time with the
+ * incident are needed.
  */
 export function referencesAlert(
   alert: { readonly startsAt: number; readonly lastSeenAt: number },

@@ -32,8 +32,8 @@ type Source = AlertDraft['source']
  */
 const MAX_ITEM_VALUES = 5_000
 /**
- * The maximum number of alerts in a request, because all their drafts are in memory at once. A 10 MiB body of real
- * alerts contains fewer than 20,000 alerts.
+ * The maximum number of alerts in a request. The drafts of all these alerts are in memory at once. A 10 MiB body of
+ * real alerts contains fewer than 20,000 alerts.
  */
 const MAX_ALERTS = 20_000
 

@@ -9,7 +9,8 @@ import { isSecretKey, REDACTED, redactAndCut, redactText } from './redact.ts'
 export type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Names and references longer than this are rejected. No known sender sends such names, and they would fill every list.
+ * Names and references longer than this are rejected. No known sender sends such names. Such names would fill every
+ * list.
  */
 const NAME_LIMIT = 1024
 

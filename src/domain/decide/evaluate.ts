@@ -30,12 +30,12 @@ export const MAX_EVALUATION_WORK = 1_000
 const ALERTS_PER_EFFECT = 50
 
 /**
- * The maximum numbers of services and alerts per step, because each step loads the labels of its alerts. The last
- * service can exceed the maximum for alerts.
+ * The maximum numbers of services and alerts per step. Each step loads the labels of its alerts. The last service can
+ * exceed the maximum for alerts.
  */
 const AT_ONCE = { services: 100, alerts: 3_000 }
 
-/** Splits services into those to evaluate in this step and those to evaluate later. */
+/** Splits services into two lists: services to evaluate in this step, and services to evaluate later. */
 export function splitServices(
   { alertsOfService }: Pick<OrganizationState, 'alertsOfService'>,
   serviceIds: readonly number[],

@@ -81,7 +81,9 @@ export function offsetIn(clock: Clock | null, source: Source, reading: number | 
   return offset <= 0 || source !== 'cluster' ? offset : Math.min(offset, Math.max(0, reading ?? 0))
 }
 
-/** Corrects a draft's times by the clock offset, capped at the time of receipt. */
+/**
+ * Corrects a draft's times by the clock offset. Times after the time of receipt are replaced by the time of receipt.
+ */
 export function corrected<Of extends Draft>(draft: Of, offset: number, receivedAt: number): Of {
   if (offset === 0 || draft.source === 'ci') return draft
   const sent = draft.sent ?? draft

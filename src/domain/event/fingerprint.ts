@@ -10,7 +10,7 @@ const SEPARATOR = 0xff
 
 const digits = Buffer.alloc(16)
 
-/** A hash in two signed 32-bit halves, because BigInt would be thirty times slower. */
+/** A hash is stored as two signed 32-bit halves, because BigInt would be thirty times slower. */
 export type Hash = { high: number; low: number }
 
 /**

@@ -5,8 +5,8 @@ import { FAILED, type Failure, MESSAGES, REASONS } from './reason-table.ts'
 
 export type ReasonJudgement = {
   /**
-   * The condition, which is also the name of the alert: the reason, or a common name for several reasons, such as
-   * 'CrashLoopBackOff'.
+   * The condition, which is also the alert's name. This is the reason, or a common name for several reasons, for
+   * example 'CrashLoopBackOff'.
    */
   readonly group: string
   /** The severity of this event alone, ignoring repeats. */
@@ -85,7 +85,7 @@ function failed(message: string): ReasonJudgement | null {
   const group = FAILED.find(([pattern]) => pattern.test(message))?.[1]
   if (group === undefined) return null
   const row = REASONS.get(group)
-  // The kubelet reports Failed if the container could not start, so the severity is at least that of Failed.
+  // The kubelet reports Failed if the container could not start, so the severity is at least the severity of Failed.
   const severity = row?.severity === 'critical' ? 'critical' : 'error'
   return { group, severity, failure: row?.failure ?? 'other', rule: `message subtype: ${group}` }
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the severity that the score counts for each condition. This severity can be higher than that of the alert, for
- * example if an event and an alert agree.
+ * Finds the severity that the score counts for each condition. This severity can be higher than the alert's severity,
+ * for example if an event and an alert agree.
  */
 import type { AlertGroup } from '../alert/groups.ts'
 import { rank, type Severity } from '../severity.ts'

@@ -39,7 +39,7 @@ export type Health = {
   readonly score: number
   /** The largest penalties, at most 100. */
   readonly penalties: readonly Penalty[]
-  /** Critical alerts, and why they are critical: the sender said so, or an event and an alert agree. */
+  /** Critical alerts, and why they are critical: the sender reported this severity, or an event and an alert agree. */
   readonly critical: readonly { readonly alertId: string; readonly by: 'sender' | 'agreement' | 'events' }[]
   /** When the health may next change without a new event, in ms UTC; null for never. */
   readonly changesAt: number | null

@@ -100,7 +100,7 @@ export function concernsExporter(labels: Labels): boolean {
   return !STATE_OBJECTS.some((name) => has(labels, name))
 }
 
-/** Returns the value of a label of the target and the name under which it was sent, or null. */
+/** Returns the value of a target label and the name under which the label was sent, or null. */
 export function targetLabel(labels: Labels, exporter: Exporter, name: string): { name: string; value: string } | null {
   const plain = exporter.own.has(name) ? '' : trimmed(labels, name)
   const exported = exporter.exported.has(name) ? trimmed(labels, EXPORTED + name) : ''

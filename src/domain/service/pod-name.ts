@@ -33,7 +33,7 @@ const REPLICASET = new RegExp(`^(.+)-${HASH}$`)
 const CRON_JOB = new RegExp(`^(.+)-${CRON_TIME}$`)
 const ORDINAL_LAST = new RegExp(`^(.+)-${ORDINAL}$`)
 
-/** Words that users put before or after a workload's name when they name its claim. */
+/** Words that users put before or after a workload's name when they name the workload's claim. */
 const CLAIM_SUFFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk', 'db', 'pv'] as const
 const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk'] as const
 

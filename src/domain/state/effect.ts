@@ -179,7 +179,7 @@ export type TimelineEntry = {
   readonly ref: string | null
 }
 
-/** The links to recompute between the changes and conditions of a service. */
+/** Which links between a service's changes and conditions to recompute. */
 export type LinksDue = {
   readonly service: LiveService
   readonly of: /** A condition observed from `firstSeenAt` to `at`. */
