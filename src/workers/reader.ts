@@ -28,31 +28,33 @@ type PendingQuestion = Question & {
   readonly reject: (error: unknown) => void
 }
 
-/**
- * The maximum number of waiting queries in each lane. In an outage, a start page needs a view of each open incident, and
- * several people open it at the same time.
- */
-const MAX_WAITING: Readonly<Record<Lane, number>> = { search: 32, list: 32, view: 1_000, postmortem: 32 }
-/**
- * How long a postmortem can take, in milliseconds, before its thread is ended. On a busy machine, a postmortem for
- * 25,000 alerts takes three seconds. The limit is high, because the main thread then has to do the same work.
- */
-const MAX_POSTMORTEM_MS = 60_000
+/** Times are in milliseconds; null means that there is no limit. */
+type Limits = {
+  readonly maxWaiting: number
+  /** The time after which the thread of a query is ended. */
+  readonly maxMs: number | null
+  /** The time without queries after which the thread is ended. The next query starts a new one. */
+  readonly idleMs: number | null
+}
+
+export const LIMITS: Readonly<Record<Lane, Limits>> = {
+  // A thread that has read the whole database keeps 20 MB of memory.
+  search: { maxWaiting: 32, maxMs: null, idleMs: 10_000 },
+  list: { maxWaiting: 32, maxMs: null, idleMs: null },
+  // In an outage, a start page needs a view of each open incident, and several people open it at the same time.
+  view: { maxWaiting: 1_000, maxMs: null, idleMs: null },
+  // On a busy machine, a postmortem for 25,000 alerts takes three seconds. The limit is high, because the main thread
+  // then has to do the same work.
+  postmortem: { maxWaiting: 32, maxMs: 60_000, idleMs: null },
+}
 
 /** Called with the reason why a thread failed. */
 export type Failed = (error: unknown) => void
 
 /** Creates a reader with one lane for each name in `LANES`. A lane starts its worker thread with its first query. */
-export function createReader(
-  db: Db,
-  start = startWorker,
-  failed: Failed = () => {},
-  maxPostmortemMs = MAX_POSTMORTEM_MS,
-): Reader {
+export function createReader(db: Db, start = startWorker, failed: Failed = () => {}, limits = LIMITS): Reader {
   const startReading = () => start('read', db.file)
-  const laneOf = (lane: Lane) =>
-    createLane(startReading, failed, MAX_WAITING[lane], lane === 'postmortem' ? maxPostmortemMs : null)
-  const lanes = new Map(LANES.map((lane) => [lane, laneOf(lane)]))
+  const lanes = new Map(LANES.map((lane) => [lane, createLane(startReading, failed, limits[lane])]))
   const read = readHere(db)
   return {
     start: () => lanes.get('postmortem')?.start(),
@@ -68,11 +70,8 @@ export function createReader(
   }
 }
 
-/**
- * Runs one query at a time. If the thread ends, only the current query fails, and the next query starts a new thread.
- * @param maxMs the time after which a query's thread is ended; null for no limit
- */
-function createLane(start: () => Worker, failed: Failed, maxWaiting: number, maxMs: number | null) {
+/** Runs one query at a time. If the thread ends, only the current query fails, and the next query starts a new thread. */
+function createLane(start: () => Worker, failed: Failed, { maxWaiting, maxMs, idleMs }: Limits) {
   let waiting: PendingQuestion[] = []
   let current: PendingQuestion | null = null
   let worker: Worker | null = null
@@ -82,7 +81,10 @@ function createLane(start: () => Worker, failed: Failed, maxWaiting: number, max
   const next = () => {
     clearTimeout(timer)
     current = waiting.shift() ?? null
-    if (!current) return
+    if (!current) {
+      if (idleMs !== null) timer = setTimeout(rest, idleMs).unref()
+      return
+    }
     const { name, args } = current
     const thread = begin()
     if (!thread) return ended()
@@ -96,6 +98,12 @@ function createLane(start: () => Worker, failed: Failed, maxWaiting: number, max
     failed(new Error(`${current?.name} took longer than ${ms} ms`))
     ended()
     void hanging?.terminate()
+  }
+
+  const rest = () => {
+    const idle = worker
+    worker = null
+    void idle?.terminate()
   }
 
   const ended = () => {

@@ -9,7 +9,7 @@ import { changeOrganization } from '../../src/operations/organizations.ts'
 import { editPostmortem } from '../../src/operations/postmortems.ts'
 import { findPostmortem } from '../../src/store/incident/postmortems.ts'
 import { type Read, readHere } from '../../src/store/read.ts'
-import { createReader } from '../../src/workers/reader.ts'
+import { createReader, LIMITS } from '../../src/workers/reader.ts'
 import { NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -161,7 +161,10 @@ for (const [what, script] of [
     const { deps, move, postmortem } = await illCart(t)
     const threads: Worker[] = []
     const start = () => threads[threads.push(new Worker(script, { eval: true })) - 1] as Worker
-    const reader = createReader(deps.db, start, () => {}, 50)
+    const reader = createReader(deps.db, start, () => {}, {
+      ...LIMITS,
+      postmortem: { ...LIMITS.postmortem, maxMs: 50 },
+    })
     const { engine } = withEngine({ ...deps, read: reader.read })
     for (const status of ['resolved', 'open', 'resolved'] as const) await move(status, engine)
     assert.deepEqual([postmortem()?.revision, threads.length], [2, 2])

@@ -1,6 +1,7 @@
 /** Slow reads in separate threads: up to date, bounded, isolated from everything else, and stopped with the server. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { startWorker } from '../../src/assets.ts'
@@ -10,7 +11,7 @@ import { listMatchingAlerts } from '../../src/store/history/alert-search.ts'
 import { listIncidents } from '../../src/store/incident/incidents.ts'
 import { listRejections } from '../../src/store/rejections.ts'
 import { openReader } from '../../src/store/sqlite/open.ts'
-import { createReader } from '../../src/workers/reader.ts'
+import { createReader, LIMITS } from '../../src/workers/reader.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeAlert, makeOrganization, makeService } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -20,17 +21,18 @@ import { temporaryStore } from '../helpers/store.ts'
 const FIRST = { page: 1, limit: 50 }
 
 /** Creates a store with an alert and a reader, and returns the threads it started. */
-function reading(t: TestContext, start = startWorker) {
+function reading(t: TestContext, start = startWorker, limits = LIMITS) {
   const db = temporaryStore(t)
   const acme = makeOrganization(db, 'Acme', 'Team')
   const service = makeService(db, acme, 'cart')
   makeAlert(db, acme, service)
   const threads: Worker[] = []
-  const reader = createReader(db, (name, data) => {
+  const starting: typeof startWorker = (name, data) => {
     const thread = start(name, data)
     threads.push(thread)
     return thread
-  })
+  }
+  const reader = createReader(db, starting, () => {}, limits)
   t.after(reader.close)
   const search = (q = 'slow') => reader.read(listMatchingAlerts, acme.key, { q }, FIRST)
   const events = (organization = acme) => reader.read(listEvents, organization.key, {}, FIRST)
@@ -163,6 +165,14 @@ test('views of many incidents for many people wait for each other', async (t) =>
   const { acme, reader } = reading(t)
   const views = Array.from({ length: 300 }, () => reader.read(listRejections, acme.key, {}, FIRST))
   assert.equal((await Promise.all(views)).length, 300)
+})
+
+test('a thread without searches ends, and the next search starts another', async (t) => {
+  const { search, threads } = reading(t, startWorker, { ...LIMITS, search: { ...LIMITS.search, idleMs: 1 } })
+  await search()
+  await once(threads[0] ?? assert.fail(), 'exit')
+  assert.equal((await search()).total, 1)
+  assert.equal(threads.length, 2)
 })
 
 test('closing refuses pending and new reads and ends the threads', async (t) => {
