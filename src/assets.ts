@@ -10,7 +10,7 @@ import { getEnvironmentData, isMainThread, setEnvironmentData, Worker } from 'no
 /** The data that `build.mjs` stores in the executable. */
 type Build = { readonly version: string; readonly commit: string; readonly sqlite: string }
 
-/** A third-party component. `license` is an SPDX identifier, `text` the authors' license text. */
+/** A third-party component. `license` is an SPDX identifier. `text` is the authors' license text. */
 export type License = {
   readonly name: string
   readonly version: string
@@ -63,8 +63,8 @@ export function listLicenses(): License[] {
  * code only from files, so the addon is unpacked into a temporary file, which is deleted after loading. The addon is
  * loaded once per process, in its main thread: a second copy of SQLite would lose the locks of the first copy.
  * @param directory the first directory to try; it contains the database, so it is probably writable
- * @throws Error that lists every directory that was tried, or if another thread calls this function before the main
- * thread
+ * @throws Error that lists the directories if none of them can be used; also if another thread calls this function
+ * before the main thread
  */
 export function sqliteAddon(directory: string): object | null {
   if (isSea()) addon ??= loadedAddon() ?? unpackedAddon(directory)
@@ -125,7 +125,7 @@ function loadThrough(parent: string): object {
     const handle = openSync(file, 'wx', 0o600)
     try {
       writeFileSync(handle, new Uint8Array(getRawAsset('sqlite.node')))
-      // Loads the addon through the file descriptor, so that nobody can replace the file in the meantime.
+      // Loads the addon through its file descriptor, so that nobody can replace the file before it is loaded.
       const own = `/proc/self/fd/${handle}`
       const path = existsSync(own) ? own : file
       const loaded = load(path)

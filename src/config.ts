@@ -53,8 +53,8 @@ type ConfigInput = {
 
 /**
  * Returns the configuration, or all errors, one per line. Flags override variables, variables override the file, and
- * the file overrides defaults. The file is `--config`, INCMON_CONFIG or `incmon.toml`: the first that is set or exists.
- * Empty variables are ignored.
+ * the file overrides defaults. The path of the file comes from `--config` or, without this flag, from INCMON_CONFIG.
+ * Without either, `incmon.toml` is read if it exists. Empty variables are ignored.
  */
 export function readConfig(input: ConfigInput): { readonly config: Config } | { readonly faults: string[] } {
   const { settings, faults } = readSettings(input)

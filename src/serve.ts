@@ -45,8 +45,8 @@ export type Running = {
   /** Applies new limits, proxies and certificates. Cannot switch between HTTP and HTTPS. */
   readonly change: (settings: Config, tls: Tls | null) => void
   /**
-   * Stops the server: `/readyz` fails, new connections are refused after the grace period, and the last response is
-   * sent.
+   * Stops the server. First, `/readyz` fails. After the grace period, new connections are refused, and the remaining
+   * responses are sent.
    */
   readonly close: (withGrace?: boolean) => Promise<void>
 }
@@ -156,7 +156,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     await pause(withGrace ? state.settings['stop-grace'] : 0)
     const doors = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
     state.held = Promise.all(doors.map(({ promise }) => promise)).then(() => {})
-    // Ends event streams first, because an open stream would never drain.
+    // Ends event streams first, because open streams would never end by themselves.
     notices.close()
     // Slow reads are canceled, because the caller can retry them.
     await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close(), notifier.stop()])

@@ -18,8 +18,8 @@ export type HttpResponse = {
 
 /**
  * Which TLS certificates to trust. `system`: all certificates that the system trusts. `only`: this PEM certificate,
- * with any issuer and name. `anyone`: all certificates, to find out whether a server is running on this machine; never
- * used with a token.
+ * with any issuer and name. `anyone`: all certificates. This value is used only to find out whether a server is running
+ * on this machine, and never with a token.
  */
 export type Trust = 'system' | 'anyone' | { readonly only: string }
 
@@ -165,7 +165,7 @@ function trustRemedy(code: string, isOwn: boolean): string {
 /** Returns the error's code, such as ECONNREFUSED, or the first line of its message. */
 function codeOf(error: unknown): string {
   const { cause, code, message } = error as Error & { code?: unknown; cause?: { code?: unknown; message?: string } }
-  // The code of a timeout is a number, which is skipped.
+  // Skips the code of a timeout, which is a number.
   const found = [cause?.code, cause?.message, code].find((text) => typeof text === 'string' && text !== '')
   const [first = ''] = String(found ?? message).split('\n')
   return first

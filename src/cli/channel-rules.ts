@@ -69,7 +69,9 @@ function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {
   return hours
 }
 
-/** Returns a parser for minutes, such as `10`, `10m`, `2h`, or `off` for 0. The parser throws UsageError. */
+/**
+ * Returns a parser for a number of minutes, written as `10`, `10m`, `2h` or `off` (0). The parser throws UsageError.
+ */
 export function parseMinutes(option: string): (text: string) => number {
   return (text) => {
     if (text === 'off') return 0

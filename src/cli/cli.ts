@@ -47,7 +47,10 @@ const COMMANDS = [
   ...[addDoctor, addHealth, addConfig, addCompletion, addImport, addAbout],
 ]
 
-/** Adds the commands that need the server, which is loaded only when they run, so that other commands start faster. */
+/**
+ * Adds the commands that need the server. Loads the server only when such a command runs, so that other commands start
+ * faster.
+ */
 function addServer(program: Command): void {
   addKeys(
     addCommand(program, 'serve', 'run the server, which receives webhooks and serves the API and the web pages'),

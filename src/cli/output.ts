@@ -9,8 +9,8 @@ type Field<Item> = { [Name in keyof Item]: Item[Name] extends Cell ? Name : neve
 type Show<Item> = Field<Item> | ((item: Item) => Cell)
 
 /**
- * The columns of a table by title: a field or a function of the item, optionally with the maximum width, so that a line
- * fits on the terminal. JSON contains the full text.
+ * Maps the title of each column to its content, which is a field or a function of the item. An optional maximum width
+ * makes lines fit on the terminal. JSON contains the full text.
  */
 export type Columns<Item> = Readonly<Record<string, Show<Item> | readonly [show: Show<Item>, maxWidth: number]>>
 

@@ -15,7 +15,7 @@ type Options = Common & { readonly url?: string }
 export type FoundServer = { readonly url: string; readonly trust: Trust }
 
 /**
- * Returns the server named by `--url` or, if the option is missing, by INCMON_URL. If neither is set, returns the
+ * Returns the server named by `--url` or, if the option is missing, by INCMON_URL. If both are missing, returns the
  * server that has the configured database open. Never guesses a port, because another program on that port would
  * receive the token.
  * @throws UsageError if the URL is invalid; CommandError if no server has the database open
@@ -38,13 +38,13 @@ export async function findListening(database: string): Promise<Listening | null>
   return server?.listening ?? null
 }
 
-/** Returns the message that no server has the database open, and what to do. */
+/** Returns the error message for a database that no server has open. The message says what to do. */
 export function noServer(database: string, options: Common): string {
   const path = resolve(database)
   return `no server is using ${path}: start ${hint(options, 'serve')}, or specify the server with --url or the database with --database`
 }
 
-/** Returns the value of --url or INCMON_URL, without a trailing slash, or null if neither is set. */
+/** Returns the value of --url or INCMON_URL, without a trailing slash, or null if both are missing. */
 export function namedAddress({ url }: { readonly url?: string }): string | null {
   const named = url ?? clientVariables().url
   if (named === null) return null

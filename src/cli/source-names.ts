@@ -1,4 +1,4 @@
-/** The names of sources. Each source has two names: that of the program and that of the webhook. */
+/** The names of sources. Each source has two names: the program's name and the webhook's name. */
 import { SOURCES, type Source } from '../domain/event/event.ts'
 import { suggestion } from '../domain/suggestion.ts'
 import { UsageError } from './failure.ts'

@@ -14,7 +14,7 @@ const RETRY = 10_000
 let pending = false
 let timer = 0
 let nextAt = 0
-/** When the page stopped receiving changes, or null. */
+/** When the page stopped receiving changes; null while the page receives them. */
 let lostAt: Date | null = null
 let stream: EventSource | null = null
 
@@ -83,7 +83,7 @@ async function refresh(): Promise<void> {
   }
 }
 
-/** @param csrf the token for the page's forms, or null if they already contain it */
+/** @param csrf the CSRF token for the page's forms; null if the forms already contain the token */
 function swap(html: string, csrf: string | null): void {
   const page = new DOMParser().parseFromString(html, 'text/html')
   if (csrf !== null) for (const field of page.querySelectorAll('input[name=csrf]')) field.setAttribute('value', csrf)

@@ -24,7 +24,10 @@ export function morph(before: Element, after: Element): void {
   }
 }
 
-/** Returns the element to morph into `wanted`: the one with the same id or, if neither has an id, the next one. */
+/**
+ * Returns the node to morph into `wanted`: the element with the same id, or `next` if both `wanted` and `next` have no
+ * id. Returns null if the two nodes have different names.
+ */
 function matchFor(wanted: ChildNode, next: ChildNode | null, parent: Element): ChildNode | null {
   const id = wanted instanceof Element ? wanted.id : ''
   if (id !== '') return [...parent.children].find((one) => one.id === id && one.nodeName === wanted.nodeName) ?? null

@@ -51,8 +51,8 @@ export type Answer = {
 }
 
 /**
- * How a request arrived: over the network, where the caller is identified by a token; over the server's Unix socket; or
- * from within the program when no server is running. On the socket and within the program, the caller is an operator.
+ * How a request arrived. Over the network, a token identifies the caller. Requests over the server's Unix socket, and
+ * from within the program when no server is running, are from operators.
  */
 export type Access = 'network' | 'socket' | 'program'
 

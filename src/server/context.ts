@@ -11,8 +11,8 @@ import type { Refusals } from './repeated.ts'
 import type { Web } from './web.ts'
 
 /**
- * The URLs of a server. `publicUrl` is the public-url setting, or else `url`. `certificate` is a PEM chain, or null for
- * plain HTTP.
+ * The URLs of a server. `publicUrl` is the `public-url` setting or, if that setting is empty, `url`. `certificate` is a
+ * PEM chain, or null for plain HTTP.
  */
 export type Listening = { readonly url: string; readonly publicUrl: string; readonly certificate: string | null }
 

@@ -5,7 +5,10 @@ import type { ChannelRecord } from '../store/notification/channels.ts'
 import type { SenderRecord } from '../store/senders.ts'
 
 export type Metrics = {
-  /** Returns a function that counts responses for a declared route, such as `GET /api/alerts/:id`, or for `none`. */
+  /**
+   * Returns a function that counts the responses of a declared route, for example `GET /api/alerts/:id`. Requests
+   * without a route are counted as `none`.
+   */
   readonly requestsOf: (route: string) => (status: number, milliseconds: number) => void
   /** Counts a committed batch. */
   readonly committed: (batch: Committed) => void
@@ -110,7 +113,10 @@ function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
   }
 }
 
-/** Gauges with names like counters, which promtool rejects. Equivalent metrics exist under other names. */
+/**
+ * Gauges with names that only counters should have. promtool rejects such names. Equivalent metrics exist under other
+ * names.
+ */
 const MISNAMED = ['handles', 'requests', 'resources'].map((kind) => `nodejs_active_${kind}_total`)
 
 let ofProcess: Registry | null = null

@@ -8,8 +8,8 @@ import type { Notice } from '../domain/notice.ts'
  */
 const PAUSE = 500
 /**
- * The maximum share of the main thread's time used for deliveries. As long as changes keep arriving, the pause doubles
- * with each delivery until it is long enough.
+ * The maximum share of the main thread's time used for deliveries. While changes keep arriving, the pause doubles with
+ * each delivery until deliveries no longer exceed this share.
  */
 const SHARE = 0.01
 /** The maximum additional pause per open stream, in milliseconds. */
@@ -80,7 +80,7 @@ export function createNotices(run: string, elapsed: () => number, worked: () => 
     }
     gathered.clear()
     kept.splice(0, kept.length - KEPT)
-    // Measures after the permissions have been checked and the streams have been written to.
+    // Measures the CPU time only after all permissions have been checked and all streams have been written.
     setImmediate(() => {
       spent = worked() - before
     })

@@ -11,8 +11,8 @@ export type Repeated = {
 }
 
 /**
- * Watches recurring work.
- * @param what a name for the log, for example `the sweep`; failures with the same code or message are of the same kind
+ * Watches recurring work. Failures with the same code or message are of the same kind.
+ * @param what a name for the log, for example `the sweep`
  */
 export function watchRepeated(log: Log, what: string): Repeated {
   /** The number of failures of each kind that have not been logged. */
@@ -37,7 +37,7 @@ export function watchRepeated(log: Log, what: string): Repeated {
     tell: () => {
       for (const [cause, more] of kinds) {
         if (more > 0) log.error({ cause, times: more }, `${what} failed again`)
-        // If this kind does not fail again before the next call, its next failure is logged in full.
+        // If no failure of this kind occurs before the next call, the next failure is logged in full.
         if (more > 0) kinds.set(cause, 0)
         else kinds.delete(cause)
       }

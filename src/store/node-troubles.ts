@@ -1,4 +1,4 @@
-/** Finds an alert's node, and alerts of the node that may explain the alert. */
+/** Finds an alert's node, and the node's own alerts, which may explain the alert. */
 import type { ConditionOnNode, NodeTrouble } from '../domain/health/node-trouble.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'

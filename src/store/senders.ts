@@ -15,7 +15,7 @@ export type SenderRecord = Pick<
    * by this offset.
    */
   readonly clockOffset: number
-  /** Whether the sender does not name a cluster although another sender does. */
+  /** Whether other senders name a cluster but this sender does not. */
   readonly lacksCluster: boolean
   /** The usual interval between two deliveries of the same alerts, in ms; null if unknown. */
   readonly interval: number | null

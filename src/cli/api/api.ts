@@ -26,7 +26,7 @@ type RequestOptions = {
 
 /** Sends requests. `failure` returns the error behind the last 5xx response, if this process knows it. */
 export type Transport = {
-  /** Whether a running server responds, instead of the application in this process. */
+  /** Whether a running server answers the requests. Otherwise, the application in this process answers them. */
   readonly isServer: boolean
   readonly send: (
     method: string,
@@ -52,7 +52,7 @@ export class ErrorResponse extends CommandError {
 }
 
 export type Api = Pick<Transport, 'isServer'> & {
-  /** Returns the API for an organization. @param organization its id */
+  /** Returns the API for an organization. @param organization the organization's id */
   readonly of: (organization: string) => Api
   /** Returns the body of a successful response as text. @throws ErrorResponse */
   readonly text: (method: string, path: string, asked?: RequestOptions) => Promise<string>

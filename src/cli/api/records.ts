@@ -38,10 +38,10 @@ export function withRecord<Found, Result>(
 }
 
 /**
- * Returns the record that `word` identifies: by an id, by the first or last 8 or more characters of an id, or by an
- * incident number. Searches all organizations unless --org names one.
- * @throws CommandError if several records match or if no record matches; in the second case, the message names the
- * command that lists the records
+ * Returns the record that `word` identifies. `word` is an incident number, an id, or 8 or more characters from the
+ * start or the end of an id. Searches all organizations unless --org names one.
+ * @throws CommandError if several records match or if no record matches. If no record matches, the message names the
+ * command that lists the records.
  */
 export async function requireRecord<Found>(
   api: Api,

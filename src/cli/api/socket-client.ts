@@ -16,8 +16,8 @@ const FIRST_TIMEOUT_MS = 5_000
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
 
 /**
- * Sends requests over the socket. `listening` is the server's network address. `refusedSenders` recently sent invalid
- * tokens.
+ * Sends requests over the socket. `listening` is the server's network address. `refusedSenders` lists the networks that
+ * recently sent invalid tokens.
  */
 export type ServerTransport = Transport & { readonly listening: Listening; readonly refusedSenders: RefusedSenders }
 

@@ -45,7 +45,7 @@ async function runDoctor(options: Common & { readonly full?: boolean }, now: num
   if (!isOk) throw new NegativeAnswer()
 }
 
-/** Formats each finding as one line with its remedy on the next line, because the two do not fit on one line. */
+/** Formats each finding on one line and its remedy on the next line. Together they would be too long for one line. */
 function tableOf(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(({ state, check, text, remedy }) => {
@@ -108,7 +108,10 @@ function diskOf(directory: string): DoctorFacts['disk'] {
 
 type ServerFacts = Pick<DoctorFacts, 'served' | 'refusedSenders' | 'address' | 'port'>
 
-/** Returns where this file's server listens or, without a server, which program uses the configured port. */
+/**
+ * Returns the address of this database's server. If no server is running, returns which program uses the configured
+ * port.
+ */
 async function findServer(config: Config, file: string): Promise<ServerFacts> {
   const served = isServed(file)
   const configured = config.port === 0 ? '' : configuredAddress(config)

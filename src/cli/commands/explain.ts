@@ -62,7 +62,7 @@ async function explainFile(file: string, options: Options): Promise<void> {
   if (rejected.length > 0) throw new NegativeAnswer()
 }
 
-/** A contributor who changed a rule must not mistake the decisions of a running server for their own. */
+/** A contributor who changed a rule must not mistake a running server's decisions for those of the changed code. */
 function sayServerAnswers(options: Options): void {
   const { database } = requireConfig(options)
   printError(

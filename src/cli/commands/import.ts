@@ -19,7 +19,7 @@ type Options = OrganizationOptions & {
 /** The maximum time span of the entries in one request. Health is computed only after each request. */
 const BATCH_SPAN_MS = 60_000
 const MAX_BATCH = 256
-/** A longer entry gets its own request. */
+/** The maximum length of the entries in one request. An entry that exceeds this length gets its own request. */
 const MAX_BODY_CHARACTERS = 8_000_000
 const MAX_FAULTS_SHOWN = 20
 const SUPPRESSED = 'silenced or inhibited; add --suppressed to include them'

@@ -125,7 +125,7 @@ async function mergeIncidents(id: string, into: string, options: OrganizationOpt
   })
 }
 
-/** Changes an incident and prints the sentence returned by `work`, or the changed incident with --json. */
+/** Changes an incident. Prints the sentence that `work` returns or, with --json, the changed incident. */
 async function change(
   id: string,
   options: OrganizationOptions,

@@ -187,7 +187,7 @@ async function readRecording(file: string): Promise<RecordedRequest[]> {
   return requests
 }
 
-/** Rounds to whole seconds to preserve the fractions of shifted times. */
+/** Rounds a shift to whole seconds, so that shifted times keep their fractions. */
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000
 }

@@ -89,7 +89,7 @@ function matchersOf(texts: readonly string[]): Matcher[] {
   }
 }
 
-/** Returns the service names in the matchers that match no existing service. */
+/** Returns the service names in the matchers, except the names of existing services. */
 async function unknownServices(api: Api, matchers: readonly Matcher[]): Promise<string[]> {
   const names = new Set((await listServices(api, true)).map(({ name }) => name))
   return matchers.flatMap(({ name, op, value }) =>

@@ -17,7 +17,8 @@ export type CommandNode = {
 }
 
 /**
- * Returns the text in single quotes. bash, zsh and fish agree on its meaning if it contains no quotes or backslashes.
+ * Returns the text in single quotes. bash, zsh and fish read the result in the same way if the text contains no quotes
+ * or backslashes.
  */
 export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '').replaceAll("'", '’')}'`

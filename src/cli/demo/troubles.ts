@@ -30,7 +30,7 @@ export type Trouble = { readonly requests: readonly Request[]; readonly acts: re
 const GATEWAY: Workload = { namespace: 'payments', name: 'gateway' }
 const CATALOG: Workload = { namespace: 'shop', name: 'catalog' }
 
-/** Returns Alertmanager's repeated notifications for a group between `from` and `until`, and the final notification. */
+/** Returns Alertmanager's notifications for a group. The first is sent at `from` and the last at `until`. */
 export function repeated(
   group: string,
   alerts: readonly Firing[],

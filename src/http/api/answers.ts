@@ -13,7 +13,7 @@ export function success(body: Schema, description: string, status: 200 | 201 = 2
   return { [status]: { description, body } }
 }
 
-/** Documents one page of records, which a slow query (503) may fail to return. */
+/** Documents a response with one page of records, and the 503 response to a query that takes too long. */
 export function successPage(record: Schema, description: string): Answers {
   return { ...success(page(record), description), ...refusals(503) }
 }

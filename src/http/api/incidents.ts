@@ -176,7 +176,10 @@ export const incidentRoutes: readonly Route[] = [
   }),
 ]
 
-/** Returns the endpoint that lists incident IDs. If the caller passed a number, adds that the path requires an ID. */
+/**
+ * Returns a hint that names the endpoint for listing incidents. If `id` is a number, the hint also says that the path
+ * requires an ID.
+ */
 function listFor(id: string): string {
   return `${/^\d+$/.test(id) ? `${id} is an incident number, but the path requires the id; ` : ''}GET /api/incidents`
 }

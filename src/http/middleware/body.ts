@@ -89,8 +89,8 @@ export function isCompressed(c: Context): boolean {
 }
 
 /**
- * Reads the body, up to `limit` bytes. Rejects a larger body immediately if `Content-Length` reveals its size;
- * otherwise, as soon as it exceeds the limit.
+ * Reads the body, up to `limit` bytes. Rejects the body immediately if `Content-Length` exceeds the limit. Otherwise,
+ * rejects the body as soon as the received bytes exceed the limit.
  * @throws IncmonError `too-large`; `too-slow`; `unavailable` if all pending bodies together use too much memory;
  * `invalid` if the chunks are malformed or the connection ended early
  */

@@ -38,7 +38,7 @@ export function callerOf(c: Context, { isTrusted }: Pick<ServerContext, 'isTrust
   return clientOf(incomingOf(c)?.socket.remoteAddress ?? '', said, isTrusted)
 }
 
-/** Returns the public URL of this server, for example https://incmon.example.com, or '' if it is uncertain. */
+/** Returns the public URL of this server, for example https://incmon.example.com, or '' if the URL is uncertain. */
 export function originOf(c: Context, server: Pick<ServerContext, 'isTrusted'>): string {
   return callerOf(c, server).origin
 }

@@ -16,8 +16,8 @@ type Inside = {
 }
 
 /**
- * The maximum number of names to compare. A request with more unknown names is not a typo, and comparing them would be
- * slow.
+ * The maximum number of names to compare. If there are more unknown names, they are probably not misspelled, and
+ * comparing them would be slow.
  */
 const MAX_NAMES = 200
 const DRY_RUN = 'dryRun'
@@ -28,7 +28,8 @@ export function refuseMisspelledQuery(schema: Schema, query: Readonly<Record<str
 }
 
 /**
- * Rejects `dryRun` and its misspellings on paths without a dry run, where ignoring it would change data.
+ * Rejects `dryRun` and its misspellings on paths without a dry run. If the parameter were ignored, the request would
+ * change data.
  * @throws IncmonError `invalid` that names the parameter
  */
 export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<Record<string, string>>): void {

@@ -24,8 +24,8 @@ export function text(body: string, type: string, headers: Reply['headers'] = {})
 }
 
 /**
- * Replies with one JSON line for each value that `work` yields, followed by `{ "done": true }`, or `{ "error" }` if it
- * fails.
+ * Replies with one JSON line for each value that `work` yields. The last line is `{ "done": true }`, or `{ "error" }`
+ * if `work` fails.
  * @param hooks.between awaited after each value so that the server can handle other requests
  * @param hooks.failed receives the error and returns the text for the caller
  */

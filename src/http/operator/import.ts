@@ -37,8 +37,8 @@ type Fault = { readonly where: string; readonly error: string }
 type Tally = { events: number; known: number; heartbeats: number; readonly rejected: Fault[] }
 
 /**
- * Stores entries. The entries must be sorted by time of receipt, even across the requests of an import. After the
- * request with `last`, the rules are applied up to the present, unless a server is running.
+ * Stores entries. The entries must be sorted by time of receipt, within each request and from one request to the next.
+ * After the request with `last`, the rules are applied up to the present, unless a server is running.
  */
 export const importRoute = operator('POST /operator/imports', {
   limit: LIMIT,

@@ -38,7 +38,7 @@ export type Frame = Reader & {
   /** The URL of this page. Forms redirect back to this page. */
   readonly back: string
   readonly banner: Banner | null
-  /** Whether the page shows something only once, such as a secret, so the script must not refresh the page. */
+  /** Whether the page shows something only once, for example a secret. The script must not refresh such a page. */
   readonly still: boolean
   /** Whether any event has ever been received. */
   readonly hasEvents: boolean

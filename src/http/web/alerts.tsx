@@ -166,7 +166,7 @@ type Targets = ReturnType<typeof findAlertTargets>
 
 type Group = AlertGroup<AlertRecord> & { readonly sentAs?: Severity }
 
-/** Returns the groups with the severities that the scores of their services count. */
+/** Returns the groups, each with the severity that it has in its service's score. */
 function countedIn(groups: readonly Group[], { services }: Targets): readonly Group[] {
   return groups.flatMap((group) => countedGroups([group], services.get(group.serviceId)))
 }

@@ -14,7 +14,7 @@ const MAX_ENTRIES = 200
 
 const caches = new WeakMap<Visit['store'], Map<string, Entry>>()
 
-/** Returns the suspects of an incident and the changes around its start, at most ten seconds old. */
+/** Returns an incident's suspects and the changes around its start, from a cache that is at most ten seconds old. */
 export function causesOf({ store, visitor, now }: Visit, incident: IncidentRecord): Promise<Causes> {
   const cache = caches.get(store) ?? new Map<string, Entry>()
   caches.set(store, cache)

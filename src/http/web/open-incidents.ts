@@ -53,8 +53,8 @@ export async function openIncidents(
 type Began = readonly (ServiceRecord & { readonly at: number })[]
 
 /**
- * `began` contains the unhealthy services and when their problems started. `began` is set for the first incident and
- * null for the others.
+ * `began` lists the unhealthy services and when their problems started. For all incidents except the first, `began` is
+ * null.
  */
 function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null): OpenIncidentView {
   const { incident } = facts
@@ -72,7 +72,7 @@ function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null)
   }
 }
 
-/** Returns the picture without the score. The period before the first change takes little of the width. */
+/** Returns the picture without the score. The period before the first change takes up little of the picture's width. */
 function closeUp(picture: LanePicture): LanePicture {
   const { span, lead, firstAlertAt } = picture
   const start = lead?.from ?? firstAlertAt ?? span.from
@@ -80,7 +80,7 @@ function closeUp(picture: LanePicture): LanePicture {
   return { ...picture, score: null, span: { ...span, from } }
 }
 
-/** New alerts are still arriving if the newest alert started less than this time ago, in ms. */
+/** If the newest alert started less than this many milliseconds ago, new alerts are still arriving. */
 const STILL_ARRIVING = 2 * MINUTE
 
 /** Returns when the newest alert started, and which services became unhealthy after the incident started. */

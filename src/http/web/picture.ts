@@ -34,7 +34,7 @@ export type PictureFacts = Pick<
   readonly serviceId: string
   readonly groups: readonly AlertGroup<GroupedAlert>[]
   readonly changes: readonly Change[]
-  /** `group` is the key of the alert's group. `group` is set if the group does not list all of its alerts. */
+  /** `group` is the key of the alert's group. `group` is set only if the group does not list all of its alerts. */
   readonly links: readonly (CorrelationRecord & { readonly group?: string | null })[]
   readonly people: readonly { readonly at: number; readonly text: string; readonly actor: string }[]
   /** The start of the most likely change; null if the most likely suspect is not a change. */
@@ -42,8 +42,8 @@ export type PictureFacts = Pick<
 }
 
 /**
- * Returns the span of an incident: from 10 minutes before its first alert or most likely change until its end or the
- * present.
+ * Returns the span of an incident, at most a day. The span starts 10 minutes before the first alert or the most likely
+ * change. It ends 10 minutes after the incident was resolved, or at the present.
  */
 export function incidentSpan(
   { startedAt, resolvedAt }: { readonly startedAt: number; readonly resolvedAt: number | null },
@@ -55,7 +55,7 @@ export function incidentSpan(
   return { from: Math.max(from, to - DAY), to: Math.max(to, from + MARGIN) }
 }
 
-/** Returns the picture. Empty lanes are omitted, except those that most incidents have. */
+/** Returns the picture. Empty lanes are omitted, except the lanes that most incidents have. */
 export function pictureOf(facts: PictureFacts): LanePicture {
   const { now, zone, span, score, firstAlertAt, acknowledgedAt, resolvedAt, suspectAt, moreHref } = facts
   const bars = [

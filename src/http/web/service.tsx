@@ -171,7 +171,7 @@ async function earlierIncidents(
   )
 }
 
-/** Returns when the service became unhealthy. Conditions can be older than the states of the span. */
+/** Returns when the service became unhealthy. A condition can have started before the first state in the span. */
 function sinceOf(
   service: ServiceWithHealth,
   states: readonly StatusChange[],

@@ -168,7 +168,7 @@ function headlineOf(
   return { lead, rest: `${known === 0 ? '' : rest}${items}`.trim() }
 }
 
-/** Returns how many senders have a heartbeat, if no heartbeat is missing. */
+/** Returns a sentence about the senders' heartbeats. Called only if no heartbeat is missing. */
 function heartbeatText(senders: readonly SenderRecord[]): string {
   const without = senders.filter(({ heartbeat }) => heartbeat === null).length
   if (without === 0) return 'No heartbeat is missing.'

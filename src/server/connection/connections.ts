@@ -17,9 +17,9 @@ export const LIMITS = {
   requestTimeout: 20_000,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16_384,
-  // Without this option, Node keeps the first of two Authorization headers and drops the other.
+  // Without this option, Node keeps the first of two Authorization headers and drops the second.
   joinDuplicateHeaders: true,
-  // Without this option, Node rejects requests without a Host header and explains and logs nothing.
+  // Without this option, Node rejects requests without a Host header, without an explanation or a log line.
   requireHostHeader: false,
 } as const
 /**
@@ -45,8 +45,8 @@ export type Connections = {
   readonly server: Server
   /**
    * Accepts all pending connections, stops listening, ends streams, and resolves after the last response or after 7
-   * seconds. Responses must be delayed until `closed` is called, because a client that gets a response sends its next
-   * request.
+   * seconds. Responses must be delayed until `closed` is called, because a client that gets a response would send its
+   * next request.
    */
   readonly drain: (closed: () => void) => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Limits the memory used by all pending request bodies, which are being read or waiting for the disk. */
+/** Limits the memory used by all pending request bodies. A pending body is being read or is waiting for the disk. */
 
 const MEBIBYTE = 1_048_576
 /** The maximum total size of pending bodies in bytes. */

@@ -33,8 +33,8 @@ export function refuseLongPath(database: string): void {
 }
 
 /**
- * Listens on the database's socket. The caller must hold the database lock, so a socket without a listener was left
- * behind by a killed process and is replaced.
+ * Listens on the database's socket. The caller must hold the database lock. Therefore, a socket without a listener was
+ * left behind by a killed process. Such a socket is replaced.
  * @returns the path
  * @throws CommandError with a remedy if the path is in use or unusable
  */

@@ -16,7 +16,7 @@ type ReadTls =
 
 /**
  * Reads the certificate and its private key.
- * @param files '' if not set; either both or none must be set
+ * @param files the paths of both files, or '' for a file that is not set; setting only one file is an error
  * @param now Unix time in milliseconds, to check whether the certificate has expired
  */
 export function readTls(files: { readonly cert: string; readonly key: string }, now: number): ReadTls {

@@ -57,8 +57,8 @@ const CONNECT: Unreadable = Object.assign(new Error('a request for a tunnel'), {
 const LINGER = 1_000
 
 /**
- * Closes a connection after an unreadable request and after the responses to earlier requests. An error in a body
- * becomes the response to its request; `refuse` handles all other errors.
+ * Closes a connection after an unreadable request, once the earlier requests have been answered. If a request's body is
+ * unreadable, the error becomes the response to that request. `refuse` handles all other errors.
  */
 export function refuseUnreadable(server: Server, { open, early }: OpenRequests, { explain, refuse }: Refusing): void {
   const refused = new WeakSet<Socket>()

@@ -1,7 +1,7 @@
 /** Delays responses to addresses that send many invalid tokens. */
 import type { RefusedSenders } from '../../domain/doctor/facts.ts'
 
-/** The number of invalid tokens per address without a delay. Beyond that, one response per second is not delayed. */
+/** The number of invalid tokens per address that cause no delay. After that, one response per second is not delayed. */
 const AT_ONCE = 100
 const PAUSE = 1_000
 /** The maximum number of tracked addresses and of delayed responses. Each delayed response keeps a connection open. */
@@ -26,8 +26,8 @@ export type WrongTokens = {
 /** Creates the counter. @param now returns the time of a monotonic clock in milliseconds */
 export function createWrongTokens(now: () => number): WrongTokens {
   /**
-   * By network: the number of free attempts, when it was computed, and the rejected webhook requests since the last pause
-   * of an hour.
+   * The counts of each network. `free` is the number of attempts without a delay, as of `at`. `times` counts the
+   * rejected webhook requests in a series. A pause of an hour ends the series.
    */
   const known = new Map<string, { free: number; at: number; times: number; firstAt: number; lastAt: number }>()
   let waiting = 0

@@ -93,7 +93,10 @@ const linked = query<{ alertId: number }>()((sql, hole) =>
     .limit(MAX_LINKED),
 )
 
-/** Lists the newest 100 pipelines linked to an alert. If the alert starts earlier, they may have started too late. */
+/**
+ * Lists the newest 100 pipelines linked to an alert. If the alert's start has moved to an earlier time, these pipelines
+ * may have started too late to be its cause.
+ */
 export function listLinkedPipelines(db: Db, alertId: number): LivePipeline[] {
   return db.all(linked, { alertId }).map(toRow)
 }

@@ -24,7 +24,7 @@ type History = {
   readonly seek: (offset: number) => { readonly before: number; readonly skip: number }
 }
 
-/** The number of alerts in a five-minute slot or a day. `part` is the number of the slot or day since 1970. */
+/** The number of alerts in a five-minute slot or a day. `part` is the number of slots or days from 1970 to this one. */
 type Part = { readonly part: number; readonly alerts: number }
 
 /**

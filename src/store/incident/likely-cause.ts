@@ -31,7 +31,10 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
   return { cause: sentence, suspects: named }
 }
 
-/** Returns text such as `First alert: p99 above 2 s.`, or '' if there is no alert or the title already says it. */
+/**
+ * Returns text such as `First alert: p99 above 2 s.`, or '' if there is no alert or if the title already contains the
+ * alert's summary.
+ */
 function firstAlertText(alerts: readonly SuspectAlert[], title: string): string {
   const first = firstSymptom(alerts.filter(({ inIncident }) => inIncident))
   const summary = first?.summary.replace(/[\s.]+$/, '') ?? ''

@@ -69,7 +69,8 @@ function select(sql: Db['sql']) {
     .select(['services.uuid as service', 'services.namespace', 'services.name', ofAlerts])
 }
 
-// Uses a single subquery, because it reads every alert of every incident. Applies the rule of `firstSymptom`.
+// Uses a single subquery, because each subquery would read every alert of every incident. Applies the rule of
+// `firstSymptom`.
 const ofAlerts = sql<string>`(
   SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
   FROM alerts WHERE alerts.incident_id = incidents.id

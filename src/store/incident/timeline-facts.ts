@@ -164,7 +164,9 @@ function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
     .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
 }
 
-/** Returns the time since which the organization has recorded alerts and kept them until `now`. */
+/**
+ * Returns the start of the period for which the organization's alerts are complete at `now`. Older alerts have expired.
+ */
 function recordedSince(db: Db, organizationId: number, now: number): number {
   const organization = findOrganization(db, organizationId)
   return organization ? Math.max(organization.createdAt, cutoffsAt(organization.settings, now).alerts) : now

@@ -1,6 +1,6 @@
 /**
- * Computes links between changes and conditions. Links are computed when either side arrives, so the order of arrival
- * does not matter.
+ * Computes links between changes and conditions. Links are computed when a change arrives and when a condition arrives,
+ * so the order of arrival does not matter.
  */
 import {
   type Change,
@@ -149,7 +149,10 @@ function linkChanges(linking: Linking, from: number, to: number): void {
   }
 }
 
-/** Processes a scaling event. The start of a rollout is a change that also confirms earlier pipelines. */
+/**
+ * Processes a scaling event. If the event starts a rollout, the rollout is a change and also confirms earlier
+ * pipelines.
+ */
 function linkScaling(linking: Linking, eventId: string, at: number): void {
   const begun = rolloutsNear(linking, at).some((rollout) => rollout.eventId === eventId)
   if (begun) linkChanges(linking, at - DAY, at + AFTER)

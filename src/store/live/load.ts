@@ -14,7 +14,10 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { selectIncidents, toLiveIncident } from './incidents.ts'
 import { loadAlerts } from './load-alerts.ts'
 
-/** An incident can be reopened for half an hour after it was resolved. The other half hour allows for clock changes. */
+/**
+ * How long a silence is still loaded after it has ended. An incident can be reopened for half an hour after it was
+ * resolved. The rest of the hour allows for clock changes.
+ */
 const HOUR = 3_600_000
 const LATELY = 24 * HOUR
 

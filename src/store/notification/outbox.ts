@@ -1,4 +1,7 @@
-/** The outbox stores notifications in the transaction that caused them, until they are delivered or abandoned. */
+/**
+ * The outbox stores each notification in the transaction that caused it. Delivered and abandoned notifications are
+ * deleted later.
+ */
 import type { MessageKind } from '../../domain/notification/kind.ts'
 import { GIVE_UP_AFTER } from '../../domain/notification/schedule.ts'
 import type { MessageItem } from '../../domain/notification/words.ts'
@@ -205,7 +208,7 @@ export function giveUpNotifications(db: Db, channelId: number, detail: string, n
   )
 }
 
-/** Deletes up to `limit` notifications that were delivered or abandoned before `before`. */
+/** Deletes up to `limit` notifications that were delivered or abandoned earlier than `before`. */
 export function pruneOutbox(db: Db, before: number, limit: number): number {
   const old = db.sql.selectFrom('outbox').select('id').where('ended_at', '<', before).orderBy('ended_at').limit(limit)
   return db.run(db.sql.deleteFrom('outbox').where('id', 'in', old))

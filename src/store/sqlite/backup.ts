@@ -19,8 +19,8 @@ const STEP = 256
 const STEPS_A_SYNC = 8
 
 /**
- * Copies a snapshot of the database while it is in use. The copy runs in one read transaction; otherwise, every commit
- * of the server would restart it. The write-ahead log grows until the copy is complete.
+ * Copies a snapshot of the database while it is in use. The copy runs in one read transaction. Without the transaction,
+ * every commit of the server would restart the copy. The write-ahead log grows until the copy is complete.
  * @throws errors from SQLite; StoreError if the database cannot be opened or the copy is damaged
  */
 export async function copySnapshot(file: string, part: Part, tell: Progress): Promise<void> {

@@ -19,8 +19,8 @@ const BUSY = 5
  * Returns the contents of the file. Uses Node's SQLite because it can open a file as immutable, which creates no other
  * files and therefore works in a read-only directory. If there is a log, a writer may be active, so the log is read as
  * well.
- * @param full whether to check every page against every index, which takes minutes for gigabytes, or each page only by
- * itself
+ * @param full whether to check every page against every index, which takes minutes for gigabytes; otherwise, each page
+ * is checked only by itself
  */
 export function inspectFile(file: string, full: boolean): DatabaseContent {
   let sqlite: DatabaseSync | null = null

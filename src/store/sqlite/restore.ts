@@ -42,7 +42,7 @@ export function requireRestorable(copy: string, name: string): void {
 
 /**
  * Refuses a file that is not an incmon database.
- * @param application from the header of the file
+ * @param application the application ID in the file's header
  * @param name the name of the file to use in messages
  * @throws StoreError
  */

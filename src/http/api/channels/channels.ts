@@ -141,7 +141,7 @@ function requireChannel({ store, identity, id }: Call<unknown, unknown>): Promis
   return required(store.read(findChannel, identity.organizationId, id), 'channel', `GET ${PATH}`)
 }
 
-/** @param more warnings to add to those about the rules */
+/** @param more warnings to return in addition to the warnings about the rules */
 async function showChannel(
   call: Call<unknown, unknown>,
   channel: ChannelRecord,

@@ -15,7 +15,9 @@ import { success } from '../answers.ts'
 import * as shape from '../shapes.ts'
 import { isLong, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
 
-/** The maximum number of items in a dry run, which blocks all other requests until its transaction is rolled back. */
+/**
+ * The maximum number of items in a dry run. A dry run blocks all other requests until its transaction is rolled back.
+ */
 const MAX_TRIED = 1_000
 
 const query = v.object({
@@ -166,7 +168,7 @@ async function store(request: Request): Promise<Reply> {
     dryRun,
     isFromCache: cached !== null,
     bytes: bytes.length,
-    // Spread last, because V8 copies the object if fields follow a spread.
+    // The spread comes last, because V8 copies the object if fields follow a spread.
     ...(idempotencyKey === null ? {} : { bodyHash: hashBody(bytes) }),
   }
   const receipt = await deps.engine.submit(delivery)

@@ -110,7 +110,10 @@ const Address: FC<{ name: string; address: string }> = ({ name, address }) => {
   )
 }
 
-/** Says whose labels are shown if the alert is about several objects. The summary is that of the newest event. */
+/**
+ * If the alert is about several objects, says that the labels are from the first event. The summary is from the newest
+ * event.
+ */
 function labelsText({ events }: AlertPageView): string {
   return new Set(events.map(({ object }) => object)).size > 1 ? 'of the first event' : ''
 }

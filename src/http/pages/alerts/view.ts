@@ -12,9 +12,9 @@ export type AlertRowView = {
   readonly href: string
   readonly count: number
   readonly summary: string
-  /** The severity that the score of the service counts. */
+  /** The severity that the alert has in its service's score. */
   readonly severity: Severity
-  /** The severity that the sender reported, if it differs. */
+  /** The severity that the sender reported, if it differs from `severity`. */
   readonly sentAs?: Severity | undefined
   readonly service: ServiceLink
   readonly source: string
@@ -78,7 +78,7 @@ export type AlertPageView = {
     readonly lastSeenAt: number
     readonly fingerprint: string
   }
-  /** The node on which the object of the alert runs; null if the node is not a service. */
+  /** The node on which the alert's object runs; null if there is no service for this node. */
   readonly node: { readonly name: string; readonly href: string } | null
   readonly labels: readonly (readonly [string, string])[]
   readonly annotations: readonly (readonly [string, string])[]

@@ -131,7 +131,7 @@ type VariantsProps = {
   readonly title: string
 }
 
-/** Shows each variant of a response that has several. */
+/** Shows all variants of a response schema separately. */
 const Variants: FC<VariantsProps> = ({ schema, document, title }) => {
   if (!schema) return null
   const variants = schema.anyOf ?? [schema]

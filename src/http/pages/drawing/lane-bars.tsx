@@ -91,7 +91,10 @@ const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolea
   </g>
 )
 
-/** Returns the positions of the events in percent of the bar. If there are too many events, picks an even selection. */
+/**
+ * Returns the positions of the events in percent of the bar. If there are too many events, picks some that are evenly
+ * distributed.
+ */
 function ticksIn({ events, startsAt, endsAt, level }: PlacedBar, { now, span }: LanePicture): readonly number[] {
   if (!MARKS.has(level) || events.length < 2) return []
   const own = { from: Math.max(startsAt, span.from), to: Math.min(endsAt ?? now, span.to) }

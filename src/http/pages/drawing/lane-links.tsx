@@ -17,14 +17,14 @@ const EDGE = 1.5
 const SCORED = 44
 /** The width of the check mark of a confirmed link, in px. */
 const CHECK_WIDTH = 14
-/** The width of the score and its distance from the end of the branch, in px. */
+/** The width of a score plus its distance from the end of the branch, in px. */
 const SCORE_WIDTH = 40
 
 type Props = {
   readonly picture: LanePicture
   readonly lanes: readonly LaidLane[]
   readonly widths: Widths
-  /** `lines` are drawn below the bars and their labels, `ends` above. */
+  /** `lines` are drawn below the bars and their labels. `ends` are drawn above the bars and labels. */
   readonly part: 'lines' | 'ends'
   /** Whether to show the scores of the links. */
   readonly scores: boolean

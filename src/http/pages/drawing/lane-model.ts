@@ -38,7 +38,7 @@ export type LanePicture = {
   readonly resolvedAt: number | null
   /** The period between the start of the most likely change and the first alert. */
   readonly lead: Span | null
-  /** The URL of the list that contains the items without a row. */
+  /** The URL of a list that contains the items for which the picture has no row. */
   readonly moreHref: string | null
 }
 
@@ -47,7 +47,7 @@ export type Marker = {
   readonly at: number
   readonly x: number
   readonly text: string
-  /** The side on which the label is placed, in a wide picture and on a phone. */
+  /** The side on which the label is placed in a wide picture. `narrowSide` is the side on a phone. */
   readonly side: Side
   readonly narrowSide: Side
 }
@@ -120,7 +120,7 @@ type Wanted = {
   readonly taken: [number, number][]
 }
 
-/** Returns the first side with enough space and reserves it. */
+/** Returns the first side that has enough space, and reserves the space. */
 function sideFor({ x, text, kind, width, more, taken }: Wanted): Side {
   const px = (x / 100) * width
   const length = text.length * CHARACTER + 6

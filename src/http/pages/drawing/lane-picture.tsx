@@ -33,8 +33,8 @@ const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
 export type LaidLane = PlacedLane & { readonly y: number; readonly height: number }
 
 /**
- * Draws the picture. If `small`, omits names and the score, for the overview. `widths` is set if the picture is
- * narrower than a page.
+ * Draws the picture. A `small` picture, as on the overview, has no names and no score. `widths` is set if the picture
+ * is narrower than a page.
  */
 export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths }> = ({ picture, small, widths }) => {
   const sizes = widths ?? (small ? SMALL : WIDE)

@@ -34,7 +34,7 @@ export type PlacedBar = LaneBar & {
   /** The left end of the bar, in percent of the span. */
   readonly x: number
   readonly width: number
-  /** The label's position in a wide picture and on a phone. */
+  /** The label's position in a wide picture. `narrowPlace` is its position on a phone. */
   readonly place: LabelPlace
   readonly narrowPlace: LabelPlace
 }
@@ -43,7 +43,7 @@ export type PlacedLane = {
   readonly name: LaneName
   readonly rows: number
   readonly bars: readonly PlacedBar[]
-  /** Bars that have no row because there are too many. */
+  /** Bars that have no row because the lane has too many bars. */
   readonly hidden: readonly LaneBar[]
 }
 

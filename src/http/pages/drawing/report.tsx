@@ -1,6 +1,6 @@
 /**
- * Draws the report charts, by week and by time to resolve. Each incident is a mark. If there are too many incidents,
- * the charts show bars instead.
+ * Draws the two charts of the report: incidents by week, and incidents by time to resolve. Each incident is a mark. If
+ * there are too many incidents, the charts show bars instead.
  */
 import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../../domain/severity.ts'
@@ -9,7 +9,7 @@ import { countTicks, durationAxis, rounded } from './scale.ts'
 
 /** A mark that links to its incident. */
 export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
-/** Seven days: the last day, the number of incidents, and one mark per incident unless there are too many. */
+/** Seven days. `label` names the last day. `marks` has one mark per incident unless there are too many incidents. */
 export type ReportWeek = {
   readonly label: string
   readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
@@ -25,7 +25,9 @@ const BOTTOM = 162
 const STEP = 25
 /** If a week has more incidents than this, the chart shows bars instead of marks. */
 const MAX_MARKS = 8
-/** If bars are narrower than this, in percent, their numbers would touch, so only the highest bar shows its number. */
+/**
+ * The minimum width, in percent, at which every bar shows its number. Among narrower bars, only the highest shows it.
+ */
 const NARROW = 3
 /** The number of bars in the chart of resolution times. */
 const BARS = 40
@@ -132,8 +134,8 @@ function highestOf(most: number): number {
 const MAX_TICKS = 5
 
 /**
- * Draws the resolution times on a logarithmic axis, as marks, or as bars if there are fewer marks than durations.
- * `median` is in milliseconds, or null if there is none.
+ * Draws the resolution times on a logarithmic axis. Draws bars instead of marks if there are fewer marks than
+ * durations. `median` is in milliseconds, or null if there is none.
  */
 export const ResolutionChart: FC<{
   marks: readonly ResolutionMark[]
@@ -204,7 +206,7 @@ export function stack<Mark>(marks: readonly { readonly mark: Mark; readonly x: n
     .sort((a, b) => a.x - b.x)
     .map((one) => {
       const free = ends.findIndex((end) => end <= one.x)
-      // Marks that exceed the chart's height overlap. The number in the label is still correct.
+      // If a stack would exceed the chart's height, its last marks overlap. The number in the label is still correct.
       const row = free === -1 ? Math.min(ends.length, 6) : free
       ends[row] = one.x + 4
       return { ...one, row }

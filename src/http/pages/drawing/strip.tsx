@@ -5,7 +5,7 @@ import { rounded } from './scale.ts'
 
 const HEIGHT = 24
 const QUIET = 4
-/** The share of a bin that its bar fills. Bins of 4, 3 and 2 px then have 1 px gaps. */
+/** The share of a bin that its bar fills. With this share, bins of 4, 3 and 2 px have gaps of 1 px. */
 const FILLED = 0.7
 
 /**

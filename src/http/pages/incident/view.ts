@@ -57,7 +57,7 @@ export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
   /** The number of events in each of several equal parts of the picture's span. */
   readonly counts: readonly number[]
   readonly hint: Command | null
-  /** The severity of the alerts if the score counts them as more severe. */
+  /** The severity that the sender reported, if the score counts the alerts as more severe. */
   readonly sentAs?: Severity
   readonly href: string
   readonly silenced?: Silenced | null
@@ -79,7 +79,7 @@ export type IncidentView = {
   readonly suspects: readonly SuspectView[]
   readonly groups: readonly GroupView[]
   readonly timeline: readonly TimelineView[]
-  /** `turnHref` is the same page in reverse order. */
+  /** `turnHref` is the URL of this page with the timeline in reverse order. */
   readonly newestFirst: boolean
   readonly turnHref: string
   /** The URL of the list of all alerts in the incident. */

@@ -56,7 +56,7 @@ export function control(id: string, faults: readonly FieldError[] = [], hasHint 
   }
 }
 
-/** A labeled input for text, unless `type` says otherwise. `id` is also its name. */
+/** A labeled input, by default for text. `id` is also the input's name. */
 export const Input: FC<Omit<FieldProps, 'children'> & Omit<JSX.IntrinsicElements['input'], 'id'>> = (props) => {
   const { id, label, hint, faults = [], type = 'text', ...rest } = props
   return (
@@ -66,7 +66,7 @@ export const Input: FC<Omit<FieldProps, 'children'> & Omit<JSX.IntrinsicElements
   )
 }
 
-/** A button that submits its form. `look` is as in `Action`. */
+/** A button that submits its form. `look` has the same values as in `Action`. */
 export const Submit: FC<{ look?: string; children?: Child }> = ({ look, children }) => (
   <button type="submit" class={look ? `button ${look}` : 'button'}>
     {children}

@@ -7,14 +7,16 @@ import type { IconName, MarkName } from './symbols.ts'
 /** The severity of an alert or incident, or the status of a service. */
 export type Level = 'critical' | 'error' | 'warning' | 'degraded' | 'info' | 'healthy' | 'unknown' | 'done'
 
-/** An icon. `label` is its accessible name, needed if there is no text next to it. */
+/** An icon. `label` is the icon's accessible name, which is required if there is no text next to the icon. */
 export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ name, label, class: more }) => (
   <svg class={more ? `icon ${more}` : 'icon'} {...spoken(label)}>
     <use href={`#i-${name}`} />
   </svg>
 )
 
-/** The mark for a level. `label` is its accessible name, needed if there is no text next to it. */
+/**
+ * The mark for a level. `label` is the mark's accessible name, which is required if there is no text next to the mark.
+ */
 export const Mark: FC<{ level: Level; label?: string }> = ({ level, label }) => (
   <svg class={`mark mark-${level}`} {...spoken(label)}>
     <use href={`#m-${shapeOf(level)}`} />
@@ -39,7 +41,10 @@ export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
   </span>
 )
 
-/** Renders a count such as `×440`, pale below 100 and strong from 100 on. Renders nothing for a count of 1. */
+/**
+ * Renders a count, for example `×440`. Counts below 100 are pale; higher counts are strong. Renders nothing for a count
+ * of 1.
+ */
 export const RepeatCount: FC<{ count: number }> = ({ count }) =>
   count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{formatCount(count)}</span>
 

@@ -1,8 +1,8 @@
 /** Checks URLs from senders. Only http and https URLs become links. */
 
 /**
- * Returns the URL without user name and password if it is absolute and uses http or https. Otherwise returns null, and
- * the page shows it as text.
+ * Returns an absolute http or https URL without its user name and password. Returns null for any other value, which the
+ * page then shows as text.
  */
 export function safeUrl(text: string): string | null {
   try {

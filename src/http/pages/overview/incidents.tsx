@@ -1,4 +1,7 @@
-/** Shows the open incidents on the overview: the first one in full with its picture, the others on one line each. */
+/**
+ * Shows the open incidents on the overview. The first incident is shown in full with its picture, and each other
+ * incident on one line.
+ */
 import type { FC } from 'hono/jsx'
 import { capitalized } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
@@ -75,7 +78,10 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
   )
 }
 
-/** Shows the incident in one line: since when, what is wrong, and the likely cause. `first`: the most urgent incident. */
+/**
+ * Shows an incident on one line: its duration, what is wrong, and the likely cause. `first`: whether this is the most
+ * urgent incident.
+ */
 export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, reader, csrf, canWrite, first }) => {
   const { incident, facts } = one
   const open = incident.status === 'open'

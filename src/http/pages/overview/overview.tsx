@@ -9,7 +9,7 @@ import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
 import type { Filter, OverviewView, ServiceRowView } from './view.ts'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
-/** The maximum number of services in the list. With more unhealthy services, the wall is shown. */
+/** The maximum number of services in the list. Unhealthy services come first. */
 const IN_LIST = 40
 /** The maximum number of rows below the wall. */
 const BELOW_WALL = 10

@@ -1,6 +1,6 @@
 /**
- * Shows the services on the overview: unhealthy ones as rows, healthy ones as a grid, or all of them as a wall if there
- * are many.
+ * Shows the services on the overview: unhealthy services as rows and healthy services as a grid. If there are many
+ * services, shows all of them as a wall.
  */
 import type { FC } from 'hono/jsx'
 import type { ServiceState } from '../../../domain/health/headline.ts'

@@ -39,7 +39,10 @@ export const EvidenceLinks: FC<{ refs: readonly string[]; numbers: Numbers }> = 
   )
 }
 
-/** The section, label and question of each text written by people, in page order. A question is shown without text. */
+/**
+ * The section, label and question of each text written by people, in page order. The question is shown if there is no
+ * text.
+ */
 export const PARTS: Readonly<Record<PartName, readonly [section: string, label: string, question: string]>> = {
   summary: ['Summary', 'Addition', 'What should everybody know?'],
   customers: ['Impact', 'Customers', 'What did customers notice? incmon has no data on this.'],

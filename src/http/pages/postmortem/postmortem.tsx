@@ -86,7 +86,10 @@ const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }
 
 type Part = ReturnType<typeof unwritten>[number]
 
-/** Returns the parts that nobody has written yet, in page order. `words`: the section, or the part if it has several. */
+/**
+ * Returns the parts that nobody has written yet, in page order. `words`: the name of the section. For a part of the
+ * lessons, `words` is the name of the part.
+ */
 function unwritten(document: Postmortem) {
   const texts = textsOf(document)
   const left = (Object.keys(PARTS) as PartName[]).filter((name) => texts[name] === null)
@@ -132,7 +135,7 @@ const Head: FC<{ view: PostmortemView }> = ({ view: { document, incident, reader
   )
 }
 
-/** Explains a score that is still low at the end of the picture, although the problem is over. */
+/** Explains why the score is still low at the end of the picture even though the problem is over. */
 const ScoreNote: FC<{ view: PostmortemView }> = ({ view: { document, picture } }) => {
   const last = picture.score?.findLast(({ at }) => at <= picture.span.to)?.score ?? 100
   return last === 100 || document.impact.to === null ? null : (

@@ -56,7 +56,10 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
   </Section>
 )
 
-/** Returns `14 Mar 23:58:01` for the first time on each day, and `23:58:04` for the others. */
+/**
+ * Returns the first time on each day with its date (`14 Mar 23:58:01`), and all other times without a date
+ * (`23:58:04`).
+ */
 function timelineTime(at: string, before: string | undefined, reader: Reader): string {
   const day = formatDate(Date.parse(at), reader)
   const time = formatExactClock(Date.parse(at), reader.zone)

@@ -56,7 +56,7 @@ export type ServiceView = {
   readonly silenced: Silenced | null
   readonly alertsHref: string
   readonly changes: readonly ServiceChangeView[]
-  /** The last deploy that is not linked to an alert; null if there was none in the last 30 days. */
+  /** The last deploy that is not linked to an alert; null if there was no such deploy in the last 30 days. */
   readonly lastGoodDeploy: IncidentView['lastGoodDeploy']
   readonly earlier: readonly IncidentHead[]
   readonly aliases: readonly { readonly kind: string; readonly value: string }[]

@@ -13,7 +13,10 @@ export type OrganizationForm = {
   readonly autoResolve: boolean
   readonly heartbeats: boolean
   readonly zone: string
-  /** The maximum number of minutes for which a running deploy silences its service; 0: never. */
+  /**
+   * The maximum number of minutes for which a running deploy silences its service. 0 means that deploys silence
+   * nothing.
+   */
   readonly deploySilence: string
 }
 

@@ -23,7 +23,7 @@ export type SenderView = Pick<
   readonly interval: number | null
   /** How far the sender's clock is ahead of the server's in ms; negative if it is behind. */
   readonly clockOffset: number
-  /** Whether the sender does not name a cluster although another sender does. */
+  /** Whether other senders name a cluster but this sender does not. */
   readonly lacksCluster: boolean
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }

@@ -12,7 +12,7 @@ type Section = {
   readonly content: Child
   readonly title?: string
   readonly faults?: readonly Fault[]
-  /** Whether the content is shown only once, like a secret, so the script must not refresh the page. */
+  /** Whether the content is shown only once, for example a secret. The script must not refresh such a page. */
   readonly still?: boolean
   readonly banner?: Banner
 }

@@ -5,17 +5,26 @@ import type { Reply } from '../../middleware/reply.ts'
 import type { Visit } from './page.ts'
 import { cookieOf, serverAddress } from './visitor.ts'
 
-/** How often a page is rendered again without a change, in milliseconds, because it shows durations. */
+/** The maximum age of a rendering, in milliseconds. Pages show durations, so they change even if no record changes. */
 const MAX_AGE = 10_000
 const MAX_PAGES = 100
-/** The maximum share of the main thread's time used for refreshes, and for rendering one page again and again. */
+/**
+ * The maximum share of the main thread's time for all refreshes. `RENDERING_SHARE` is the maximum for repeated
+ * renderings of one page.
+ */
 const SHARE = 0.025
 const RENDERING_SHARE = 0.01
-/** The CPU time of a request in addition to rendering before any was measured, and at least, in milliseconds. */
+/** The CPU time of a request without its rendering, in milliseconds: the initial estimate and the minimum. */
 const LEAST_COST = 0.05
-/** The CPU time of a request, divided by that from the call of its handler until the response is written. */
+/**
+ * The ratio of a request's whole CPU time to its measured CPU time. The measurement starts when the handler is called
+ * and ends when the response is written.
+ */
 const WHOLE_REQUEST = 1.2
-/** The approximate number of refreshes in each moving average, unless more pages share a rendering. */
+/**
+ * The approximate number of refreshes in each moving average. If more pages are open, the average for rendering covers
+ * as many refreshes as there are pages.
+ */
 const AVERAGED = 100
 /** The minimum and the maximum time between two refreshes of a page, in milliseconds. */
 const LEAST_WAIT = 2_000
@@ -121,8 +130,8 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
 }
 
 /**
- * Resolves when a page may be rendered again: after its previous rendering, and later if that took long. The next
- * rendering then includes more changes.
+ * Resolves when a page may be rendered again. The more CPU time the previous rendering took, the longer the wait. The
+ * next rendering then includes more changes.
  */
 async function due(server: Visit['server'], previous: Rendering | undefined): Promise<void> {
   if (!previous) return

@@ -37,7 +37,7 @@ type Shown = {
   readonly current?: Section | null
   readonly status?: number
   readonly banner?: Banner | null
-  /** Whether the content is shown only once, like a secret, so the script must not refresh the page. */
+  /** Whether the content is shown only once, for example a secret. The script must not refresh such a page. */
   readonly still?: boolean
   /** The reload interval for browsers without JavaScript. */
   readonly refreshSeconds?: number

@@ -75,7 +75,10 @@ export function isOwnHost(c: Context, parts: HandlerParts, host: string): boolea
   return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
 }
 
-/** Returns the current time and the time zone: the one chosen in this browser or, by default, the organization's. */
+/**
+ * Returns the current time and the visitor's time zone. The time zone is the one chosen in this browser or, by default,
+ * the organization's time zone.
+ */
 export function viewerOf(c: Context, visitor: Visitor | null, now: number): Reader {
   const own = cookieOf(c, ZONE_COOKIE)
   return { now, zone: isShownZone(own) ? own : (visitor?.timeZone ?? 'UTC') }
