@@ -47,7 +47,7 @@ export type Setting = {
 type ConfigInput = {
   readonly flags: Flags
   readonly env?: Environment
-  /** Reads a file. Throws like node:fs. */
+  /** Reads a file. Throws the errors of node:fs. */
   readonly readFile?: (path: string) => string
 }
 

@@ -36,7 +36,7 @@ import { createReader } from './workers/reader.ts'
 
 /** How often repeated log messages are summarized, in milliseconds. */
 const SUM_UP_EVERY = 60_000
-/** The maximum number of connections from commands: enough for one person with scripts. */
+/** The maximum number of connections from commands. This number is enough for one person who runs scripts. */
 const MAX_COMMANDS = 64
 
 export type Running = {
@@ -158,7 +158,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     state.held = Promise.all(doors.map(({ promise }) => promise)).then(() => {})
     // Ends event streams first, because open streams would never end by themselves.
     notices.close()
-    // Slow reads are canceled, because the caller can retry them.
+    // Slow reads are canceled, because the caller can repeat the request.
     await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close(), notifier.stop()])
     await engine.close()
     await stopCheckpointing()

@@ -28,8 +28,8 @@ export class NegativeAnswer extends Error {
 const UNKNOWN = 'check the file, its owner and its mode'
 
 /**
- * Returns the lines for stderr, including the stack trace of a bug, and the exit code: 2 for incorrect usage, otherwise
- * 1.
+ * Returns the lines for stderr, with a stack trace if the error is a bug. Also returns the exit code, which is 2 for
+ * incorrect usage and otherwise 1.
  */
 export function explainFailure(error: unknown): { readonly lines: readonly string[]; readonly exitCode: number } {
   // Commander has already printed the help or the version.

@@ -7,8 +7,8 @@ import { CommandError, UsageError } from './failure.ts'
 const MAX_BYTES = 1_073_741_824
 
 /**
- * Reads a file, or standard input for `-`. Devices such as /dev/zero never end, so the function rejects binary data at
- * the first zero byte and text after one GiB.
+ * Reads a file, or standard input for `-`. Devices such as /dev/zero never end, so the function stops reading binary
+ * data at the first zero byte, and text after one GiB.
  * @param wanted describes the expected content, for the error message
  * @param maxBytes a different limit, for tests
  */

@@ -5,7 +5,7 @@ import { suggestion } from '../domain/suggestion.ts'
 import { ErrorResponse } from './api/api.ts'
 import { UsageError } from './failure.ts'
 
-/** Options whose name differs from the API field they set. */
+/** Options whose names differ from the names of the API fields that they set. */
 const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
   endsAt: '--for',
   startsAt: '--start',

@@ -31,7 +31,7 @@ export function progressLine(): ProgressLine {
   }
 }
 
-/** Passes bytes through and shows how many have passed. */
+/** Passes bytes through, and shows how many bytes have passed. */
 export function counted(what: string, total: number | null, line: ProgressLine) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let done = 0
@@ -85,7 +85,7 @@ export function megabytes(bytes: number): string {
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController()
   const stop = () => controller.abort(new CommandError('stopped: nothing was changed'))
-  // The terminal and npm both send a signal for the same Ctrl-C, so handle both.
+  // The terminal and npm both send a signal for the same Ctrl-C, so both signals are handled.
   process.on('SIGINT', stop).on('SIGTERM', stop)
   try {
     return await work(controller.signal)

@@ -1,4 +1,4 @@
-/** Finds the running server: the one named by the user or, by default, the one that has the database open. */
+/** Finds the running server: the server that the user named or, by default, the server that has the database open. */
 import { resolve } from 'node:path'
 import { type Config, clientVariables } from '../config.ts'
 import { socketPathOf } from '../server/connection/socket.ts'

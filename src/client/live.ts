@@ -151,7 +151,7 @@ function showClock(): void {
   if (!lostAt) document.getElementById('lost')?.remove()
 }
 
-/** Formats the time of day in the page's time zone, for example `03:14 Berlin`. */
+/** Formats a time of day in the page's time zone, for example `03:14 Berlin`. */
 function timeOf(at: Date): string {
   const zone = document.getElementById('clock')?.dataset.zone ?? 'UTC'
   const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone })

@@ -82,7 +82,8 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
   const { now, engine } = deps
   const store = createStore(deps, read)
   const parts = { access, deps: { now, engine }, store, importing, server, recent: createRecent() }
-  // The network application does not contain the operator routes, so no request from the network can reach them.
+  // The network application does not contain the operator routes, so no request from the network can reach those
+  // routes.
   const routes = access === 'network' ? [...ROUTES, ...PAGES] : [...ROUTES, ...streamRoutes, ...operatorRoutes]
   const watch = watchRequests(server)
   // Each route has a single handler and no middleware, so Hono calls it directly without a chain of promises.

@@ -1,4 +1,7 @@
-/** Logs failures of recurring work and rejected requests: the first of each kind in full, the others as a count. */
+/**
+ * Logs failures of recurring work, and rejected requests. Logs the first of each kind in full, and only counts all
+ * later ones.
+ */
 import { inspect } from 'node:util'
 import { errorCode, remedyOf } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'

@@ -32,7 +32,7 @@ type ExampleRequest = { readonly at: number; readonly source: Source; readonly b
 
 export type Web = {
   readonly version: string
-  /** The command that started the program. Pages show this name in the commands they suggest. */
+  /** The command that started the program. Pages show this name in suggested commands. */
   readonly program: string
   /** This process's secret for the CSRF tokens of users authenticated by a proxy. */
   readonly csrfKey: string

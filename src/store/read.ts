@@ -23,7 +23,9 @@ export function readHere(db: Db): Read {
 /** A query for one page of filtered records. */
 export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>
 
-/** Reads one page of `rows`, and counts `all`, which must be the same query without columns and order. */
+/**
+ * Reads one page of `rows`, and counts `all`. `all` must be the same query as `rows`, but without columns and order.
+ */
 export function readPage<Counted extends keyof Schema, Read extends keyof Schema, Row, Item>(
   db: Db,
   all: SelectQueryBuilder<Schema, Counted, object>,

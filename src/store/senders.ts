@@ -11,8 +11,8 @@ export type SenderRecord = Pick<
   'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt' | 'lastRejectionAt' | 'hours'
 > & {
   /**
-   * How far the sender's clock is ahead of the server's, in milliseconds; negative if behind. Event times are corrected
-   * by this offset.
+   * How far the sender's clock is ahead of the server's clock, in milliseconds; negative if the sender's clock is
+   * behind. Event times are corrected by this offset.
    */
   readonly clockOffset: number
   /** Whether other senders name a cluster but this sender does not. */

@@ -1,4 +1,4 @@
-/** Silences and the alerts they apply to. */
+/** Silences, and the alerts that they apply to. */
 
 import type { Selectable } from 'kysely'
 import type { Labels } from '../domain/event/event.ts'
@@ -14,8 +14,8 @@ import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 export type CountedSilence = LiveSilence & { readonly matching: number }
 
 /**
- * Lists one page of silences, newest first: the expired silences if `expired` is true, otherwise the active and pending
- * ones.
+ * Lists one page of silences, newest first. Lists the expired silences if `expired` is true, and otherwise the active
+ * and pending silences.
  */
 export function listSilences(
   db: Db,

@@ -23,7 +23,7 @@ import { type Common, requireConfig, requireCurrent, upgrade } from '../database
 import { printError } from '../output.ts'
 import type { Transport } from './api.ts'
 
-/** Replaces the pages, which commands do not use. */
+/** Takes the place of the web pages, which commands do not use. */
 const NO_PAGES = {
   program: '',
   csrfKey: '',

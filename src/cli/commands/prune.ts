@@ -33,7 +33,7 @@ async function pruneOrgs(options: Options): Promise<void> {
   if (waiting.length > 0) throw new CommandError(waiting.join('; '))
 }
 
-/** Reads the server's progress reports until it is done. */
+/** Reads the server's progress reports until the pruning is done. */
 async function prune(api: Api, { org, dryRun = false, yes = false, ...options }: Options) {
   const chosen = org === undefined ? {} : { organizationId: (await requireOrganization(api, { ...options, org })).id }
   const body = { ...chosen, dryRun, approved: yes }

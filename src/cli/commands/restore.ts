@@ -1,4 +1,4 @@
-/** incmon restore: verifies a backup, replaces the database with it, and keeps the old one. */
+/** incmon restore: verifies a backup, replaces the database with the backup, and keeps the old database. */
 import { accessSync, constants, createReadStream, createWriteStream, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'

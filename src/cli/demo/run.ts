@@ -1,4 +1,4 @@
-/** Runs the demo server on a temporary database with a week of history, which is sent through the real webhooks. */
+/** Runs the demo server on a temporary database. A week of history is sent through the real webhooks. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ export type DemoOptions = {
 
 export type Demo = {
   readonly url: string
-  /** A setup link, which signs in one person. */
+  /** A setup link, which can be used once to sign in. */
   readonly link: string
   /** A token with the read and write scopes. */
   readonly token: string

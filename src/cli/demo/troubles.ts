@@ -103,7 +103,7 @@ export function memoryLeak(from: number): Trouble {
   }
 }
 
-/** Returns a node failure, its effect on the node's pods, and their recovery. */
+/** Returns a node failure, its effect on the node's pods, and the recovery of the pods. */
 export function nodeFailure(from: number, minutes: number): Trouble {
   const back = from + minutes * MINUTE
   const node = 'worker-7'

@@ -1,4 +1,4 @@
-/** Reads recordings, which contain one webhook request per line as JSON, and shifts their times. */
+/** Reads recordings and shifts the times in them. A recording contains one webhook request per line as JSON. */
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { formatInstant, parseInstant } from '../../domain/instant.ts'
 import { MAX_DEPTH, parseBody } from '../../intake/json.ts'

@@ -19,7 +19,7 @@ import * as shape from './shapes.ts'
 
 const MAX_TITLE = 200
 const MAX_NOTE = 10_000
-/** The maximum number of alerts and the maximum number of links in the response for an incident. */
+/** The maximum number of alerts in the response for an incident, and also the maximum number of links. */
 const MAX_RECORDS = 500
 
 /** An incident as the API returns it, without its alerts and timeline. */

@@ -1,4 +1,7 @@
-/** Builds the schemas of requests and responses. A schema validates, and its descriptions become the documentation. */
+/**
+ * Builds the schemas of requests and responses. A schema validates data, and the schema's descriptions become the
+ * documentation.
+ */
 import * as v from 'valibot'
 import { SOURCES } from '../../domain/event/event.ts'
 import { formatInstant } from '../../domain/instant.ts'
@@ -39,7 +42,7 @@ export const uuid = (...description: Description) => described(UUID, ...descript
 export const instant = (...description: Description) => described(INSTANT, ...description)
 export const texts = (...description: Description) => described(TEXTS, ...description)
 
-/** Returns the schema of one of the given words. */
+/** Returns the schema of a field that accepts only the given words. */
 export function choice<const Words extends readonly string[]>(words: Words, ...description: Description) {
   return described(v.picklist(words), ...description)
 }

@@ -35,7 +35,7 @@ export function textField(max: number) {
   )
 }
 
-/** Like `textField`, but can be empty. */
+/** Like `textField`, but the text can be empty. */
 export function optionalTextField(max: number) {
   return v.pipe(
     v.string('expected a string'),
@@ -124,7 +124,7 @@ function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promi
       length += chunk.length
       const refusal = accept(chunk.length, length)
       if (!refusal) return
-      // The rest of the body stays in the socket until the response is sent and the server checks how much is left.
+      // The rest of the body stays in the socket. After the response has been sent, the server checks how much is left.
       incoming.off('data', take).pause()
       reject(refusal)
     }

@@ -17,8 +17,8 @@ const DOTS =
   'the path contains a . or .. segment (or %2e); send the normalized path, because a proxy may have checked a different path'
 
 /**
- * Returns whether a path has a `.` or `..` segment in any encoding. The URL parser would resolve such segments, so
- * `/docs/../api` would pass a proxy that allows only `/docs`.
+ * Returns whether a path has a `.` or `..` segment in any encoding. The URL parser would resolve such segments, so a
+ * request for `/docs/../api` could get past a proxy that allows only `/docs`.
  */
 export function hasDotSegment(url: string): boolean {
   if (!/\.|%2e/i.test(url)) return false

@@ -18,8 +18,8 @@ import { operator } from '../route.ts'
 const LIMIT = 64 * 1_048_576
 const MAX_ENTRIES = 1_000
 /**
- * The maximum age of an entry while a server is running. The server's sweep would end older alerts before later entries
- * are imported.
+ * The maximum age of an entry while a server is running. For older entries, the server's sweep would end the alerts
+ * before later entries are imported.
  */
 const MAX_AGE_MS = 3_600_000
 

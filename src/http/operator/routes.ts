@@ -38,7 +38,7 @@ export const operatorRoutes = [
       return json(showTenant(await store.run(changeOrganization, found.rowId, body)))
     },
   }),
-  // Commands compare this version with their own.
+  // A command compares this version with its own version.
   operator('GET /operator/server', {
     handle: ({ store, server }) =>
       json({

@@ -149,7 +149,7 @@ export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' 
   return firstSymptom(starts)?.startsAt ?? incident.startedAt
 }
 
-/** Returns the suspects with their links and verdicts, the most likely first. */
+/** Returns the suspects with their links and verdicts. The most likely suspect comes first. */
 export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
   return orderSuspects(
     judgeSuspects(suspects, changes, links).map((suspect): SuspectView => {
@@ -193,7 +193,7 @@ export function groupViewOf(
   const [newest] = group.members
   const labels = newest?.labels ?? {}
   const isNode = labels.kind === 'Node'
-  // The summary names the pod of the newest event. The labels are those of the first event.
+  // The summary names the pod of the newest event. The labels are from the first event.
   const [, newestPod] = /\bpod ([a-z0-9][a-z0-9.-]*)_/.exec(newest?.summary ?? '') ?? []
   const spot = {
     namespace: labels.namespace ?? null,

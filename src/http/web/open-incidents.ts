@@ -23,8 +23,9 @@ const ONE_PAGE = { page: 1, limit: 50 }
 const MAX_NAMES = 2
 
 /**
- * Returns the unresolved incidents: unacknowledged ones first, then by severity, then newest first. `total` includes
- * incidents that are not shown. `states` contains the services' recent statuses.
+ * Returns the unresolved incidents, unacknowledged incidents first. Incidents are then sorted by severity, and by age
+ * with the newest first. `total` includes incidents that are not shown. `states` contains the services' recent
+ * statuses.
  */
 export async function openIncidents(
   visit: Visit,

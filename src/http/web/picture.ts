@@ -1,4 +1,4 @@
-/** Builds the lane picture of an incident from its alerts, their links, and the changes around it. */
+/** Builds the lane picture of an incident from its alerts, the alerts' links, and the changes around the incident. */
 
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupKey } from '../../domain/alert/groups.ts'
@@ -141,7 +141,7 @@ function groupBar({
 /** The maximum number of ticks per bar. Additional ticks would overlap. */
 const MAX_TICKS = 120
 
-/** Picks evenly spaced times: divides the span into equal parts and keeps at most one time in each. */
+/** Picks evenly spaced times. Divides the span into equal parts, and keeps at most one time in each part. */
 function ticksOf(times: readonly number[]): readonly number[] {
   if (times.length <= MAX_TICKS) return times
   const [first, last] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]

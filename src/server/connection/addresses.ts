@@ -59,8 +59,8 @@ export function isNetworkOrHost(text: string): boolean {
 }
 
 /**
- * Returns a function that checks whether a host's address is in one of the networks, or whether its name is listed.
- * `localhost` includes all loopback addresses.
+ * Returns a function that checks whether a host is allowed: its address is in one of the networks, or its name is
+ * listed. `localhost` includes all loopback addresses.
  */
 export function allowing(entries: readonly string[]): (address: string, host: string) => boolean {
   const names = entries.filter((entry) => !isCidr(entry)).map((name) => name.toLowerCase())

@@ -19,7 +19,7 @@ export const LIMITS = {
   maxHeaderSize: 16_384,
   // Without this option, Node keeps the first of two Authorization headers and drops the second.
   joinDuplicateHeaders: true,
-  // Without this option, Node rejects requests without a Host header, without an explanation or a log line.
+  // Without this option, Node rejects requests that have no Host header, and neither explains nor logs the rejection.
   requireHostHeader: false,
 } as const
 /**
@@ -44,7 +44,7 @@ export type Listener = Refusing & { readonly listen: RequestListener }
 export type Connections = {
   readonly server: Server
   /**
-   * Accepts all pending connections, stops listening, ends streams, and resolves after the last response or after 7
+   * Accepts all pending connections, stops listening, and ends streams. Resolves after the last response, or after 7
    * seconds. Responses must be delayed until `closed` is called, because a client that gets a response would send its
    * next request.
    */
@@ -135,7 +135,10 @@ async function drain(
   clearInterval(look)
 }
 
-/** Waits for connections that the operating system has accepted but Node has not: closing the port would reset them. */
+/**
+ * Waits for connections that the operating system has accepted but Node has not. Closing the port would reset these
+ * connections.
+ */
 async function untilQuiet(server: Server): Promise<void> {
   let quiet = 0
   const onConnection = () => {

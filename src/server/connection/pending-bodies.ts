@@ -15,7 +15,7 @@ const SMALL_BYTES = 128 * 1024
 export type PendingBodies = {
   /** Returns whether this many more bytes fit. */
   readonly fits: (bytes: number) => boolean
-  /** Counts additional bytes of a request. Returns false, without counting the bytes, if they exceed the limit. */
+  /** Counts additional bytes of a request. If the bytes exceed the limit, does not count them and returns false. */
   readonly add: (request: object, bytes: number) => boolean
   /** Releases the bytes of a request that has been answered. */
   readonly release: (request: object) => void

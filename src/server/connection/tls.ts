@@ -7,7 +7,7 @@ import { type Certificate, certificateFaultOf } from '../../domain/doctor/certif
 /** Options for node:https. */
 export type Tls = { readonly cert: string; readonly key: string; readonly minVersion: 'TLSv1.2' }
 
-/** `warning` describes a valid certificate that clients reject or will reject soon, in one line. */
+/** `warning` explains in one line why clients reject a valid certificate, or will reject it soon. */
 type ReadTls =
   | { readonly tls: Tls; readonly certificate: Certificate; readonly warning: string | null }
   /** The server uses plain HTTP. */

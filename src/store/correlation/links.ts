@@ -27,7 +27,8 @@ const sightings = query<{ alertId: number; from: number }>()((sql, hole) =>
 
 /**
  * Returns the events that show a condition in this period, earliest first. An event after the period is included if its
- * first occurrence is not after the period. For example, a repeated event can have first occurred days earlier.
+ * first occurrence is not after the period. For example, a repeated event may have occurred for the first time days
+ * earlier.
  */
 export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
   // The limit applies before this filter, so that a condition with many later events does not have to be read in full.

@@ -1,4 +1,6 @@
-/** Finds any position in a long history, using stored alert counts per day and per five minutes. */
+/**
+ * Finds any position in a long history by means of stored alert counts. The counts are per day and per five minutes.
+ */
 import { sql } from 'kysely'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'

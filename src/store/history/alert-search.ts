@@ -123,7 +123,7 @@ function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source 
   return (from, before) => countOf(db, kinds.where('starts_at', '>=', from).where('starts_at', '<', before))
 }
 
-/** Counts resolved alerts by subtracting the few firing ones from the total. */
+/** Counts resolved alerts by subtracting the firing alerts, which are few, from the total. */
 function withoutFiring(db: Db, whose: AlertOwner, { severity, source }: AlertFilter, count: Counter): Counter {
   const live = ofHistory(db, whose).where('settled_at', 'is', null)
   const firing = narrowed(live, { status: 'firing', severity, source })
@@ -185,7 +185,10 @@ function escaped(word: string): string {
 /** Rows per chunk. Scanning a chunk takes about ten milliseconds. */
 const CHUNK_SIZE = 20_000
 
-/** Reads the rows to scan, newest first, with `from` ≤ time < `before`. Times are Unix times in milliseconds. */
+/**
+ * Reads the rows to scan, newest first. Each row has a time with `from` ≤ time < `before`. Times are Unix times in
+ * milliseconds.
+ */
 export type SearchSource<Row> = {
   /** Counts back `newer` rows from `before`. Returns the time of the next row; undefined if there is none. */
   readonly timeBehind: (before: number, newer: number) => number | undefined

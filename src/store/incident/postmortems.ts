@@ -41,8 +41,8 @@ export type NewPostmortem = Omit<PostmortemRecord, 'rowId' | 'state' | 'edits' |
 }
 
 /**
- * Inserts a revision, and copies the users' edits from the previous revision, even edits made while the new revision
- * was generated. Throws SQLITE_CONSTRAINT_UNIQUE if the revision already exists.
+ * Inserts a revision, and copies the users' edits from the previous revision. This includes edits made while the new
+ * revision was generated. Throws SQLITE_CONSTRAINT_UNIQUE if the revision already exists.
  */
 export function insertPostmortem(db: Db, made: NewPostmortem): void {
   db.run(

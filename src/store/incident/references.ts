@@ -1,6 +1,6 @@
 /**
- * Finds the records that retained incidents refer to, so that pruning keeps the events and alerts shown on their pages
- * and in their postmortems.
+ * Finds the records that retained incidents refer to, so that pruning keeps the events and alerts shown on incident
+ * pages and in postmortems.
  */
 import { sql } from 'kysely'
 import { type AgedIncident, type Cutoffs, type IncidentReferences, isIncidentDue } from '../../domain/retention.ts'

@@ -7,7 +7,7 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
-/** How far before the report to search for earlier incidents, to detect recurrences. */
+/** How far back to search for incidents before the report, in order to detect recurring problems. */
 const RECURS_WITHIN = 30 * DAY
 
 /** Returns the figures for incidents with from ≤ createdAt < to, or null if there are more than `most` incidents. */
@@ -45,8 +45,8 @@ export function findReportCharts(
 }
 
 /**
- * Lists up to `most` incidents, newest first: those created from 30 days before `from` until `to`. Times are Unix times
- * in milliseconds.
+ * Lists up to `most` incidents that were created from 30 days before `from` until `to`, newest first. Times are Unix
+ * times in milliseconds.
  */
 function listReportedIncidents(
   db: Db,
@@ -69,7 +69,7 @@ function select(sql: Db['sql']) {
     .select(['services.uuid as service', 'services.namespace', 'services.name', ofAlerts])
 }
 
-// Uses a single subquery, because each subquery would read every alert of every incident. Applies the rule of
+// Uses a single subquery, because each subquery would read every alert of every incident. Applies the same rule as
 // `firstSymptom`.
 const ofAlerts = sql<string>`(
   SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))

@@ -1,4 +1,7 @@
-/** Reads records of all services from around an incident, to rank its suspects. Limits the number of rows. */
+/**
+ * Reads records of all services from the time around an incident, in order to rank the incident's suspects. Limits the
+ * number of rows.
+ */
 import { sql } from 'kysely'
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
@@ -45,7 +48,7 @@ export function findSuspects(db: Db, organizationId: number, incident: Incident,
   })
 }
 
-/** Returns an incident's suspects, and the changes around its start, oldest first. */
+/** Returns an incident's suspects. Also returns the changes around its start, oldest first. */
 export function findCauses(
   db: Db,
   organizationId: number,

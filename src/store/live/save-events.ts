@@ -37,7 +37,7 @@ const link = query<{ organizationId: number; awaited: string; serviceId: number 
     .where('awaited', '=', hole('awaited')),
 )
 
-/** Assigns events to the service they were waiting for. */
+/** Assigns events to the service that they were waiting for. */
 export function linkPendingEvents(db: Db, organizationId: number, awaited: string, serviceId: number): void {
   db.run(link, { organizationId, awaited, serviceId })
 }

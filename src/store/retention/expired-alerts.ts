@@ -1,4 +1,4 @@
-/** Finds expired alerts and the events they reference, and deletes expired alerts. */
+/** Finds expired alerts and the events that these alerts reference. Deletes expired alerts. */
 import { sql } from 'kysely'
 import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -76,7 +76,8 @@ export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
 }
 
 /**
- * Deletes alerts and their links, and removes the reference from their events. Returns the number of deleted alerts.
+ * Deletes alerts and their links, and removes the references to these alerts from events. Returns the number of deleted
+ * alerts.
  */
 export function deleteAlerts(db: Db, ids: readonly number[]): number {
   const alerts = { ids: JSON.stringify(ids) }

@@ -152,7 +152,7 @@ const serviceKeys = query<{ organizationId: number; after: number; limit: number
 )
 
 /**
- * Deletes images that a service pulled at or before `until`, except the newest one for each path, which may still be
+ * Deletes images that a service pulled at or before `until`, except the newest image for each path, which may still be
  * running. Returns the number of deleted rows.
  */
 export function deleteImages(db: Db, serviceId: number, until: number): number {

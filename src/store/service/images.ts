@@ -1,4 +1,4 @@
-/** The images that services pull, and the CI projects that may have built them. */
+/** The images that services pull, and the CI projects that may have built these images. */
 import type { PulledImage } from '../../domain/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -16,7 +16,10 @@ const putImage = query<{ serviceId: number; path: string; tag: string; at: numbe
     .onConflict((conflict) => conflict.columns(['service_id', 'path', 'tag']).doUpdateSet({ pulled_at: hole('at') })),
 )
 
-/** Stores an image that a service pulled. If the image is new, also stores the CI projects that may have built it. */
+/**
+ * Stores an image that a service pulled. If the image is new, also stores the CI projects that may have built the
+ * image.
+ */
 export function storeImage(
   db: Db,
   pulled: {

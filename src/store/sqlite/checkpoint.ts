@@ -6,7 +6,7 @@ const BUSY_TIMEOUT_MS = 1_000
 
 /**
  * Truncates the write-ahead log, so that the database file is complete and can be copied on its own.
- * @returns false if a reader in another process prevented it; nothing is lost in that case
+ * @returns false if a reader in another process prevented the checkpoint; nothing is lost in that case
  */
 export function truncateWal(db: Db): boolean {
   db.guardLog()

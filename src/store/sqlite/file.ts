@@ -32,8 +32,8 @@ export function refuseUnusable(file: string): void {
 }
 
 /**
- * Returns the system's error code, such as EROFS, if this process cannot write to the file or its directory; otherwise
- * null.
+ * Returns null if this process can write to the file and its directory. Otherwise, returns the system's error code,
+ * such as EROFS.
  */
 export function writeRefusal(file: string): string | null {
   try {

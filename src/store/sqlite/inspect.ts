@@ -17,8 +17,8 @@ const BUSY = 5
 
 /**
  * Returns the contents of the file. Uses Node's SQLite because it can open a file as immutable, which creates no other
- * files and therefore works in a read-only directory. If there is a log, a writer may be active, so the log is read as
- * well.
+ * files and therefore works in a read-only directory. If there is a log, a writer may be active. In that case, the log
+ * is read as well.
  * @param full whether to check every page against every index, which takes minutes for gigabytes; otherwise, each page
  * is checked only by itself
  */
@@ -67,7 +67,7 @@ function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): D
 
 /**
  * Returns the result of the check, with the names of tables and indexes instead of page numbers. If the first page of a
- * tree is damaged, SQLite aborts the check, so each table is then checked by itself.
+ * tree is damaged, SQLite aborts the check. Each table is then checked separately.
  */
 function damageIn(sqlite: DatabaseSync, check: string): string[] {
   const trees = sqlite.prepare('SELECT rootpage, type, name FROM sqlite_schema WHERE rootpage > 0').all()

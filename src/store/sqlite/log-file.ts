@@ -22,7 +22,7 @@ type LogFile = {
   readonly sync: () => Promise<void>
   /** Throws if the log was replaced or truncated, because new data in the log would be lost at the next start. */
   readonly guard: () => void
-  /** Like `guard`, but also checks the WAL index, without which other processes cannot see locks. */
+  /** Like `guard`, but also checks the WAL index. Without this index, other processes cannot see locks. */
   readonly guardAll: () => void
   readonly isLost: () => boolean
   readonly close: () => void

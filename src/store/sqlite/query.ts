@@ -86,7 +86,7 @@ const texts = new Map<string, string>()
 
 /**
  * Inserts one row per item, in order. All rows must have the same columns. Multi-row statements are not faster, because
- * SQLite keeps a statement journal for each of them.
+ * SQLite keeps a statement journal for each such statement.
  */
 export function insertRows<Table extends TableName, Item>(
   db: Db,
@@ -103,8 +103,8 @@ export function insertRows<Table extends TableName, Item>(
 }
 
 /**
- * Updates the columns of one row that differ from `before`. SQLite rewrites an index entry whenever the statement
- * contains one of its columns, even with the same value.
+ * Updates the columns of one row that differ from `before`. SQLite rewrites an index entry whenever the statement sets
+ * a column of the index, even to the same value.
  */
 export function updateRow<Table extends TableName>(
   db: Db,

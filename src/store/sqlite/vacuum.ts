@@ -9,8 +9,8 @@ const INCREMENTAL = 2
 /** The number of 4 kB pages per step. Moving these pages takes a few milliseconds. */
 const PAGES_A_STEP = 100
 /**
- * The number of free pages to keep for new data, and the minimum share of free pages in the file. Without free pages,
- * the file would keep shrinking and growing.
+ * The minimum number of free pages to keep for new data. `SPARE` is the minimum share of free pages in the file.
+ * Without free pages, the file would keep shrinking and growing.
  */
 const LEAST_SPARE = 1_000
 const SPARE = 0.05

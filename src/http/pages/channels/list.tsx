@@ -1,4 +1,4 @@
-/** Lists the channels with their delivery status. */
+/** Lists the channels, each with its delivery status. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'

@@ -63,8 +63,8 @@ function variable(name: string): string {
 const SOME_TEXT = '…'
 
 /**
- * Returns a valid example: the schema's own, or one built from the examples of its fields. Leaves out an optional string
- * without an example, such as a time whose default is now.
+ * Returns a valid example: the schema's own example, or an example built from those of the schema's fields. Leaves out
+ * an optional string without an example, such as a time whose default is now.
  */
 export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknown {
   const { examples, properties, required = [], items, anyOf } = schema

@@ -24,8 +24,8 @@ export type LaneBar = {
 }
 
 /**
- * The position of a label. `gutter` is to the right of the picture. `none` omits the label; its text is still in the
- * title.
+ * The position of a label. `gutter` is to the right of the picture. `none` omits the label, but the bar's title still
+ * contains the label's text.
  */
 export type LabelPlace = 'inside' | 'right' | 'left' | 'gutter' | 'none'
 
@@ -73,8 +73,8 @@ const WEIGHT: Readonly<Record<LaneBar['level'], number>> = {
 }
 
 /**
- * Places the bars of one lane by first fit, in order of their start. If there are too many bars, only the most severe
- * get a row.
+ * Sorts the bars of a lane by start, and places each bar in the first row that has space. If there are too many bars,
+ * only the most severe get a row.
  */
 export function placeLane(
   name: LaneName,

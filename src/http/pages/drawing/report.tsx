@@ -72,7 +72,9 @@ export const WeekChart: FC<{ weeks: readonly ReportWeek[] }> = ({ weeks }) => {
   )
 }
 
-/** Draws a week's incidents as a stack, the most severe on top, with their number above. */
+/**
+ * Draws a week's incidents as a stack with the most severe incident on top. The number of incidents is above the stack.
+ */
 const WeekMarks: FC<{ week: ReportWeek; x: number; step: number }> = ({ week: { marks, isRecorded }, x, step }) => (
   <svg x={`${x}%`} class="lanes-bar">
     {mildestFirst(marks).map((mark, index) => (

@@ -15,7 +15,7 @@ const STEPS: readonly number[] = [
 ]
 /** The approximate distance between ticks, in px. */
 const APART = 90
-/** The minimum distance of a label from the picture's edge, in px. A closer label would be cut off. */
+/** The minimum distance between a label and the picture's edge, in px. A closer label would be cut off. */
 const EDGE = 18
 
 /** Returns the position of a time within the span in percent, between 0 and 100. */

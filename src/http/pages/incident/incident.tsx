@@ -178,7 +178,7 @@ const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>>
     </p>
   ) : null
 
-/** Renders the five statuses as steps. The current status shows its duration; the others are buttons. */
+/** Renders the five statuses as steps. The current status shows its duration. All other statuses are buttons. */
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, csrf, canWrite } = view
   return (

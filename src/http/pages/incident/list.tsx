@@ -1,4 +1,4 @@
-/** Lists incidents: unresolved ones first, then newest first. */
+/** Lists incidents: first the unresolved incidents, then all others with the newest first. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'

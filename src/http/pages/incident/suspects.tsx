@@ -47,7 +47,7 @@ type RowProps = {
   readonly suspect: SuspectView
   readonly rank: number
   readonly csrf: string
-  /** Whether the page already shows the suspect's link and verdict with the cause. */
+  /** Whether the suspect's link and verdict are already shown with the cause, elsewhere on the page. */
   readonly isCause: boolean
   readonly action: string | null
 }

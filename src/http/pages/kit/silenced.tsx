@@ -5,7 +5,7 @@ import { formatMatchers, type Matcher } from '../../../domain/silence/matcher.ts
 import { Icon } from './mark.tsx'
 import { Time } from './time.tsx'
 
-/** The number of silenced firing alerts, and when the first of their silences ends (null if unknown). */
+/** The number of firing alerts that are silenced, and when the first of the silences ends (null if unknown). */
 export type Silenced = { readonly count: number; readonly until: number | null }
 
 /** Renders `silenced until 14:30` or `2 alerts silenced`, or nothing if no alert is silenced. */

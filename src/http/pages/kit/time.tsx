@@ -41,7 +41,7 @@ export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, re
   </time>
 )
 
-/** Returns the full time in the reader's time zone, followed by the UTC time if they differ. */
+/** Returns the full time in the reader's time zone. Adds the UTC time if it differs. */
 function exactTime(at: number, zone: string): string {
   return zone === 'UTC' ? formatFullTime(at, zone) : `${formatFullTime(at, zone)} (${formatFullTime(at, 'UTC')})`
 }

@@ -34,7 +34,7 @@ export type ServiceRowView = {
   readonly penalties: readonly { readonly name: string; readonly penalty: number; readonly severity: Severity }[]
   readonly lastDeploy: DeployView | null
   readonly silenced?: Silenced | null
-  /** The last incident, if a user (`by`) resolved it while its alerts were still firing. */
+  /** The last incident, if a user resolved it while its alerts were still firing. `by` is the user. */
   readonly resolvedEarly?: {
     readonly number: string
     readonly href: string

@@ -150,7 +150,7 @@ export const Evidence: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view:
   </Section>
 )
 
-/** Links to the record's page, if it has one. */
+/** Links to the record's page, if the record has a page. */
 const Record: FC<{ reference: string }> = ({ reference }) => {
   const [noun = '', id = ''] = reference.split('/')
   if (noun !== 'alert' && noun !== 'incident') return null

@@ -1,4 +1,4 @@
-/** The report: the number of incidents compared with the previous period, and how long it took to resolve them. */
+/** The report: the number of incidents compared with the previous period, and the times to resolve the incidents. */
 import type { FC } from 'hono/jsx'
 import { capitalized, countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../../domain/report/report.ts'

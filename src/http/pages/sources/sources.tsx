@@ -21,7 +21,7 @@ export type SenderView = Pick<
   readonly byHour: readonly number[]
   /** The usual interval between two deliveries of the same alerts in ms; null if unknown. */
   readonly interval: number | null
-  /** How far the sender's clock is ahead of the server's in ms; negative if it is behind. */
+  /** How far the sender's clock is ahead of the server's clock, in ms; negative if the sender's clock is behind. */
   readonly clockOffset: number
   /** Whether other senders name a cluster but this sender does not. */
   readonly lacksCluster: boolean
@@ -47,7 +47,7 @@ type Props = {
   readonly rejections: readonly RejectionView[]
   /** The number of items rejected in the last 24 hours. */
   readonly rejected: number
-  /** The senders with missing or wrong tokens; null if they cannot be attributed to this organization. */
+  /** The senders with missing or wrong tokens; null if incmon cannot tell which organization the senders belong to. */
   readonly refused: RefusedSenders | null
   /** Channels that cannot deliver messages. */
   readonly failing: readonly FailingChannel[]

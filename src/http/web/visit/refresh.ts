@@ -5,7 +5,10 @@ import type { Reply } from '../../middleware/reply.ts'
 import type { Visit } from './page.ts'
 import { cookieOf, serverAddress } from './visitor.ts'
 
-/** The maximum age of a rendering, in milliseconds. Pages show durations, so they change even if no record changes. */
+/**
+ * The maximum age of a rendering, in milliseconds. A page shows durations, so the page changes even if no record
+ * changes.
+ */
 const MAX_AGE = 10_000
 const MAX_PAGES = 100
 /**

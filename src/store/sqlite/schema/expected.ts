@@ -10,7 +10,7 @@ export type SchemaObject = { readonly type: string; readonly name: string; reado
 export const SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat_' ESCAPE '\\'"
 
 /**
- * Compares a file's schema with what its version should contain.
+ * Compares a file's schema with the expected schema for its version.
  * @returns one line per difference, for example `trigger steal is not part of schema version 5`
  */
 export function findSchemaFaults(found: readonly SchemaObject[], version: number): string[] {

@@ -46,8 +46,8 @@ export function migrate(
 }
 
 /**
- * Runs work with foreign keys disabled, because a table is briefly missing while it is rebuilt. Checks all references
- * at the end, as recommended in the SQLite documentation.
+ * Runs work with foreign keys disabled, because a table is briefly missing while a migration rebuilds it. Checks all
+ * references at the end, as recommended in the SQLite documentation.
  */
 function withoutReferences<Result>(db: Db, work: () => Result): Result {
   db.pragma('foreign_keys = OFF')
