@@ -1,4 +1,4 @@
-/** Opens the database for commands: finds the file, and creates or upgrades it if allowed. */
+/** Opens the database for commands: finds the file, and creates or upgrades the file if the command allows this. */
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Config, type Flags, programName, readConfig } from '../config.ts'

@@ -87,7 +87,7 @@ function linesOf(bytes: Uint8Array): { from: number; to: number; name: string }[
   return lines
 }
 
-/** Returns a parser that does not parse the same list of alerts twice in a row. */
+/** Returns a parser that keeps its last result, so that the same list of alerts is not parsed twice in a row. */
 function lastParsed(bytes: Uint8Array): (from: number, to: number) => unknown {
   let last: { from: number; value: unknown } | null = null
   return (from, to) => {
@@ -139,7 +139,7 @@ function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): 
   return futureFault('updatedAt', updatedAt, now) ?? { ...dumped, receivedAt: Math.min(updatedAt, now) }
 }
 
-/** Returns an error if the time is in the future, or null. */
+/** Returns an error message if the time is in the future. Otherwise, returns null. */
 function futureFault(field: string, at: number, now: number): string | null {
   return at > now + CLOCK_SKEW_MS ? `${field}: is in the future; check the clocks and correct the time` : null
 }

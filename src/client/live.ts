@@ -1,4 +1,4 @@
-/** Live pages: when the event stream reports a change, fetches the page again and morphs it. */
+/** Live pages. When the event stream reports a change, the script fetches the page again and morphs the old page. */
 import { morph } from './morph.ts'
 
 const KINDS = [

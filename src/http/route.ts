@@ -51,8 +51,8 @@ export type Answer = {
 }
 
 /**
- * How a request arrived. Over the network, a token identifies the caller. Requests over the server's Unix socket, and
- * from within the program when no server is running, are from operators.
+ * How a request arrived. Over the network, a token identifies the caller. Operators send requests over the server's
+ * Unix socket or, when no server is running, from within the program.
  */
 export type Access = 'network' | 'socket' | 'program'
 

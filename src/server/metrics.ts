@@ -21,7 +21,9 @@ export type Metrics = {
 /** Sizes in bytes. `waiting` is the number of pending requests. */
 export type Sizes = { readonly database: number; readonly wal: number; readonly free: number; readonly waiting: number }
 
-/** The upper bounds of the buckets in seconds, from the speed of memory to the speed of a failing disk. */
+/**
+ * The upper bounds of the buckets, in seconds. The range is from the speed of memory to the speed of a failing disk.
+ */
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]

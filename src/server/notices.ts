@@ -24,7 +24,7 @@ const MAX_MISSED = 524_288
 /** If a delivery contains more records of one kind than this, `*` is sent instead of their UUIDs. */
 const MAX_IDS = 50
 
-/** A reader of an event stream. The stream ends if `isAllowed`, called before each delivery, returns false. */
+/** A reader of an event stream. `isAllowed` is called before each delivery. If it returns false, the stream ends. */
 type Subscriber = {
   readonly organizationId: number
   readonly send: (text: Uint8Array) => void

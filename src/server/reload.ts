@@ -1,4 +1,4 @@
-/** SIGHUP: reloads the configuration and the certificate, and applies what can be changed at run time. */
+/** SIGHUP: reloads the configuration and the certificate, and applies all settings that can be changed at run time. */
 import { type Config, type Flags, readConfig } from '../config.ts'
 import type { Running } from '../serve.ts'
 import { readTls } from './connection/tls.ts'

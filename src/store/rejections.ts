@@ -8,8 +8,8 @@ import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
 /**
- * A rejected item. `payload`: the item as text, because it may be invalid JSON, with secrets replaced, truncated to 64
- * kB. Times are Unix times in milliseconds.
+ * A rejected item. `payload`: the item's text with secrets replaced, truncated to 64 kB. The text may be invalid JSON.
+ * Times are Unix times in milliseconds.
  */
 export type RejectionRecord = Omit<StoredRejection, 'organizationId' | 'payload'> & { readonly payload: string }
 

@@ -38,7 +38,8 @@ import { findSizes, type Sizes } from './sqlite/sizes.ts'
 type TimeSpan = { readonly from: number; readonly to: number }
 
 /**
- * Finds an alert, its newest `limit` events and the problem of its node. Returns undefined if there is no such alert.
+ * Finds an alert, the alert's newest `limit` events, and the problem of the alert's node. Returns undefined if there is
+ * no such alert.
  */
 export function findAlertView(db: Db, organizationId: number, id: string, limit: number) {
   const alert = findAlert(db, organizationId, id)

@@ -121,7 +121,8 @@ async function openHere(database: string, options: Common, mayCreate: boolean): 
       db.close()
       return null
     }
-    // The application makes up most of the program. Commands that use a running server start faster without it.
+    // The application makes up most of the program. Commands that use a running server do not load the application, so
+    // they start faster.
     const { openApplication } = await import('./application.ts')
     return openApplication(db, release, { options, mayUpgrade: mayCreate, isNew })
   } catch (error) {

@@ -107,7 +107,7 @@ async function copyChecked(database: string, part: Part, signal: AbortSignal): P
 async function send(part: Part, signal: AbortSignal): Promise<void> {
   const { size } = statSync(part.path)
   const line = progressLine()
-  // If the reader closes the pipe early, its backup is incomplete, which is an error.
+  // If the reader closes the pipe early, the backup is incomplete. This is an error.
   process.stdout.removeAllListeners('error')
   try {
     const source = createReadStream(part.path)

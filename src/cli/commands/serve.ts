@@ -103,7 +103,7 @@ function printFirstLines(deps: Deps, url: string, settings: Config): void {
 
 /**
  * After an uncaught error, the state of the process is unknown. Logs the reason and what to do, and exits so that a
- * supervisor can restart it.
+ * supervisor can restart the server.
  */
 function reportCrashes(log: Log): void {
   const crash = (message: string) => (cause: unknown) => {

@@ -22,7 +22,7 @@ function printCompletion(shell: Shell, program: Command): void {
   process.stdout.write(SCRIPTS[shell](program.name(), nodesOf(program, '', [])))
 }
 
-/** Returns a command and its subcommands, which inherit its options. */
+/** Returns a command and its subcommands. The subcommands inherit the command's options. */
 function nodesOf(command: Command, path: string, inherited: readonly FlagNode[]): CommandNode[] {
   const help = command.createHelp()
   const children = help.visibleCommands(command).filter((child) => child.name() !== 'help')

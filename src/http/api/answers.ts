@@ -1,4 +1,4 @@
-/** Documents the responses of endpoints, and answers with pages of records. */
+/** Documents the responses of endpoints, and creates responses with pages of records. */
 import { type Listed, type Page, pageLinks, totalPages } from '../../domain/pagination.ts'
 import type { ListQuery } from '../../store/read.ts'
 import { originOf } from '../middleware/header.ts'

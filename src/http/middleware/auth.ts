@@ -11,8 +11,8 @@ import { headerOf } from './header.ts'
 import { operatorIdentity } from './operator.ts'
 
 /**
- * The header that carries the token: an `Authorization` header with `Bearer`, or `X-Ci-Token` (GitLab:
- * `X-Gitlab-Token`).
+ * The header that carries the token. `bearer`: an `Authorization` header with `Bearer`. `ci`: an `X-Ci-Token` header
+ * or, from GitLab, an `X-Gitlab-Token` header.
  */
 export type TokenHeader = 'bearer' | 'ci'
 

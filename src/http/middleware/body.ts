@@ -124,7 +124,8 @@ function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promi
       length += chunk.length
       const refusal = accept(chunk.length, length)
       if (!refusal) return
-      // The rest of the body stays in the socket. After the response has been sent, the server checks how much is left.
+      // The rest of the body stays in the socket. After the response has been sent, the server checks how much of the
+      // body is left.
       incoming.off('data', take).pause()
       reject(refusal)
     }

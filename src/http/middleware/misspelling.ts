@@ -86,7 +86,7 @@ function namesOf(schema: Schema): string[] {
   return Object.keys(insideOf(schema).entries ?? {})
 }
 
-/** Returns the schema inside `optional`, `nullable` and pipes, which has the same fields. */
+/** Returns the schema that `optional`, `nullable` or a pipe wraps. The fields of both schemas are the same. */
 function insideOf(schema: Schema): Inside {
   const inside = schema as Inside
   if (inside.entries || inside.item || !inside.wrapped) return inside

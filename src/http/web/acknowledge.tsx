@@ -46,7 +46,7 @@ async function showLink(visit: AnyVisit, found: Acknowledging): Promise<Reply> {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, visit.query(name)]))
   const organization = (await visit.store.read(findOrganization, organizationId))?.name ?? ''
   const view = { title, number, severity, status, channel, organization, person: personOf(visit, found), fields }
-  // The page has no navigation, because anyone who can read the channel can open it without signing in.
+  // The page has no navigation, because anyone who can read the channel can open the page without signing in.
   return show({ ...visit, visitor: null }, { title: `Incident #${number}`, content: <AcknowledgePage view={view} /> })
 }
 

@@ -138,7 +138,7 @@ async function noteIncident(visit: Visit): Promise<Reply> {
   return redirect(visit, `${incidentPath(incident)}#timeline`, 'noted')
 }
 
-/** Stores a verdict about a suspect and all links between it and the incident's alerts. */
+/** Stores a verdict about a suspect, and about all links between the suspect and the incident's alerts. */
 async function judgeSuspect(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const incident = await requireIncident(visit)

@@ -1,5 +1,5 @@
 /**
- * Loads the unresolved incidents for the overview, with other affected services and whether new alerts are still
+ * Loads the unresolved incidents for the overview. Also finds other affected services, and whether new alerts are still
  * arriving.
  */
 import type { StatusChange } from '../../domain/health/strip.ts'
@@ -112,7 +112,10 @@ export function unhealthySince(
   return states[last + 1]?.at ?? null
 }
 
-/** Returns since when the service has been healthy again, and what happens next; null if the problem persists. */
+/**
+ * Returns text that says since when the service has been healthy again, and what happens next; null if the problem
+ * persists.
+ */
 export function recoveryOf(endedAt: number | null, reader: Reader): string | null {
   if (endedAt === null) return null
   return `Healthy again since ${formatMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`

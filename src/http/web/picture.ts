@@ -43,7 +43,7 @@ export type PictureFacts = Pick<
 
 /**
  * Returns the span of an incident, at most a day. The span starts 10 minutes before the first alert or the most likely
- * change. It ends 10 minutes after the incident was resolved, or at the present.
+ * change. The span ends 10 minutes after the incident was resolved, or at the present.
  */
 export function incidentSpan(
   { startedAt, resolvedAt }: { readonly startedAt: number; readonly resolvedAt: number | null },

@@ -68,7 +68,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const ends = await silenceEndsOf(visit, facts.firing)
   const penalties = service.health.map((penalty) => penaltyOf(penalty, facts.firing))
   const open = await openIncident(visit, found.incident, reader)
-  // A storm has more links than fit on one page of results, so use the incident's complete list.
+  // A storm has more links than fit on one page of results, so the incident's complete list is used.
   const links = open ? open.links : facts.links
   return {
     canWrite: visitor.scopes.includes('write'),
@@ -171,7 +171,7 @@ async function earlierIncidents(
   )
 }
 
-/** Returns when the service became unhealthy. A condition can have started before the first state in the span. */
+/** Returns when the service became unhealthy. The condition may have started before the first state in the span. */
 function sinceOf(
   service: ServiceWithHealth,
   states: readonly StatusChange[],

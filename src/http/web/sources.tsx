@@ -48,7 +48,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const { organizationId } = visitor
   const { items: senders } = await store.read(listSenders, organizationId, SENDERS)
   const rejected = await store.read(listRejections, organizationId, { from: now - DAY }, REJECTIONS)
-  // A refused request belongs to no organization, so its address is shown only if one organization exists.
+  // A refused request belongs to no organization, so its address is shown only if there is a single organization.
   const isOnly = (await store.read(listOrganizations)).length === 1
   const { items: channels } = await store.read(listChannels, organizationId, CHANNELS)
   const failing = channels.filter((channel) => channel.failing !== null)
@@ -133,7 +133,7 @@ async function endExample(visit: Visit): Promise<Reply> {
 }
 
 /**
- * Stores a test event from the chosen sender, then renders the page again with the token that it showed before. A
+ * Stores a test event from the chosen sender, then renders the page again with the token that was shown before. A
  * redirect would lose the token.
  */
 async function sendTest(visit: Visit, showPage: typeof showSources): Promise<Reply> {

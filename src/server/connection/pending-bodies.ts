@@ -13,7 +13,7 @@ const RESERVED_BYTES = 4 * MEBIBYTE
 const SMALL_BYTES = 128 * 1024
 
 export type PendingBodies = {
-  /** Returns whether this many more bytes fit. */
+  /** Returns whether this many additional bytes are within the limit. */
   readonly fits: (bytes: number) => boolean
   /** Counts additional bytes of a request. If the bytes exceed the limit, does not count them and returns false. */
   readonly add: (request: object, bytes: number) => boolean

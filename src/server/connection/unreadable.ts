@@ -4,7 +4,10 @@ import type { Socket } from 'node:net'
 import type { IncmonError } from '../../domain/error.ts'
 import { plainAddress } from '../../domain/forwarded.ts'
 
-/** The error that Node reports for such a request. `reason` is the parser's message, `rawPacket` the received bytes. */
+/**
+ * The error that Node reports for such a request. `reason` is the parser's message. `rawPacket` contains the received
+ * bytes.
+ */
 export type Unreadable = Error & { readonly code?: string; readonly reason?: string; readonly rawPacket?: Buffer }
 
 /** Handles the errors of unreadable requests. */

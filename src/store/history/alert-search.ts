@@ -111,8 +111,8 @@ function historyCounter(db: Db, whose: AlertOwner): Counter {
 }
 
 /**
- * Counts alerts with the `alerts_by_kind` index. The query has a value for every index column before the time, so that
- * SQLite scans only the period.
+ * Uses the `alerts_by_kind` index to count alerts. The query has a value for every index column before the time, so
+ * that SQLite scans only the period.
  */
 function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source }: AlertFilter): Counter {
   const kinds = db.sql
@@ -145,7 +145,7 @@ function narrowed(all: Alerts, { from, to, status, severity, source, q = '', sil
   let left = all
   if (silenced !== undefined) left = left.where((eb) => (silenced ? isSilenced(eb) : eb.not(isSilenced(eb))))
   if (status) left = left.where('status', '=', status)
-  // The unary plus makes SQLite use the index on the start time, which avoids a sort, instead of the index by kind.
+  // The unary plus makes SQLite use the index on the start time instead of the index by kind. This avoids a sort.
   if (severity) left = left.where(sql<string>`+severity`, '=', severity)
   if (source) left = left.where(sql<string>`+source`, '=', source)
   if (from !== undefined) left = left.where('starts_at', '>=', from)

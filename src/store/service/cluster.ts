@@ -23,7 +23,7 @@ export function deleteCluster(db: Db, organizationId: number, cluster: string): 
     .selectFrom('events')
     .select('id')
     .where((eb) => eb.or([eb('service_id', 'in', services), eb('alert_id', 'in', alerts)]))
-  // Rows are deleted before the rows they reference.
+  // Rows are deleted before the rows that they reference.
   db.run(db.sql.deleteFrom('correlations').where('alert_id', 'in', alerts))
   db.run(db.sql.deleteFrom('correlations').where('change_event_id', 'in', events))
   db.run(db.sql.deleteFrom('postmortems').where('incident_id', 'in', incidents))

@@ -11,7 +11,7 @@ export class StoreError extends Error {
 /** Opens a connection like `new SQLite(file, options)`, but also works in the executable. */
 export function openSqlite(file: string, options: Omit<SQLite.Options, 'nativeBinding'> = {}): SQLite.Database {
   const addon = addonFor(file)
-  // The type allows only a path. The executable has no separate addon file, so it passes the loaded addon.
+  // The type allows only a path. The executable has no separate addon file, so the loaded addon is passed instead.
   return new SQLite(file, addon ? { ...options, nativeBinding: addon as never } : options)
 }
 

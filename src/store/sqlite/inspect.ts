@@ -16,9 +16,9 @@ const CORRUPT = 11
 const BUSY = 5
 
 /**
- * Returns the contents of the file. Uses Node's SQLite because it can open a file as immutable, which creates no other
- * files and therefore works in a read-only directory. If there is a log, a writer may be active. In that case, the log
- * is read as well.
+ * Returns the contents of the file. Uses Node's SQLite, because it can open a file as immutable. Opening the file in
+ * this way creates no other files, so it works in a read-only directory. If there is a log, a writer may be active. In
+ * that case, the log is read as well.
  * @param full whether to check every page against every index, which takes minutes for gigabytes; otherwise, each page
  * is checked only by itself
  */
@@ -34,7 +34,7 @@ export function inspectFile(file: string, full: boolean): DatabaseContent {
   }
 }
 
-/** Opens a database for reading: with its log if there is one, otherwise as an immutable file. */
+/** Opens a database for reading. If there is no log, opens the file as immutable. */
 export function openReadOnly(file: string): DatabaseSync {
   const path = realpathSync(file)
   const address = pathToFileURL(path)

@@ -9,8 +9,8 @@ import { realNameOf } from './path.ts'
 const A_LOOK = 1_000
 
 /**
- * Locks `<file>.lock` until it is released or the process ends for any reason. The operating system holds the lock on
- * an empty file, so a stale lock is impossible.
+ * Locks `<file>.lock` until the lock is released or the process ends for any reason. The operating system holds the
+ * lock on an empty file, so a stale lock is impossible.
  * @param file a database, or the path of a new one; all links to a file share the lock
  * @returns a function that releases the lock
  * @throws StoreError if another process holds the lock

@@ -31,8 +31,8 @@ type LogFile = {
 type Loss = 'deleted' | 'truncated'
 
 /**
- * Monitors the log of an open database by its inode, link count, size and first bytes. If the log is lost, saves
- * everything that SQLite can still read into the database file, but only once.
+ * Monitors the log of an open database by its inode, link count, size and first bytes. If the log is lost, copies all
+ * data that SQLite can still read to the database file. This is done only once.
  * @param file the path that SQLite uses (`resolveDatabase`)
  */
 export function watchLog(sqlite: SQLite.Database, file: string): LogFile {

@@ -35,8 +35,8 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
 }
 
 /**
- * Saves the data after the log was truncated. The log must not be checkpointed, because parts of it are missing. SQLite's
- * cache contains the latest pages, so a copy made through the cache replaces the file if it is complete.
+ * Saves the data after the log was truncated. The log must not be checkpointed, because parts of it are missing.
+ * SQLite's cache contains the latest pages, so a copy made through the cache replaces the file if the copy is complete.
  */
 export function saveFromCache(sqlite: SQLite.Database, file: string): boolean {
   try {

@@ -86,7 +86,7 @@ function isSame(path: string, handle: number): boolean {
   return named?.ino === open.ino && named.dev === open.dev
 }
 
-/** Syncs the directory, without which the new name of a file might not survive a power failure. */
+/** Syncs the directory. Otherwise, the new name of a file might not survive a power failure. */
 export function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')
   try {

@@ -1,4 +1,4 @@
-/** Shows one alert: its content, its service and how it was determined, its events, and related changes. */
+/** Shows one alert: its content, its service and how the service was determined, its events, and related changes. */
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../../domain/postmortem/words.ts'
 import { Action } from '../kit/form.tsx'

@@ -85,7 +85,7 @@ export type AlertPageView = {
   readonly rules: readonly (readonly [string, string])[]
   readonly links: readonly { readonly name: string; readonly address: string }[]
   readonly changes: readonly { readonly ref: string; readonly text: string }[]
-  /** Identical events share an entry. `firstAt` is the time of the first event, `at` the time of the last event. */
+  /** Identical events share an entry. `firstAt` is the time of the first event. `at` is the time of the last event. */
   readonly events: readonly {
     readonly at: number
     readonly firstAt: number

@@ -5,8 +5,8 @@ import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-do
 export type Entry = { readonly method: string; readonly path: string; readonly operation: OpenApiOperation }
 
 /**
- * Returns the command for an operation. `url` is the server's URL without a trailing slash, `accept` a media type. IDs
- * are shell variables, for example `$SERVICE_ID` in the path of a service, or `$INTO` for the `into` field.
+ * Returns the command for an operation. `url` is the server's URL without a trailing slash. `accept` is a media type.
+ * IDs are shell variables, for example `$SERVICE_ID` in the path of a service, or `$INTO` for the `into` field.
  */
 export function curlOf({ method, path, operation }: Entry, document: OpenApiDocument, url: string, accept?: string) {
   const [scheme] = operation.security.flatMap((one) => Object.keys(one))
@@ -63,7 +63,7 @@ function variable(name: string): string {
 const SOME_TEXT = '…'
 
 /**
- * Returns a valid example: the schema's own example, or an example built from those of the schema's fields. Leaves out
+ * Returns a valid example: the schema's own example, or an example that is built from the fields' examples. Leaves out
  * an optional string without an example, such as a time whose default is now.
  */
 export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknown {

@@ -145,7 +145,7 @@ export function leadLabel(
   return { text, fits: (length / 100) * narrow >= text.length * (CHARACTER - 1) }
 }
 
-/** Returns the width that the dimension line and its text take in the header, in px. */
+/** Returns the width that the dimension line and its text take up in the header, in px. */
 function leadSpan({ lead, span }: LanePicture, widths: Widths, width: number): [number, number][] {
   if (!lead) return []
   const [from, to] = [(position(lead.from, span) / 100) * width, (position(lead.to, span) / 100) * width]

@@ -147,7 +147,7 @@ const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter:
           {label}
         </text>
       ))}
-      {/* The line of a marker without a label would cross the label of another marker. */}
+      {/* A marker without a label has a shorter line, which does not cross the label of another marker. */}
       {markers.map(({ kind, x, side }) => (
         <g class={`lanes-marker lanes-${kind}`}>
           <line x1={`${x}%`} x2={`${x}%`} y1={side === 'none' ? HEADER : 6} y2={height} />

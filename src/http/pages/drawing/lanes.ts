@@ -10,7 +10,7 @@ export type LaneBar = {
   readonly id: string
   readonly lane: LaneName
   readonly startsAt: number
-  /** Null if the condition or change is ongoing; the bar extends to the present. */
+  /** Null if the condition or change is ongoing. The bar then extends to the present. */
   readonly endsAt: number | null
   /** `change`: a deploy or rollout. `neutral`: a pipeline that deployed nothing. `person`: an action by a person. */
   readonly level: Severity | 'change' | 'neutral' | 'person'
@@ -34,7 +34,7 @@ export type PlacedBar = LaneBar & {
   /** The left end of the bar, in percent of the span. */
   readonly x: number
   readonly width: number
-  /** The label's position in a wide picture. `narrowPlace` is its position on a phone. */
+  /** The label's position in a wide picture. `narrowPlace` is the label's position on a phone. */
   readonly place: LabelPlace
   readonly narrowPlace: LabelPlace
 }

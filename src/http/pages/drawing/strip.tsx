@@ -1,4 +1,4 @@
-/** Draws a day of a service's health as a strip, and counts over time as small bars. */
+/** Draws small charts: a strip for a day of a service's health, and bars for counts over time. */
 import type { FC } from 'hono/jsx'
 import type { StripBin } from '../../../domain/health/strip.ts'
 import { rounded } from './scale.ts'

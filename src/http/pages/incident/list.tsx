@@ -11,7 +11,7 @@ import type { IncidentHead } from './view.ts'
 export type IncidentListView = {
   readonly reader: Reader
   readonly status: IncidentStatus | 'all'
-  /** The name of the only service whose incidents are listed; null for all services. */
+  /** The name of the service to which the list is limited; null if the list contains all services. */
   readonly service: string | null
   readonly unresolved: number
   readonly incidents: readonly IncidentHead[]

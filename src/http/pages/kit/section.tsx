@@ -66,7 +66,7 @@ export const Columns: FC<{ names: readonly string[]; action?: string }> = ({ nam
   </thead>
 )
 
-/** The content of a page without navigation, below the name of the program. */
+/** The content of a page that has no navigation. The name of the program is above the content. */
 export const Alone: FC<{ children?: Child }> = ({ children }) => (
   <div class="alone">
     <p class="brand">

@@ -150,8 +150,9 @@ const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'heal
 const MAX_CELLS = 600
 
 /**
- * Shows each service as a cell, grouped by namespace, the worst first. The style sheet draws the common marks, because
- * hundreds of SVG elements would double the size of the page. `listOf` returns the URL of a namespace's list.
+ * Shows each service as a cell. Cells are grouped by namespace, with the worst service first. The style sheet draws the
+ * common marks, because hundreds of SVG elements would double the size of the page. `listOf` returns the URL of a
+ * namespace's list.
  */
 export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace: string) => string }> = (props) => {
   const { services, listOf } = props
@@ -188,8 +189,8 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
 }
 
 /**
- * Returns the services in a namespace that get a cell, the worst first. Healthy services get only the rest of the
- * namespace's share of the wall.
+ * Returns the services in a namespace that get a cell, the worst first. Healthy services get only the cells that remain
+ * in the namespace's share of the wall.
  */
 function cellsOf(of: readonly ServiceRowView[], total: number): readonly ServiceRowView[] {
   const inOrder = ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name])

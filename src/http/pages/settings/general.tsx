@@ -1,4 +1,4 @@
-/** General settings: the visitor's name, the organization, and its automatic decisions. */
+/** General settings: the visitor's name, the organization, and the organization's automatic decisions. */
 import type { FC } from 'hono/jsx'
 import { PLANS, type Settings } from '../../../domain/organization.ts'
 import { ZoneField, ZoneNames } from '../kit/choice.tsx'

@@ -18,7 +18,7 @@ type Props = {
   readonly path: string
   /** The URL at which senders reach this server. */
   readonly address: string
-  /** The settings to change so that senders on other machines reach this server. */
+  /** The settings to change so that senders on other machines can reach this server. */
   readonly missing: readonly string[]
   /** The token created by this request, which is shown only once. */
   readonly secret: string | null

@@ -85,7 +85,7 @@ function createRefreshes(): Refreshes {
   return { pages: new Map(), slots: [], started: 0, answered: 0, cost: { request: LEAST_COST, rendering: 0 } }
 }
 
-/** Adds the CPU time of a request that did not wait for its rendering to the average. */
+/** Updates the average with the CPU time of a request that did not wait for its rendering. */
 function measure({ cost }: Refreshes, handled: number): void {
   cost.request += (Math.max(LEAST_COST, WHOLE_REQUEST * handled) - cost.request) / AVERAGED
 }

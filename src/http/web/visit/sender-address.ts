@@ -9,7 +9,10 @@ const WILDCARD = /^(?:0\.0\.0\.0|\[::\])$/
 /** `missing`: the settings to change if the URL works only on this machine; otherwise empty. */
 export type SenderAddress = { readonly address: string; readonly missing: readonly string[] }
 
-/** Returns the URL at which the visitor reaches this server, or its public URL if only that works on other machines. */
+/**
+ * Returns the URL at which the visitor reaches this server. If only the server's public URL works on other machines,
+ * returns the public URL.
+ */
 export function senderAddress(visit: Visit): SenderAddress {
   const own = serverAddress(visit.c, visit)
   const { url, publicUrl } = visit.server.listening() ?? { url: own, publicUrl: own }

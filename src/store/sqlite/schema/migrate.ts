@@ -18,7 +18,7 @@ const OURS: Migrations = { names: MIGRATIONS, textOf: migrationText }
 
 export type MigrationState = { readonly version: number; readonly name: string; readonly appliedAt: number | null }
 
-/** Lists all migrations, with the time when each was applied to this file, or null. */
+/** Lists all migrations. Each has the time when it was applied to this file, or null if it is pending. */
 export function migrationStates(db: Db, { names } = OURS): MigrationState[] {
   const applied = new Map(appliedMigrations(db).map((row) => [row.version, row.applied_at]))
   return names.map((name, index) => ({ version: index + 1, name, appliedAt: applied.get(index + 1) ?? null }))
