@@ -115,7 +115,9 @@ export const alertColumns = [
   ),
 ] as const
 
-/** Selects up to `limit` of the alerts that started before `before`, newest first. Skips the first `skip` alerts. */
+/**
+ * Selects up to `limit` of the alerts that started earlier than `before`, newest first. Skips the first `skip` alerts.
+ */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
 function newestOf(db: Db, { organizationId, serviceId }: AlertOwner, page: PageOfAlerts): AlertRecord[] {

@@ -153,5 +153,7 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
   ),
 }
 
-/** Times are in ISO 8601 UTC, durations in whole seconds. A value is null if it is unknown or not yet written. */
+/**
+ * Times are in ISO 8601 UTC, and durations are in whole seconds. A value is null if it is unknown or not yet written.
+ */
 export const postmortemShape = v.object(sections)

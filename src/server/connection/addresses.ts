@@ -15,8 +15,8 @@ type Limit = {
 }
 
 /**
- * Closes connections above the limit. Logs the first connection that it closes. `tell` logs how many more connections
- * were closed since the last call.
+ * Closes connections above the limit. Logs the first closed connection. `tell` logs how many more connections were
+ * closed since the last call.
  */
 export function limitAddresses(server: Server, limit: Limit): { readonly tell: () => void } {
   /** The number of open connections per network. */

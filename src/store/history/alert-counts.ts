@@ -20,8 +20,8 @@ type History = {
   /** Returns how many alerts started at or after `time`, a Unix time in milliseconds. */
   readonly since: (time: number) => number
   /**
-   * Returns how to read from an offset below `total`: select the alerts that started before `before`, newest first, and
-   * skip the first `skip` of these alerts.
+   * Returns how to read from an offset below `total`: select the alerts that started earlier than `before`, newest
+   * first, and skip the first `skip` of these alerts.
    */
   readonly seek: (offset: number) => { readonly before: number; readonly skip: number }
 }

@@ -25,8 +25,8 @@ export type AlertFilter = AlertSpan & {
   /** Each word must occur in the name or the summary. The case of ASCII letters is ignored. */
   readonly q?: string | undefined
   /**
-   * `true` selects silenced alerts, `false` all other alerts. A resolved alert counts as silenced if it was silenced
-   * when it ended.
+   * `true` selects silenced alerts. `false` selects all other alerts. A resolved alert counts as silenced if it was
+   * silenced when it ended.
    */
   readonly silenced?: boolean | undefined
 }

@@ -7,7 +7,9 @@ import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
 
-/** Queues a batch's notifications for each channel. Takes a single read if the organization has no channels. */
+/**
+ * Queues a batch's notifications for each channel. Reads the database only once if the organization has no channels.
+ */
 export function writeNotifications(db: Db, all: readonly NotificationDue[], newId: () => string): void {
   const channels = new Map<number, readonly ChannelRecord[]>()
   const notified = notifiedOf(db, all)
@@ -21,8 +23,8 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
 }
 
 /**
- * Returns the channels that were notified about each incident before this batch. Takes one read for all existing
- * incidents.
+ * Returns the channels that were notified about each incident before this batch. Reads the database once for all
+ * existing incidents.
  */
 function notifiedOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, ReadonlySet<number>> {
   const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')

@@ -86,7 +86,7 @@ export function listStatesOfServices(
   )
 }
 
-/** Deletes states that ended before `before`. The state at `before` is kept. */
+/** Deletes states that ended earlier than `before`. The state at `before` is kept. */
 export function deleteStates(db: Db, organizationId: number, before: number): void {
   const services = db.sql.selectFrom('services').select('id').where('organization_id', '=', organizationId)
   db.run(

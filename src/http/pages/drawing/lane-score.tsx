@@ -5,7 +5,7 @@ import type { LanePicture } from './lane-model.ts'
 import { position, rounded } from './scale.ts'
 
 const PADDING = 8
-/** The scores below which a service is degraded and critical. */
+/** Below the first score, a service is degraded. Below the second score, a service is critical. */
 const GUIDES = [80, 40]
 
 export const ScoreLane: FC<{ picture: LanePicture; y: number; height: number }> = ({ picture, y, height }) => {

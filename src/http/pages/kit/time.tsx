@@ -19,7 +19,7 @@ export {
   type Reader,
 } from '../../../domain/shown-time.ts'
 
-/** The latest time that `Date` can represent, in milliseconds. The earliest time is its negative. */
+/** The latest time that `Date` can represent, in milliseconds. The earliest time is the negative of this value. */
 const LIMIT = 8_640_000_000_000_000
 
 type Style = 'ago' | 'clock' | 'moment' | 'minute'

@@ -6,7 +6,7 @@ import type { LiveSilence } from '../../../domain/state/live.ts'
 
 export type SilenceView = Omit<LiveSilence, 'rowId' | 'organizationId' | 'revision'> & {
   readonly status: SilenceStatus
-  /** The number of firing alerts that it currently silences. */
+  /** The number of firing alerts that are currently silenced by this silence. */
   readonly matching: number
 }
 

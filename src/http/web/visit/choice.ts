@@ -13,7 +13,7 @@ export function rangeOf<One extends Range>(ranges: readonly One[], name: string,
   return ranges.find(([own]) => own === name) ?? usual
 }
 
-/** Returns the links to the same page with another range. */
+/** Returns links to the same page with other ranges. */
 export function rangeLinks(ranges: readonly Range[], path: string, current: Range, usual: Range) {
   return ranges.map((one) => ({
     ...{ text: one[1], current: one === current },

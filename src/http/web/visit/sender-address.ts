@@ -1,4 +1,4 @@
-/** Finds the server's URL for the configuration of senders. */
+/** Finds the server URL to use in the senders' configuration. */
 import type { Visit } from './page.ts'
 import { serverAddress } from './visitor.ts'
 
