@@ -67,6 +67,23 @@ test('Charlie, who has the same names, gets only his own records', async (t) => 
   assert.equal(his.body.data[0].ref, 'shop/cart#31')
 })
 
+test('an alert that ended before the resolution and fired again afterwards was not firing at the resolution', async (t) => {
+  const { acme, clock, ours, request, suspects } = await badDeploy(t)
+  const send = async (minute: number, ...alerts: ReturnType<typeof alert>[]) => {
+    clock.now = NOON + minute * MINUTE
+    await request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(alerts) })
+  }
+  const [startsAt, endsAt] = [NOON + 3 * MINUTE, NOON + 5 * MINUTE]
+  await send(3, alert('QueueFull', { service: 'cart' }, { startsAt }))
+  await send(5, alert('QueueFull', { service: 'cart' }, { startsAt, endsAt }))
+  clock.now = NOON + 7 * MINUTE
+  await request('PATCH', `/api/incidents/${ours}`, { token: acme.token, body: { status: 'resolved' } })
+  await send(8, alert('QueueFull', { service: 'cart' }, { startsAt: NOON + 8 * MINUTE }))
+  const { text } = await suspects(ours)
+  assert.match(text, /HighErrorRate[^"]*still firing when the incident was resolved/)
+  assert.match(text, /QueueFull[^"]*not seen in the last 2 min of the incident/)
+})
+
 test('a foreign incident, a missing one and a malformed id give the same error', async (t) => {
   const { ours, charlie, suspects } = await badDeploy(t)
   const answers = await Promise.all([ours, newUuid(), 'x'].map((id) => suspects(id, charlie)))

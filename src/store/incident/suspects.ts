@@ -69,7 +69,7 @@ function findSuspectFacts(db: Db, organizationId: number, incident: Incident, no
       ...listPipelinesOfOrganization(db, organizationId, from, to),
       ...rolloutsIn(db, organizationId, scalingsFrom, to).filter(({ startsAt }) => startsAt >= from),
     ],
-    alerts: alertsIn(db, organizationId, incident.rowId, from, to),
+    alerts: alertsIn(db, organizationId, incident, from, to),
     events: eventsIn(db, organizationId, from, to),
     images: imagesLike(db, organizationId, incident.serviceId),
     nodes: nodesOf(db, organizationId, incident.serviceId, scalingsFrom, to),
@@ -118,10 +118,11 @@ function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
 function alertsIn(
   db: Db,
   organizationId: number,
-  incidentRowId: number,
+  incident: Incident,
   from: number,
   to: number,
 ): SuspectFacts['alerts'] {
+  const ends = endsBeforeResolution(db, incident)
   const rows = () =>
     db.sql
       .selectFrom('alerts')
@@ -151,13 +152,33 @@ function alertsIn(
   return [...db.all(late), ...db.all(settled), ...db.all(live)]
     .toSorted((a, b) => b.startsAt - a.startsAt)
     .slice(0, MAX_ALERTS)
-    .map(({ uuid, service, labels, incident_id, ...alert }) => ({
-      ...alert,
-      inIncident: incident_id === incidentRowId,
-      id: uuidFromBytes(uuid),
-      service: uuidFromBytes(service),
-      labels: JSON.parse(labels),
-    }))
+    .map(({ uuid, service, labels, incident_id, ...alert }) => {
+      const id = uuidFromBytes(uuid)
+      return {
+        ...alert,
+        endsAt: ends.get(`alert/${id}`) ?? alert.endsAt,
+        inIncident: incident_id === incident.rowId,
+        id,
+        service: uuidFromBytes(service),
+        labels: JSON.parse(labels),
+      }
+    })
+}
+
+/**
+ * Returns, by `alert/<uuid>`, the ends of the incident's alerts that were not firing when the incident was resolved. An
+ * alert that fired again after the resolution has lost its first end, but the timeline still contains it.
+ */
+function endsBeforeResolution(db: Db, { rowId, resolvedAt }: Incident): ReadonlyMap<string | null, number> {
+  if (resolvedAt === null) return new Map()
+  const entries = db.sql
+    .selectFrom('timeline')
+    .select(['ref', 'kind', 'at'])
+    .where('incident_id', '=', rowId)
+    .where('at', '<=', resolvedAt)
+    .where('kind', 'in', ['alert', 'ended'])
+  const last = new Map(db.all(entries.orderBy('at').orderBy('id')).map((entry) => [entry.ref, entry]))
+  return new Map([...last].flatMap(([ref, { kind, at }]) => (kind === 'ended' ? [[ref, at] as const] : [])))
 }
 
 function eventsIn(db: Db, organizationId: number, from: number, to: number): SuspectFacts['events'] {
