@@ -125,7 +125,7 @@ test('the alert names are in the order of their counts', () => {
   const mild = { ...first!, uuid: 'mild', name: 'Mild', severity: 'warning' as const, startsAt: first!.startsAt - 1 }
   const grave = { ...first!, severity: 'critical' as const }
   const text = JSON.stringify(generate({ ...IMAGE, alerts: [mild, grave] }).impact)
-  assert.match(text, /1 critical, 1 warning \(ImagePullBackOff and Mild\)/)
+  assert.match(text, /by their own severity: 1 critical, 1 warning \(ImagePullBackOff and Mild\)/)
 })
 
 test("a score has two decimals everywhere, and a link's score is labeled as such", () => {

@@ -216,6 +216,9 @@ test('resolving while alerts are firing is not hidden', async (t) => {
     /1 alert is still firing, not counting 1 failed pipeline\. A new incident opens only after this problem has ended\.</,
   )
   assert.match(before, /firing for 2 min/)
+  assert.match(before, /2 alerts \(1 failed pipeline\) in 2 groups, 1 still firing/)
+  assert.equal(before.match(/firing for \d/g)?.length, 1)
+  assert.match(before, /failed \d+ min ago/)
   assert.equal((await send(`${path}/status`, { status: 'resolved' })).location, `${path}?done=resolved-early`)
   const { html } = await browser.get(path)
   assert.match(html, /1 alert is still firing, though this incident is resolved\. .* until\s*it ends:/s)

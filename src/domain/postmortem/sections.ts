@@ -111,19 +111,22 @@ function impactSentences(
     { text: `Pods: ${touched(pods)}.`, refs: pods.length > 0 ? onPods : seen },
     { text: `Nodes: ${touched(nodes)}.`, refs: nodes.length > 0 ? alertRefs(alerts.filter(hasNode)) : seen },
     { text: `Lowest health score of ${serviceName(incident.service)}: ${score}.`, refs: [ref] },
-    { text: `Alerts: ${alertsText(alerts)}.`, refs: seen },
+    { text: `${alertsText(alerts)}.`, refs: seen },
   ]
 }
 
-/** Returns text such as `1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. */
+/**
+ * Returns text such as `Alerts by their own severity: 1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. In
+ * the score, an alert can count as more severe, for example if an event confirms the alert.
+ */
 function alertsText(alerts: readonly GroupedFact[]): string {
-  if (alerts.length === 0) return 'none recorded'
+  if (alerts.length === 0) return 'Alerts: none recorded'
   const counts = SEVERITIES.flatMap((severity) => {
     const count = alerts.filter((alert) => alert.severity === severity).length
     return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
   })
   const inOrder = SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity))
-  return `${counts.join(', ')} (${namesOf(inOrder)})`
+  return `Alerts by their own severity: ${counts.join(', ')} (${namesOf(inOrder)})`
 }
 
 function touched(names: readonly string[]): string {

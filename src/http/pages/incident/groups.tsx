@@ -76,9 +76,13 @@ function seenText({ seen, count }: GroupView): string {
   return seen > count ? ` Seen ${formatCount(seen)} times.` : ''
 }
 
-/** Returns `firing for 10 min`, or `330 of 440 still firing after 10 min` if some have ended. */
-function ongoingText({ firing, count, firstStartsAt }: GroupView, { now }: Reader): string {
+/**
+ * Returns `firing for 10 min`, or `330 of 440 still firing after 10 min` if some have ended. A failed pipeline is not
+ * counted as a firing alert, so its text is `failed 10 min ago`.
+ */
+function ongoingText({ firing, count, firstStartsAt, source }: GroupView, { now }: Reader): string {
   const duration = formatDuration(now - firstStartsAt)
+  if (source === 'ci') return `failed ${duration} ago`
   if (firing === count) return `firing for ${duration}`
   return `${formatCount(firing)} of ${formatCount(count)} still firing after ${duration}`
 }
