@@ -22,6 +22,7 @@ import {
 } from './fields.ts'
 import { type Items, readItems } from './items.ts'
 import { cleanText } from './json.ts'
+import { adviseField, misspelledFields } from './misspellings.ts'
 import { redact } from './redact.ts'
 
 type Source = AlertDraft['source']
@@ -74,7 +75,7 @@ export function* readNotification(
 function openNotification(body: unknown, receivedAt: number, source: Source) {
   const notification = requireNotification(body)
   const { alerts } = notification
-  if (!Array.isArray(alerts)) throw invalid('alerts', `alerts: expected an array; ${adviceFor(notification, source)}`)
+  if (!Array.isArray(alerts)) throw notAList(notification, source)
   if (alerts.length > MAX_ALERTS) {
     throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts in the configuration of the sender`)
   }
@@ -108,6 +109,12 @@ function requireNotification(body: unknown): Fields {
   return notification
 }
 
+function notAList(notification: Fields, source: Source): IncmonError {
+  const what = 'alerts: expected an array'
+  const advised = adviseField(what, notification)
+  return invalid('alerts', advised === what ? `${what}; ${adviceFor(notification, source)}` : advised)
+}
+
 function adviceFor(notification: Fields, source: Source): string {
   if (source === 'metrics') return "send Alertmanager's webhook format, version 4"
   if ('ruleId' in notification || 'evalMatches' in notification) {
@@ -129,6 +136,7 @@ function readAlert(
   source: Source,
 ): AlertDraft {
   const { receivedAt, warn } = receipt
+  for (const { path, meant } of misspelledFields(item)) warn(`${draftText(path)}: did you mean ${meant}?`)
   // The number of labels is checked first, because searching a very large number of labels for secrets is slow.
   const sent = rawLabels(item.labels, 'labels', warn)
   const clean = redact(item)

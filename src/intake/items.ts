@@ -1,6 +1,7 @@
 import { IncmonError } from '../domain/error.ts'
 import type { Draft, Intake } from '../domain/event/event.ts'
 import { type Fields, fieldsOf, unusable, type Warn } from './fields.ts'
+import { adviseField } from './misspellings.ts'
 import { redact, redactRaw } from './redact.ts'
 
 /** The parsed items, in their original order. */
@@ -43,7 +44,7 @@ export function readItems(
       accepted.push(warnings === null ? { index, draft } : { index, draft, warnings })
     } catch (error) {
       if (!(error instanceof IncmonError)) throw error
-      rejected.push({ index, error: error.message, payload: redact(item) })
+      rejected.push({ index, error: adviseField(error.message, item), payload: redact(item) })
     }
   }
   return { accepted, rejected }

@@ -2,9 +2,10 @@
  * Finds likely typos in the field names of a payload. The results are only suggestions, because senders can add any
  * field.
  */
+import { cacheByName } from '../domain/memoize.ts'
 import { isSeverityWord, SEVERITIES } from '../domain/severity.ts'
 import { misspelled } from '../domain/suggestion.ts'
-import { type Fields, fieldsOf } from './fields.ts'
+import { draftText, type Fields, fieldsOf } from './fields.ts'
 
 /** `path`: for example `alerts[2].lables`. `meant`: the known name that the sender probably meant. */
 type Misspelling = { readonly path: string; readonly meant: string }
@@ -44,11 +45,31 @@ function inAlert(value: unknown, path: string): Misspelling[] {
   ]
 }
 
-function namesIn(fields: Fields, known: readonly string[], path: string): Misspelling[] {
+/** Cached, because every alert has the same fields. */
+const meantInAlert = cacheByName((name) => misspelled(name, ALERT))
+
+/** Returns the misspelled fields of one alert, such as `startAt`. */
+export function misspelledFields(alert: Fields): Misspelling[] {
+  return namesIn(alert, ALERT, '', meantInAlert)
+}
+
+/** Returns an error about a missing field, with advice if the item has a field with a similar name. */
+export function adviseField(error: string, item: unknown): string {
+  const [, name = ''] = /^(\w+): expected /.exec(error) ?? []
+  const [typo] = name === '' ? [] : namesIn(fieldsOf(item) ?? {}, [name], '')
+  return typo ? `${error}; did you mean ${name} instead of ${draftText(typo.path)}?` : error
+}
+
+function namesIn(
+  fields: Fields,
+  known: readonly string[],
+  path: string,
+  meantBy = (name: string) => misspelled(name, known),
+): Misspelling[] {
   return Object.keys(fields)
     .slice(0, MAX_NAMES)
     .flatMap((name) => {
-      const meant = misspelled(name, known)
-      return meant === null || meant in fields ? [] : [{ path: path + name, meant }]
+      const meant = meantBy(name)
+      return meant === null || Object.hasOwn(fields, meant) ? [] : [{ path: path + name, meant }]
     })
 }

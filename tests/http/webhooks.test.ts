@@ -108,6 +108,16 @@ describe('an invalid item', () => {
     assert.deepEqual([status, body.errors[0].path, kept.body.pagination.total], [400, 'alerts[0].labels', 1])
   })
 
+  test('gets a complete error that sends nobody to an endpoint that the token cannot read', async (t) => {
+    const { acme, request } = makeWorld(t)
+    const body = { reason: 'BackOff', message: 'x', podname: 'cart-1', namespace: 'shop' }
+    const answer = await request('POST', '/api/webhooks/cluster', { token: acme.token, body })
+    const { detail, errors } = answer.body
+    assert.match(detail, /^the only item cannot be used and is listed on the Sources page: podName: expected/)
+    assert.doesNotMatch(answer.text, /rejections|…/)
+    assert.match(errors[0].message, /did you mean podName instead of podname\?$/)
+  })
+
   test('among thousands gives a response shorter than 1 kB', async (t) => {
     const { acme, request } = makeWorld(t)
     const body = { alerts: Array.from({ length: 2000 }, () => ({ labels: 'x'.repeat(500) })) }

@@ -211,6 +211,7 @@ const BAD_ITEMS: [unknown, string][] = [
   [7, 'item: expected object'],
   [{}, 'labels: expected object'],
   [{ labels: ['a'] }, 'labels: expected object'],
+  [{ label: {} }, 'labels: expected object; did you mean labels instead of label?'],
   [
     { labels: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [i, ''])) },
     'labels: expected at most 1000 entries',
@@ -225,6 +226,9 @@ const WARNINGS: [Record<string, unknown>, string | undefined][] = [
   [{ labels: { alertname: 'A', a: { b: 1 } } }, 'labels.a: expected string; the label was dropped'],
   [{ labels: { alertname: 'A', 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string; the label was dropped'],
   [{ status: 'fireing' }, 'status: "fireing" is unknown; the alert is treated as firing'],
+  [{ startAt: '2026-03-14T11:00:00Z' }, 'startAt: did you mean startsAt?'],
+  [{ Status: 'firing', values: {}, valueString: '', orgId: 1, state: 'up', name: 'x' }, 'Status: did you mean status?'],
+  [{ startAt: 'x', startsAt: '2026-03-14T11:00:00Z' }, undefined],
   [{ startsAt: 'yesterday' }, 'startsAt: "yesterday" is not a valid time; the value was ignored'],
   [
     { startsAt: '2099-01-01T00:00:00Z' },
@@ -260,6 +264,7 @@ const BAD_BODIES: [unknown, RegExp][] = [
   [[{ labels: {} }], /push format of the Alertmanager API; push the alerts to an Alertmanager/],
   [{ status: 'firing' }, /^alerts: expected an array/],
   [{ alerts: {} }, /^alerts: expected an array/],
+  [{ alert: [] }, /^alerts: expected an array; did you mean alerts instead of alert\?$/],
   [{ ruleId: 1, state: 'ok' }, /legacy alerting/],
   [{ alerts: Array(20_001).fill(0) }, /^alerts: expected at most 20000; set max_alerts/],
 ]

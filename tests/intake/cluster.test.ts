@@ -134,6 +134,7 @@ test('NUL and lone surrogates are replaced in searchable text', () => {
 })
 
 const REFUSALS: [unknown, RegExp][] = [
+  [{ reason: 'BackOff', podname: 'a' }, /^podName: expected .+; did you mean podName instead of podname\?$/],
   [{ reason: 'BackOff' }, /^podName: expected the name/],
   [{ podName: '<no value>', reason: 'BackOff' }, /^podName: expected the name/],
   [{ podName: 'web-1', reason: '', message: null }, /^reason: expected a reason or a message/],

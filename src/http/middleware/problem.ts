@@ -71,7 +71,8 @@ const OUR_FAULT =
 const MAX_DETAIL = 300
 const MAX_FIELDS = 5
 const MAX_PATH = 40
-const MAX_MESSAGE = 80
+/** The maximum length of all messages of the invalid fields together. */
+const MAX_MESSAGES = 400
 
 /** An error response as JSON. `detail` is also in the body. */
 export type Problem = Reply & { readonly body: string; readonly detail: string }
@@ -108,9 +109,9 @@ export function problem(
   fields: readonly FieldError[] = [],
   more: Readonly<Record<string, unknown>> = {},
 ): Problem {
-  const errors = fields
-    .slice(0, MAX_FIELDS)
-    .map(({ path, message }) => ({ path: cut(path, MAX_PATH), message: cut(message, MAX_MESSAGE) }))
+  const shown = fields.slice(0, MAX_FIELDS)
+  const maxMessage = MAX_MESSAGES / shown.length
+  const errors = shown.map(({ path, message }) => ({ path: cut(path, MAX_PATH), message: cut(message, maxMessage) }))
   const body = { type: 'about:blank', title: TITLES[status], status, detail: cut(detail, MAX_DETAIL), ...more }
   return {
     status,

@@ -211,10 +211,12 @@ function answer(source: Source, receipt: Receipt, dryRun: boolean): Reply {
 }
 
 function allRejected(source: Source, rejected: Receipt['rejected'], dryRun: boolean): IncmonError {
-  const count = rejected.length === 1 ? 'the only item' : `all ${rejected.length} items`
   const fields = rejected.map(({ index, error }) => fieldOf(source, index, error))
-  const kept = dryRun ? '' : '; see GET /api/rejections'
-  return new IncmonError('invalid', `${count} cannot be used${kept}: ${rejected[0]?.error}`, fields)
+  const isOne = rejected.length === 1
+  // The token of a sender cannot read GET /api/rejections.
+  const listed = dryRun ? '' : ` and ${isOne ? 'is' : 'are'} listed on the Sources page`
+  const count = isOne ? 'the only item' : `all ${rejected.length} items`
+  return new IncmonError('invalid', `${count} cannot be used${listed}: ${rejected[0]?.error}`, fields)
 }
 
 /** Returns the path of an invalid field from the root of the request, for example `alerts[2].labels`. */
