@@ -77,17 +77,21 @@ test('The secret in the pipeline’s variables is never shown', async (t) => {
 
 test('Alertmanager’s configuration has the settings from which the delivery interval is learned', () => {
   const { route, receivers } = parseYaml(read('alertmanager.yml'))
-  assert.deepEqual(route.group_by, ['alertname', 'namespace'])
-  assert.deepEqual([route.group_wait, route.group_interval, route.repeat_interval], ['10s', '30s', '2m'])
-  assert.equal(receivers[0].webhook_configs[0].send_resolved, true)
-  assert.equal(route.routes[0].continue, true)
+  const [first] = route.routes
+  assert.deepEqual([first.receiver, first.continue, first.group_by], ['incmon', true, ['alertname', 'namespace']])
+  assert.deepEqual([first.group_wait, first.group_interval, first.repeat_interval], ['10s', '30s', '2m'])
+  assert.equal(receivers.at(-1).webhook_configs[0].send_resolved, true)
 })
 
-test('The page that connects Alertmanager shows the same settings as the example', () => {
-  const { route, receivers } = parseYaml(read('alertmanager.yml'))
-  const { routes: _, ...own } = route
-  const shown = parseYaml(CONNECTIONS.metrics.text.replace('{url}', receivers[0].webhook_configs[0].url))
-  assert.deepEqual(shown, { route: own, receivers })
+test('Alertmanager’s configuration leaves the alerts of the default receiver with this receiver', () => {
+  const { route } = parseYaml(read('alertmanager.yml'))
+  assert.deepEqual(route.routes.at(-1), { receiver: route.receiver })
+  assert.notEqual(route.receiver, 'incmon')
+})
+
+test('The page that connects Alertmanager shows the same text as the example', () => {
+  const shown = CONNECTIONS.metrics.text.replace('{url}', 'http://127.0.0.1:8080/api/webhooks/metrics')
+  assert.ok(read('alertmanager.yml').endsWith(`\n${shown}\n`))
 })
 
 test('The Grafana contact point and both exporter receivers use a webhook with a bearer token', async (t) => {

@@ -18,14 +18,23 @@ export type Connection = {
   readonly text: string
 }
 
-/** The same settings as in examples/alertmanager.yml. */
+/** The same text as in examples/alertmanager.yml. */
 const ALERTMANAGER = `route:
-  receiver: incmon
-  group_by: [alertname, namespace]
-  group_wait: 10s
-  group_interval: 30s
-  repeat_interval: 2m
+  receiver: default # Your existing receiver.
+  routes:
+    # (1) Add this as the first route. With continue: true, the other routes also get the alerts.
+    - receiver: incmon
+      continue: true
+      group_by: [alertname, namespace]
+      group_wait: 10s
+      group_interval: 30s
+      repeat_interval: 2m
+    # Your other routes stay here.
+    # (2) Add this as the last route. Without it, the default receiver would get no alerts any more.
+    - receiver: default
 receivers:
+  - name: default
+  # (3) Add this receiver.
   - name: incmon
     webhook_configs:
       - url: {url}
@@ -70,13 +79,14 @@ const OTHER = `curl -H 'Authorization: Bearer {token}' {url} \\
 export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
   metrics: {
     ...{ id: 'metrics', name: 'Alertmanager', icon: 'pulse', what: 'Alerts from Prometheus' },
-    ...{ webhook: '/api/webhooks/metrics', before: 'Paste this into', file: 'alertmanager.yml', after: ' and reload' },
+    ...{ webhook: '/api/webhooks/metrics', before: 'Add entries (1) to (3) to', file: 'alertmanager.yml' },
+    after: ' and reload',
     tokenHint: 'Save the token as incmon-token next to alertmanager.yml.',
     text: ALERTMANAGER,
   },
   cluster: {
     ...{ id: 'cluster', name: 'Kubernetes events', icon: 'box', what: 'Crash loops, failed mounts, nodes' },
-    ...{ webhook: '/api/webhooks/cluster', before: 'Paste this into', file: 'config.yaml' },
+    ...{ webhook: '/api/webhooks/cluster', before: 'Add this match and this receiver to', file: 'config.yaml' },
     after: ' of kubernetes-event-exporter',
     tokenHint: 'The configuration below contains the token.',
     text: EXPORTER,
