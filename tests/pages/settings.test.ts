@@ -129,6 +129,7 @@ for (const [connect, name] of [
   test(`a test event from ${name} is stored and opens nothing`, async (t) => {
     const { browser, request, acme } = await start(t)
     const { html } = await browser.send(`/sources/test?connect=${connect}`, { connect })
+    assert.match(html, /opens no alert\. To open a test alert, run incmon send-test\./)
     assert.match(html, new RegExp(`is marked as a test[\\s\\S]*Received 1 event from ${name}`))
     const get = async (path: string) => (await request('GET', path, { token: acme.token })).body
     assert.equal((await get('/api/events')).data[0].source, connect)

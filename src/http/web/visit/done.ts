@@ -8,7 +8,8 @@ const SENTENCES = {
   renamed: 'Your name was changed. It appears with your future actions.',
   'token-revoked': 'The token was revoked. It no longer works.',
   'session-ended': 'The session has ended.',
-  'test-sent': 'The test event was received. It is marked as a test and opens no alert.',
+  'test-sent':
+    'The test event was received. It is marked as a test and opens no alert. To open a test alert, run incmon send-test.',
   'example-loaded': 'The example was loaded. It shows a bad deploy and what followed.',
   'example-removed': 'The example and all its data were removed.',
   'channel-created': 'The channel was created. Send a test to see whether its messages arrive.',
