@@ -9,6 +9,8 @@ const LEAST_WAIT = 2_000
 /** Requests from open pages are spread over this time, in milliseconds. */
 const SPREAD = 300
 const MINUTE = 60_000
+/** How long a refresh leaves the confirmation of an action on the page, in milliseconds. */
+const CONFIRMED = 10_000
 const RETRY = 10_000
 
 let pending = false
@@ -94,9 +96,10 @@ function swap(html: string, csrf: string | null): void {
 function apply(page: Document): void {
   document.getElementById('newer')?.remove()
   document.title = page.title
+  // A confirmation with an Undo button stays until the user opens another page.
+  if (performance.now() > CONFIRMED) document.querySelector('#banner > .banner-done:not(:has(form))')?.remove()
   for (const after of page.querySelectorAll('[data-live][id], #symbols, #tab-icon')) {
     const before = document.getElementById(after.id)
-    // The confirmation of an action stays until the user opens another page.
     // A page with content that is shown only once, such as a secret, is never refreshed.
     const isStill = before?.id === 'main' && !before.hasAttribute('data-live')
     if (before && after.id !== 'banner' && !isStill) morph(before, after)

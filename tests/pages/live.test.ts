@@ -108,6 +108,16 @@ describe('The pages', () => {
     assert.equal(await page.evaluate('document.activeElement.id'), 'search')
   })
 
+  test('remove the confirmation of an action after a while', async () => {
+    const { page } = await enter(DESK)
+    await page.clock.install()
+    await page.goto(`${server.url}/?done=example-removed`)
+    await page.waitForSelector('#live[data-state=live]')
+    assert.equal(await page.locator('#banner .banner').count(), 1)
+    await page.clock.fastForward(MINUTE)
+    await page.waitForSelector('#banner .banner', { state: 'detached' })
+  })
+
   test('close their stream while the tab is hidden, and catch up when it is visible again', async () => {
     const { page, requests } = await enter(DESK)
     await page.waitForSelector('#live[data-state=live]')
