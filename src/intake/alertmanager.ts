@@ -75,7 +75,9 @@ export function* readNotification(
 function openNotification(body: unknown, receivedAt: number, source: Source) {
   const notification = requireNotification(body)
   const { alerts } = notification
-  if (!Array.isArray(alerts)) throw notAList(notification, source)
+  if (!Array.isArray(alerts)) {
+    throw invalid('alerts', adviseField('alerts: expected an array', notification, adviceFor(notification, source)))
+  }
   if (alerts.length > MAX_ALERTS) {
     throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts in the configuration of the sender`)
   }
@@ -101,18 +103,12 @@ function memberOf(draft: Draft): string {
 function requireNotification(body: unknown): Fields {
   if (Array.isArray(body)) {
     const what =
-      'body: expected an object with an alerts array, found a list, which is the push format of the Alertmanager API'
-    throw invalid('', `${what}; push the alerts to an Alertmanager, and add incmon to it as a webhook receiver`)
+      'expected an object with an alerts array, found a list, which is the push format of the Alertmanager API'
+    throw invalid('', `body: ${what}; push the alerts to an Alertmanager, and add incmon to it as a webhook receiver`)
   }
   const notification = fieldsOf(body)
   if (!notification) throw invalid('', 'body: expected an object with an alerts array')
   return notification
-}
-
-function notAList(notification: Fields, source: Source): IncmonError {
-  const what = 'alerts: expected an array'
-  const advised = adviseField(what, notification)
-  return invalid('alerts', advised === what ? `${what}; ${adviceFor(notification, source)}` : advised)
 }
 
 function adviceFor(notification: Fields, source: Source): string {

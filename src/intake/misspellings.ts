@@ -49,15 +49,17 @@ function inAlert(value: unknown, path: string): Misspelling[] {
 const meantInAlert = cacheByName((name) => misspelled(name, ALERT))
 
 /** Returns the misspelled fields of one alert, such as `startAt`. */
-export function misspelledFields(alert: Fields): Misspelling[] {
-  return namesIn(alert, ALERT, '', meantInAlert)
+export function misspelledFields(alert: Fields): readonly Misspelling[] {
+  const isKnown = Object.keys(alert).every((name) => ALERT.includes(name))
+  return isKnown ? [] : namesIn(alert, ALERT, '', meantInAlert)
 }
 
-/** Returns an error about a missing field, with advice if the item has a field with a similar name. */
-export function adviseField(error: string, item: unknown): string {
+/** Returns an error about a missing field, with the similar name of a field of the item, or with other advice. */
+export function adviseField(error: string, item: unknown, advice = ''): string {
   const [, name = ''] = /^(\w+): expected /.exec(error) ?? []
   const [typo] = name === '' ? [] : namesIn(fieldsOf(item) ?? {}, [name], '')
-  return typo ? `${error}; did you mean ${name} instead of ${draftText(typo.path)}?` : error
+  if (typo) return `${error}; did you mean ${name} instead of ${draftText(typo.path)}?`
+  return advice === '' ? error : `${error}; ${advice}`
 }
 
 function namesIn(
