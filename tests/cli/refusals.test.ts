@@ -150,7 +150,7 @@ for (const args of [
     const { text, code } = await refusal([...args.split(' '), '--database', join(cwd, 'a.db')])
     assert.match(
       text,
-      /^there is no database at \S+a\.db: create one with "incmon org create NAME --database \S+a\.db" or "incmon serve /,
+      /^there is no database at \S+a\.db: choose the server's with --database, or create one with "incmon org create NAME --database \S+a\.db" or "incmon serve /,
     )
     assert.deepEqual([code, readdirSync(cwd)], [1, []])
   })
