@@ -213,7 +213,7 @@ test('resolving while alerts are firing is not hidden', async (t) => {
   const { html: before } = await browser.get(path)
   assert.match(
     before,
-    /1 alert is still firing, not counting 1 failed pipeline\. A new incident opens only after this problem has ended\.</,
+    /1 alert is still firing, not counting 1 failed pipeline\. It opens no new incident until it has ended\.</,
   )
   assert.match(before, /firing for 2 min/)
   assert.match(before, /2 alerts \(1 failed pipeline\) in 2 groups, 1 still firing/)
@@ -221,7 +221,7 @@ test('resolving while alerts are firing is not hidden', async (t) => {
   assert.match(before, /failed \d+ min ago/)
   assert.equal((await send(`${path}/status`, { status: 'resolved' })).location, `${path}?done=resolved-early`)
   const { html } = await browser.get(path)
-  assert.match(html, /1 alert is still firing, though this incident is resolved\. .* until\s*it ends:/s)
+  assert.match(html, /1 alert is still firing, though this incident is resolved\. .* until\s*it ends\. Until then, it opens/s)
   assert.match(html, /Critical for.*since 11:58/s)
   assert.match(html, /Changed to resolved: 1 alert was still firing/)
 })

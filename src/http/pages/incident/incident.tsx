@@ -142,7 +142,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   const warning =
     firingAlerts === 0
       ? `All its alerts have ended${uncountedText(view)}.`
-      : `${firingText(firingAlerts)}${uncountedText(view)}. A new incident opens only after this problem has ended.${view.hasChannel ? ' Your channels will get a reminder after 30 minutes.' : ''}`
+      : `${firingText(firingAlerts)}${uncountedText(view)}. ${firingAlerts === 1 ? 'It opens' : 'They open'} no new incident until ${firingAlerts === 1 ? 'it has' : 'they have'} ended.${view.hasChannel ? ' Your channels will get a reminder after 30 minutes.' : ''}`
   return (
     <div class="actions">
       {status === 'open' ? (
@@ -173,7 +173,7 @@ const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>>
       <Mark level="warning" />
       <span>
         {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}
-        {firingAlerts === 1 ? 'it ends' : 'they end'}: until then no new incident opens for this problem.
+        {firingAlerts === 1 ? 'it ends. Until then, it opens' : 'they end. Until then, they open'} no new incident.
       </span>
     </p>
   ) : null
