@@ -133,7 +133,7 @@ test("a score has two decimals everywhere, and a link's score is labeled as such
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
   assert.match(text, /- \*\*suspect score 1\.00, very likely/)
   assert.match(text, /: link score 0\.84 \(strong\)/)
-  assert.match(text, /suspect score is 1\.00 \(very likely\)/)
+  assert.match(text, /has a suspect score of 1\.00 \(very likely\)/)
   assert.doesNotMatch(text, /score 0\.(?:\d|\d{3,})[ ,]/)
   const row = timelineOf({ ...IMAGE, correlations: [{ ...link!, score: 0.8 }] }).find(
     ({ kind }) => kind === 'correlation',
@@ -166,9 +166,9 @@ test('the summary, the impact and the time to resolve say how long after the pro
 test('a confirmed cause has no score, because its score is no longer needed', () => {
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, verdict: 'confirmed' as const }, ...rest] }))
-  assert.match(text, /before the first symptom\. A user confirmed it as the cause/)
-  assert.match(text, /- \*\*confirmed by a user:\*\* Pipeline/)
-  assert.doesNotMatch(text, /suspect score is/)
+  assert.match(text, /before the first symptom\. Somebody confirmed this change as the cause/)
+  assert.match(text, /- \*\*confirmed as the cause:\*\* Pipeline/)
+  assert.doesNotMatch(text, /has a suspect score of/)
 })
 
 test('if the record is shorter than 90 days, the recurrence says when the record begins', () => {
@@ -177,6 +177,6 @@ test('if the record is shorter than 90 days, the recurrence says when the record
     return generate({ ...IMAGE, recordedSince }).recurrence.sentences.map(({ text }) => text)
   }
   assert.deepEqual(told(90), ['No alert for the same conditions was recorded in the previous 90 days.'])
-  const before = 'No alert for the same conditions was recorded before.'
+  const before = 'No alert for the same conditions was recorded before this incident.'
   assert.deepEqual(told(2), [before, 'The record begins on 2026-03-12.'])
 })

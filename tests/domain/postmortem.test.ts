@@ -77,7 +77,7 @@ test('a confirmed link precedes a better one, and a rejected one is omitted', ()
       ['shop/cart-api#4711', 1],
     ],
   )
-  assert.match(contributing.sentences.at(-1)?.text ?? '', /^Rejected by a user: pipeline shop\/cart-api#4711\.$/)
+  assert.match(contributing.sentences.at(-1)?.text ?? '', /^Rejected as a cause: pipeline shop\/cart-api#4711\.$/)
 })
 
 test('the changes are in the order of the suspects, including one without a link', () => {
@@ -92,7 +92,7 @@ test('the changes are in the order of the suspects, including one without a link
   )
   assert.ok(
     summary.sentences.some(({ text }) =>
-      /trigger is pipeline shop\/pay#7 .* Its suspect score is 0\.45 \(possible\)/.test(text),
+      /trigger is pipeline shop\/pay#7 .* This change has a suspect score of 0\.45 \(possible\)/.test(text),
     ),
   )
 })

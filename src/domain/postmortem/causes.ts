@@ -74,17 +74,18 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
   const judged =
     suspect && best.verdict !== 'confirmed'
-      ? `${scoreText(suspect)}, but no user has confirmed it yet`
-      : 'A user confirmed it as the cause'
+      ? `${scoreText(suspect)}, but nobody has confirmed it as the cause yet`
+      : 'Somebody confirmed this change as the cause'
   const text = onlyTime
     ? `No connected change was found. Only the time connects ${name} to the incident. This change began ${lag}`
     : `The most likely trigger is ${name}, which began ${lag}. ${judged}`
   return { text: `${text}.`, refs: best.sentence.refs }
 }
 
-/** Returns text such as `Its suspect score is 0.97 (very likely)`. */
+/** Returns text such as `This change has a suspect score of 0.97 (very likely)`. */
 function scoreText({ score, reasons }: SuspectFact): string {
-  return `Its suspect score is ${formatScore(score)} (${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })})`
+  const likelihood = likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })
+  return `This change has a suspect score of ${formatScore(score)} (${likelihood})`
 }
 
 /**
@@ -193,7 +194,7 @@ function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
 function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
   const named = joinNames(distinct(rejected.map(({ change }) => changeName(change))))
-  return { text: `Rejected by a user: ${named}.`, refs }
+  return { text: `Rejected as a cause: ${named}.`, refs }
 }
 
 /** Returns the hints for the conditions in order of the conditions, without duplicates. */
@@ -214,6 +215,7 @@ export function recurrenceOf({ incident, earlier, recordedSince }: GroupedFacts)
   )
   const lately = before.filter(({ startsAt }) => startsAt >= incident.startedAt - 30 * DAY)
   const last = before.at(-1)
+  const period = isShort ? 'before this incident' : 'in the previous 90 days'
   const sentences: Sentence[] = last
     ? [
         {
@@ -224,7 +226,7 @@ export function recurrenceOf({ incident, earlier, recordedSince }: GroupedFacts)
       ]
     : [
         {
-          text: `No alert for the same conditions was recorded ${isShort ? 'before' : 'in the previous 90 days'}.`,
+          text: `No alert for the same conditions was recorded ${period}.`,
           refs: [incidentRef(incident)],
         },
       ]

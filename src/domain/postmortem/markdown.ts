@@ -10,7 +10,7 @@ import { formatScore, formatTime } from './words.ts'
 type Numbers = ReadonlyMap<string, number>
 
 const SCORES =
-  'Suspected changes: confirmed changes first, then the most likely. A suspect score, from 0 to 1, weighs all the evidence against a change. A link score only says how well a change fits one alert.'
+  'Suspected changes: confirmed changes first, then the most likely. A suspect score, from 0 to 1, combines all the evidence that a change caused the incident. A link score only says how well a change fits one alert.'
 const TO_FILL_IN = '*To be filled in manually.*'
 
 /**
@@ -78,7 +78,8 @@ function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonl
 
 function contributionOf({ sentence, score, verdict, reasons }: Contribution, numbers: Numbers): string {
   const likelihood = likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })
-  const judged = verdict === 'confirmed' ? 'confirmed by a user' : `suspect score ${formatScore(score)}, ${likelihood}`
+  const judged =
+    verdict === 'confirmed' ? 'confirmed as the cause' : `suspect score ${formatScore(score)}, ${likelihood}`
   const lines = reasons.map(({ text }) => `  - ${plain(text)}`)
   return [`- **${judged}:** ${marked(sentence, numbers)}`, ...lines].join('\n')
 }

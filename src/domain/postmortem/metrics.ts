@@ -6,7 +6,7 @@ import { formatSeconds, secondsBetween, stillFiringText } from './words.ts'
 /** The definition of each metric. */
 export const DEFINITIONS = {
   ttd: 'time to detect: from the evidence that opened the incident (or from the first alert, if there is no such evidence) until the incident was opened',
-  tta: 'time to acknowledge: from the opening of the incident until a user acknowledged it',
+  tta: 'time to acknowledge: from the opening of the incident until somebody acknowledged it',
   ttr: 'time to resolve: from the evidence that opened the incident (or from the opening, if the opening was earlier) until the incident was resolved',
 } as const
 

@@ -15,7 +15,7 @@ const KNOWN_BY: Readonly<Record<Resolution, string>> = {
   reported: 'the sender reported the end',
   inferred: 'the sender stopped reporting it',
   expired: 'no further events were reported',
-  manual: 'a user resolved it',
+  manual: 'somebody resolved it manually',
 }
 
 export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
@@ -156,7 +156,7 @@ function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFact
   const last = entries.filter(({ kind, text }) => kind === 'status' && /^resolved\b/.test(text)).at(-1)
   const firing = stillFiring(alerts).length
   const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
-  if (!last) return `An unknown user resolved the incident at ${formatTime(resolvedAt)}.`
+  if (!last) return `Somebody resolved the incident at ${formatTime(resolvedAt)}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text.replace(/^resolved:? ?/, '')
   const written =

@@ -151,7 +151,7 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
   const ref = incidentRef(incident)
   const first = firstSymptom(alerts)
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
-  const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'An unknown user')
+  const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'Somebody')
   const older = first !== undefined && secondsBetween(first.startsAt, incident.startedAt) > 0
   const sentences: Sentence[] = [
     first
@@ -179,7 +179,7 @@ function olderSentence(incident: IncidentFact): Sentence {
 function acknowledgedText({ acknowledgedAt, resolvedAt }: IncidentFact, entries: readonly EntryFact[]): string {
   if (acknowledgedAt === null) return 'No acknowledgement was recorded.'
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
-  const actor = entry?.actor ?? 'An unknown user'
+  const actor = entry?.actor ?? 'Somebody'
   const deed =
     acknowledgedAt === resolvedAt ? 'resolved the incident without acknowledging it first' : 'acknowledged the incident'
   return `${actor} ${deed} at ${formatTime(acknowledgedAt)}.`

@@ -98,7 +98,7 @@ export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ nam
         {text === null ? null : (
           <span class="quiet with-icon">
             <Icon name="person" />
-            {label}, written by a user
+            {label}, written manually
           </span>
         )}
         {link}
