@@ -143,6 +143,6 @@ function invalid(path: string, message: string): IncmonError {
 function requireChannel(deps: Deps, organizationId: number, id: string): ChannelRecord {
   const channel = findChannel(deps.db, organizationId, id)
   if (!channel)
-    throw new IncmonError('not-found', 'this organization has no such channel; GET /api/channels lists all of them')
+    throw new IncmonError('not-found', 'this organization has no such channel; GET /api/channels lists all channels')
   return channel
 }

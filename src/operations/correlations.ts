@@ -11,7 +11,7 @@ import {
 import { findPipeline } from '../store/correlation/pipelines.ts'
 import type { Deps } from './deps.ts'
 
-const NO_LINK = 'this organization has no such correlation; GET /api/correlations lists all of them'
+const NO_LINK = 'this organization has no such correlation; GET /api/correlations lists all correlations'
 
 export type VerdictChange = {
   readonly verdict: CorrelationRecord['verdict']

@@ -185,7 +185,7 @@ suite('the program itself', { concurrency: 4 }, () => {
 
 const FILES: readonly [what: string, make: (file: string) => void, line: RegExp][] = [
   ['a text', (file) => writeFileSync(file, 'dear diary'), /is not a database, or is damaged/],
-  ['of another program', otherProgram, /is the database of another program/],
+  ['of another program', otherProgram, /belongs to another program/],
   [
     'of a newer incmon',
     newer,

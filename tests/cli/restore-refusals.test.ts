@@ -18,7 +18,7 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   ['empty', (file) => writeFileSync(file, ''), /is empty: choose another backup$/],
   ['cut off', (file) => truncateSync(file, 100_000), /is damaged or truncated \(.+\): choose another backup$/],
   ['damaged', damage, /is damaged or truncated/],
-  ['of another program', otherProgram, /is a database of another program: choose a file that "incmon backup" wrote$/],
+  ['of another program', otherProgram, /belongs to another program: choose a file that "incmon backup" wrote$/],
   [
     'of a newer incmon',
     (file) => setModel(file, 99),
@@ -106,7 +106,7 @@ test('a database of another program is not replaced, even with --force', async (
   const cwd = world(t)
   otherProgram(join(cwd, 'incmon.db'))
   const { text } = await refusal(restoring(cwd, 'backup.db', '--force'))
-  assert.match(text, /incmon\.db is the database of another program: choose another --database$/)
+  assert.match(text, /incmon\.db belongs to another program: choose another --database$/)
   assert.deepEqual(left(cwd), [])
 })
 

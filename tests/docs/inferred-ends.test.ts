@@ -14,7 +14,7 @@ test('docs/alertmanager.md contains the same numbers as the code', () => {
     text.includes(`ends after ${MISSED_REPEATS} missed deliveries, but never before ${minutes} minutes have passed`),
   )
   assert.equal(DEFAULT_REPEAT_TIMEOUT, 60 * MINUTE)
-  assert.ok(text.includes('Before incmon knows the interval, an alert ends after one hour without a delivery'))
+  assert.ok(text.includes('Until incmon knows the interval, an alert ends after one hour without a delivery'))
   assert.doesNotMatch(text, /\b(4|12) hours/)
 })
 

@@ -185,7 +185,11 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     { companions: [{ ...WAL, size: 65e6 }] },
     /^warn log: .+ 65\.0 MB that are not yet in the database file; stop programs that read/,
   ],
-  ['a file of another program', { content: { state: 'foreign' } }, /^fail integrity: not an incmon database/],
+  [
+    'a file that belongs to another program',
+    { content: { state: 'foreign' } },
+    /^fail integrity: not an incmon database/,
+  ],
   [
     'a damaged header',
     { content: { state: 'unreadable', why: 'damaged' } },

@@ -58,18 +58,18 @@ const CASES: readonly Case[] = [
     line: /is not a database, or is damaged/,
   },
   {
-    what: 'a file of another program',
+    what: 'a file that belongs to another program',
     spoil: (file) => change(file, 'PRAGMA application_id = 1'),
-    line: /is the database of another program/,
+    line: /belongs to another program/,
   },
   {
-    what: 'a directory of another user',
+    what: 'a directory owned by another user',
     spoil: (file) => chmodSync(join(file, '..'), 0o755),
     line: /check its owner and mode/,
     uid: NOBODY,
   },
   {
-    what: 'a file of another user',
+    what: 'a file owned by another user',
     spoil: (file) => chmodSync(join(file, '..'), 0o777),
     line: /check its owner and mode/,
     uid: NOBODY,

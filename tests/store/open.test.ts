@@ -161,7 +161,7 @@ test('the database of another program is refused and stays unchanged', (t) => {
   other.exec('CREATE TABLE notes (text TEXT)')
   other.close()
   const before = readFileSync(file)
-  refuses(file, /is the database of another program: choose another --database$/)
+  refuses(file, /belongs to another program: choose another --database$/)
   assert.ok(readFileSync(file).equals(before))
 })
 

@@ -170,6 +170,6 @@ function requireSilence(ctx: Context, id: string): LiveSilence {
   const known = [...ctx.state.silences.values()].find(({ silence }) => silence.id === id)?.silence
   const silence = known ?? ctx.fact('silence', { id })
   if (!silence)
-    throw new IncmonError('not-found', 'this organization has no such silence; GET /api/silences lists all of them')
+    throw new IncmonError('not-found', 'this organization has no such silence; GET /api/silences lists all silences')
   return silence
 }

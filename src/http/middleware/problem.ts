@@ -79,7 +79,7 @@ export type Problem = Reply & { readonly body: string; readonly detail: string }
 
 /** Returns the error for a missing record. The text is the same if the record belongs to another organization. */
 export function notFound(noun: string, list: string): IncmonError {
-  return new IncmonError('not-found', `this organization has no such ${noun}; ${list} lists all of them`)
+  return new IncmonError('not-found', `this organization has no such ${noun}; ${list} lists all ${noun}s`)
 }
 
 /**

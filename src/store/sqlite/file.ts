@@ -72,7 +72,7 @@ function refuseForeignFile(file: string): void {
   throw new StoreError(
     application === null
       ? `${file} is not a database, or is damaged: choose another --database, or restore a backup`
-      : `${file} is the database of another program: choose another --database`,
+      : `${file} belongs to another program: choose another --database`,
   )
 }
 

@@ -50,7 +50,7 @@ export function refuseForeignBackup(application: ReturnType<typeof applicationOf
   if (application === 'empty') throw new StoreError(`${name} is empty: choose another backup`)
   if (application === null) throw new StoreError(`${name} is not a database: choose a file that "incmon backup" wrote`)
   if (application !== APPLICATION_ID) {
-    throw new StoreError(`${name} is a database of another program: choose a file that "incmon backup" wrote`)
+    throw new StoreError(`${name} belongs to another program: choose a file that "incmon backup" wrote`)
   }
 }
 
@@ -112,7 +112,7 @@ export function replaceDatabase(file: string, part: Part): string | null {
 function refuseForeign(file: string): void {
   const application = applicationOf(file)
   if (application === null || application === APPLICATION_ID) return
-  throw new StoreError(`${file} is the database of another program: choose another --database`)
+  throw new StoreError(`${file} belongs to another program: choose another --database`)
 }
 
 function freeName(file: string): string {
