@@ -2,7 +2,7 @@
 import { writeHex } from './hex.ts'
 
 /**
- * The clock stands still after a step back of up to this many milliseconds. A larger step means that the clock was
+ * The clock stands still after a step back of at most this many milliseconds. A larger step means that the clock was
  * wrong.
  */
 const HELD = 5 * 60_000

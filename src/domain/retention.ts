@@ -9,7 +9,7 @@ import type { LiveIncident } from './state/live.ts'
 
 const DAY = 86_400_000
 
-/** Records up to these times (ms UTC) have expired. Rejections and groups have the same cutoff as events. */
+/** Records from these times (ms UTC) or earlier have expired. Rejections and groups have the same cutoff as events. */
 export type Cutoffs = { readonly now: number; readonly events: number; readonly alerts: number }
 
 /** Returns an organization's cutoffs at `now`. */
@@ -21,7 +21,7 @@ export function cutoffsAt(settings: Settings, now: number): Cutoffs {
   }
 }
 
-/** Returns whether an event has expired: its own time and its time of receipt must both be before the cutoff. */
+/** Returns whether an event has expired: neither its own time nor its time of receipt is later than the cutoff. */
 export function isEventDue(
   event: { readonly at: number; readonly receivedAt: number },
   { events }: Pick<Cutoffs, 'events'>,
@@ -57,7 +57,8 @@ export type AgedIncident = Pick<LiveIncident, 'status' | 'createdAt' | 'startedA
 }
 
 /**
- * Returns whether an incident has expired: it is resolved, has no postmortem, and all its times are before the cutoff.
+ * Returns whether an incident has expired: it is resolved, has no postmortem, and none of its times is later than the
+ * cutoff.
  */
 export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): boolean {
   const { status, createdAt, startedAt, resolvedAt, touchedAt, hasPostmortem } = incident
@@ -76,8 +77,8 @@ export type IncidentReferences = {
   readonly scalingsFrom: number
   readonly alertsFrom: number
   /**
-   * The records that the timeline needs from each service, by row id: events up to `eventsTo`, and scalings from
-   * `scalingsFrom`.
+   * The records that the timeline needs from each service, by row id: events no later than `eventsTo`, and
+   * scalings from `scalingsFrom` on.
    */
   readonly services: ReadonlyMap<number, { readonly eventsTo: number; readonly scalingsFrom: number }>
 }

@@ -21,9 +21,7 @@ export class PostmortemsDue extends Error {
 
 /** Saves the effects together with the generated postmortems. */
 export type Prepared = {
-  /**
-   * When the input was first decided, as Unix time in milliseconds. The postmortems cover the time up to this point.
-   */
+  /** When the input was first decided, as Unix time in milliseconds. The postmortems cover the time until then. */
   readonly now: number
   readonly save: EngineStore['save']
   /** Returns whether the postmortems are outdated because their records have changed since then. */

@@ -22,7 +22,7 @@ export function importKey(entry: {
 export type Import = {
   /** Stores requests in the order of receipt. For each request that was already stored, the result is null. */
   readonly take: (deliveries: readonly Imported[]) => Promise<(Receipt | null)[]>
-  /** Waits until all requests are on disk, and then sweeps up to the present. */
+  /** Waits until all requests are on disk, and then sweeps until the present time. */
   readonly close: () => Promise<void>
 }
 
@@ -66,7 +66,7 @@ function createClock(real: () => number): Clock {
   }
 }
 
-/** Sweeps at each due time up to `to`. */
+/** Sweeps at each due time before `to`. */
 async function advance({ engine, now }: Deps, clock: Clock, to: number): Promise<void> {
   await engine.load()
   for (let due = engine.nextDue(); due !== null && due < to; due = engine.nextDue()) {

@@ -40,7 +40,7 @@ export type Web = {
   readonly assets: () => WebAssets
   readonly gzip: (text: string) => Uint8Array<ArrayBuffer>
   readonly settings: () => WebSettings
-  /** Returns the example senders' requests up to `now`, a Unix time in milliseconds. */
+  /** Returns the requests that the example senders have sent until `now`, a Unix time in milliseconds. */
   readonly example: (now: number) => readonly ExampleRequest[]
 }
 

@@ -6,7 +6,7 @@ import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 
 export type Query = (db: Db, ...args: never[]) => unknown
-/** A query's arguments, without the database. */
+/** A query's arguments, except the database. */
 export type ArgumentsOf<Of extends Query> = Of extends (db: Db, ...args: infer Arguments) => unknown ? Arguments : never
 
 /**
@@ -15,7 +15,7 @@ export type ArgumentsOf<Of extends Query> = Of extends (db: Db, ...args: infer A
  */
 export type Read = <Of extends Query>(query: Of, ...args: ArgumentsOf<Of>) => Promise<ReturnType<Of>>
 
-/** Runs queries in the current thread, each without interruption. */
+/** Runs each query to completion in the current thread. */
 export function readHere(db: Db): Read {
   return async (query, ...args) => query(db, ...(args as never[])) as ReturnType<typeof query>
 }

@@ -152,7 +152,7 @@ async function send({ url, sender }: Shop, { source, body }: Request): Promise<v
 
 type Json = Record<string, unknown>
 
-/** Returns a function that performs a person's action. Skips the action if the incident did not open. */
+/** Returns a function that performs an action as a given person. Skips the action if the incident did not open. */
 export function createActor(url: string, people: ReadonlyMap<string, string>): (act: PersonAction) => Promise<void> {
   return async ({ person, service, do: what }) => {
     const call = (method: string, path: string, body?: unknown) =>

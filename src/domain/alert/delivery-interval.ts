@@ -61,10 +61,10 @@ function withFadingGap(interval: DeliveryInterval, gap: number | null): Delivery
 }
 
 /**
- * Adds an interval to a receiver, whose groups may have different intervals. The receiver keeps the longest interval,
- * so that alerts of a new group with a longer interval do not end too early. If the longest interval exceeds
- * Alertmanager's default, an outage may be the reason. In that case, the receiver's interval decreases with the group's
- * interval, but not below the default.
+ * Updates a receiver's delivery interval after a delivery. The receiver's groups may have different intervals. The
+ * receiver keeps the longest interval, so that alerts of a new group with a longer interval do not end too early. If
+ * the longest interval exceeds Alertmanager's default, an outage may be the reason. In that case, the receiver's
+ * interval decreases with the group's interval, but not below the default.
  */
 export function withReceiverInterval(
   receiver: DeliveryInterval,

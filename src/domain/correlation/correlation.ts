@@ -47,7 +47,7 @@ const MINUTE = 60_000
 export const BEFORE = 2 * MINUTE
 /** If a condition begins later than this after a change, other causes are more likely. */
 export const AFTER = 30 * MINUTE
-/** Events up to this long before a change show whether the condition already existed. */
+/** Events in this period before a change show whether the condition already existed. */
 export const RELEVANT_BEFORE = BEFORE + PAUSE
 const FADES_OVER = 15 * MINUTE
 const BEFORE_START = 0.3

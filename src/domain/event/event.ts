@@ -146,9 +146,9 @@ export type Intake = {
   readonly accepted: readonly Accepted[]
   readonly rejected: readonly Rejected[]
   /**
-   * The Alertmanager or Grafana group, whose delivery interval shows when an alert has stopped; null for other senders.
-   * `members`: a hash of the group's members. `truncated`: the sender omitted some members, so a missing alert may
-   * still be firing.
+   * The Alertmanager or Grafana group; null for other senders. The group's delivery interval shows when an alert has
+   * stopped. `members`: a hash of the group's members. `truncated`: the sender omitted some members, so a missing alert
+   * may still be firing.
    */
   readonly group: {
     readonly receiver: string

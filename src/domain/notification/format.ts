@@ -135,8 +135,8 @@ export function formatNtfy({ tone, title, body, links }: MessageText, topic: str
 
 /**
  * Formats the body of a generic webhook according to Standard Webhooks. The signature headers are added later, because
- * signing requires the key. A single notification has a type such as `incident.opened`. Several notifications have the
- * type `incidents.digest` and are listed in order.
+ * signing requires the key. The type of a single notification is, for example, `incident.opened`. If there are several
+ * notifications, the body has the type `incidents.digest` and lists them in order.
  */
 export function formatWebhook(
   items: readonly MessageItem[],

@@ -125,7 +125,7 @@ export function digestTextOf(items: readonly MessageItem[], context: MessageCont
   return incidents.size === 1 ? messageTextOf(last, context) : digestOf([...incidents.values()], context)
 }
 
-/** Returns the text about several incidents, each with its newest notification. */
+/** Returns the text about several incidents. `items`: the newest notification of each incident. */
 function digestOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const open = items.filter(({ incident }) => incident.status !== 'resolved')
   const resolved = items.length - open.length

@@ -17,10 +17,11 @@ export function clusterInLabels(labels: Labels): string {
 export type Match<Service> = { readonly service: Service; readonly rule: string | null }
 
 /**
- * Among services with the same namespace and name, returns the service for an item's cluster, or null. Often only some
- * senders name their cluster. Therefore, if only one cluster is known, an item without a cluster belongs to the service
- * in that cluster. Likewise, a service without a cluster is assigned to the first cluster that an item names for the
- * service. Once there is a second cluster, the match is ambiguous and the services stay separate.
+ * Returns the service for an item's cluster, or null if no service matches. Often only some senders name their cluster.
+ * Therefore, if only one cluster is known, an item without a cluster belongs to the service in that cluster. Likewise,
+ * a service without a cluster is assigned to the first cluster that an item names for the service. Once there is a
+ * second cluster, the match is ambiguous and the services stay separate. `alike`: the services with the same namespace
+ * and name.
  */
 export function matchCluster<Service extends { readonly cluster: string }>(
   cluster: string,

@@ -38,7 +38,7 @@ type Tally = { events: number; known: number; heartbeats: number; readonly rejec
 
 /**
  * Stores entries. The entries must be sorted by time of receipt, within each request and from one request to the next.
- * After the request with `last`, the rules are applied up to the present, unless a server is running.
+ * After the request with `last`, the rules are applied until the present time, unless a server is running.
  */
 export const importRoute = operator('POST /operator/imports', {
   limit: LIMIT,

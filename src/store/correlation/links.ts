@@ -96,7 +96,10 @@ const scalings = query<{ serviceId: number; to: number }>()((sql, hole) =>
     .limit(MAX_SCALINGS),
 )
 
-/** Lists a service's last scaling events up to a time. The list is long enough to tell which ReplicaSet is new. */
+/**
+ * Lists a service's last scaling events that are not later than `to`. The list is long enough to tell which ReplicaSet
+ * is new.
+ */
 export function listScalings(db: Db, serviceId: number, to: number): ScalingEvent[] {
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }

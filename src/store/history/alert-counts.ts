@@ -26,7 +26,7 @@ type History = {
   readonly seek: (offset: number) => { readonly before: number; readonly skip: number }
 }
 
-/** The number of alerts in a five-minute slot or a day. `part` is the number of slots or days from 1970 to this one. */
+/** The number of alerts in a five-minute slot or a day. `part` is the index of the slot or day, counted from 1970. */
 type Part = { readonly part: number; readonly alerts: number }
 
 /**

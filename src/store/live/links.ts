@@ -191,9 +191,9 @@ type Best = { readonly change: Change; readonly link: Link }
 
 /**
  * Returns the strongest link between a template and the condition. A template that was rolled out, replaced, and
- * restored by a rollback is one change with several rollout times. Only rollout times up to a day after the change are
- * considered. Returns 'elsewhere' if the condition was not observed within a day of the change, because the link may
- * then belong to another rollout time.
+ * restored by a rollback is one change with several rollout times. Rollout times more than a day after the change are
+ * ignored. Returns 'elsewhere' if the condition was not observed within a day of the change, because the link may then
+ * belong to another rollout time.
  */
 function strongest(linking: Linking, change: Change, alertId: number): Best | 'elsewhere' | null {
   const [from, to] = [change.startsAt - DAY, change.startsAt + DAY]

@@ -62,7 +62,10 @@ function store(db: Db, organizationId: number, state: State): void {
   )
 }
 
-/** Counts up to `limit` rows by age, after a cursor and up to a time. `end`: null if there are no more rows. */
+/**
+ * Counts at most `limit` rows by age: rows after the cursor `after` and no later than `until`. `end`: the position of
+ * the last counted row, or null if there are no more rows.
+ */
 export function countByAge(
   db: Db,
   organizationId: number,
@@ -72,7 +75,7 @@ export function countByAge(
   return countRows(db, organizationId, { table, time: AGES[table], ...span })
 }
 
-/** Counts up to `limit` rows after a cursor. Alerts are sorted by start, because an active alert has no age yet. */
+/** Counts at most `limit` rows after a cursor. Alerts are sorted by start, because an active alert has no age yet. */
 export function countAllOn(
   db: Db,
   organizationId: number,

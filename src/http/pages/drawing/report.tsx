@@ -26,7 +26,8 @@ const STEP = 25
 /** If a week has more incidents than this, the chart shows bars instead of marks. */
 const MAX_MARKS = 8
 /**
- * The minimum width, in percent, at which every bar shows its number. Among narrower bars, only the highest shows it.
+ * The minimum width, in percent, at which every bar shows its number. If the bars are narrower, only the highest bar
+ * shows its number.
  */
 const NARROW = 3
 /** The number of bars in the chart of resolution times. */

@@ -57,8 +57,8 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
 )
 
 /**
- * Returns the first time on each day with its date (`14 Mar 23:58:01`), and all other times without a date
- * (`23:58:04`).
+ * Formats the time of a row. The first row of each day includes the date (`14 Mar 23:58:01`). The other rows show only
+ * the time (`23:58:04`). `before`: the time of the previous row.
  */
 function timelineTime(at: string, before: string | undefined, reader: Reader): string {
   const day = formatDate(Date.parse(at), reader)
