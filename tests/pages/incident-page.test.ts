@@ -221,7 +221,10 @@ test('resolving while alerts are firing is not hidden', async (t) => {
   assert.match(before, /failed \d+ min ago/)
   assert.equal((await send(`${path}/status`, { status: 'resolved' })).location, `${path}?done=resolved-early`)
   const { html } = await browser.get(path)
-  assert.match(html, /1 alert is still firing, though this incident is resolved\. .* until\s*it ends\. Until then, it opens/s)
+  assert.match(
+    html,
+    /1 alert is still firing, though this incident is resolved\. .* until\s*it ends\. Until then, it opens/s,
+  )
   assert.match(html, /Critical for.*since 11:58/s)
   assert.match(html, /Changed to resolved: 1 alert was still firing/)
 })
