@@ -54,7 +54,7 @@ export function misspelledFields(alert: Fields): readonly Misspelling[] {
   return isKnown ? [] : namesIn(alert, ALERT, '', meantInAlert)
 }
 
-/** Returns an error about a missing field, with the similar name of a field of the item, or with other advice. */
+/** Adds a hint to an error about a missing field: a similarly named field of the item or, if none exists, `advice`. */
 export function adviseField(error: string, item: unknown, advice = ''): string {
   const [, name = ''] = /^(\w+): expected /.exec(error) ?? []
   const [typo] = name === '' ? [] : namesIn(fieldsOf(item) ?? {}, [name], '')

@@ -66,7 +66,7 @@ type Weighed = {
   readonly by: Health['critical'][number]['by'] | null
 }
 
-/** Returns the severity that corresponds to a penalty, at least warning. */
+/** Returns the severity for a penalty. The result is never below warning. */
 export function penaltySeverity(penalty: number): Severity {
   return penalty >= PENALTY.critical ? 'critical' : penalty >= PENALTY.error ? 'error' : 'warning'
 }

@@ -133,7 +133,7 @@ export type CorrelationFact = {
   readonly lagSeconds: number
   readonly verdict: 'confirmed' | 'rejected' | null
   readonly createdAt: number
-  /** The start of the earliest alert, if this link represents links to several similar alerts. */
+  /** The start of the earliest alert, if this record combines the links to several similar alerts. */
   readonly symptomAt?: number
 }
 

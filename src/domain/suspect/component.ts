@@ -44,7 +44,7 @@ export function isNode({ namespace, name }: SuspectService): boolean {
   return namespace === '' && name.startsWith('node/')
 }
 
-/** Returns the called service named in the labels, if it is known and is not the alert's own service. */
+/** Returns the callee that the labels name, if it is a known service other than the alert's own. */
 export function calledServiceOf(components: Components, alert: SuspectAlert): string | null {
   const own = components.byId.get(alert.service)
   if (!own) return null

@@ -3,11 +3,11 @@ import { type Components, isNode } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** `own`: the suspect is the service itself. `time`: there is no connection other than time. */
+/** `own`: the suspect is the service itself. `time`: the only connection is the timing. */
 export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' }
 
 /**
- * Factors for suspects with no connection other than time: in the same namespace, in another namespace, and in another
+ * Factors for suspects that are connected only by their timing: in the same namespace, in another namespace, and in another
  * cluster.
  */
 const NEAR = 0.95

@@ -119,11 +119,11 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
     .filter(({ score }) => score > 0)
 }
 
-/** The minimum score, by connection, at which a suspect ranks above all suspects with no connection other than time. */
+/** The minimum score, by connection, at which a suspect ranks above all suspects connected only by time. */
 const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_INFINITY } as const
 
 /**
- * Lowers the scores of suspects with no connection other than time, all by the same factor. As a result, such suspects
+ * Lowers the scores of suspects connected only by time, all by the same factor. As a result, such suspects
  * rank below every possible suspect with a connection, and below the incident's own service if that service is a likely
  * suspect. An unlikely suspect does not lower other scores, because a weak connection is no reason to doubt a better
  * suspect.

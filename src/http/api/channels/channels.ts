@@ -45,7 +45,7 @@ const outcomeShape = v.object({
   detail: shape.nullable(v.string(), 'The response of the receiver, or why it could not be reached', 'ok'),
   warning: shape.nullable(
     v.string(),
-    'What is missing from the messages of this server; null if nothing is missing',
+    'A warning that messages contain no links because public-url is not set; null otherwise',
     null,
   ),
 })
