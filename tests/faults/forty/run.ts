@@ -73,7 +73,7 @@ function quote(rows: readonly (readonly string[])[]): void {
   const text = readFileSync(DOCUMENT, 'utf8')
     .replace(
       /^The figures were measured on .*$/m,
-      `The figures were measured on ${day} with the ${form} form of the proofs, run from the ${program} on ${cores} cores.`,
+      `The figures were measured on ${day} by running the ${form} form of the proofs against the ${program} on ${cores} cores.`,
     )
     .replace(/^\| +\| Proof[\s\S]*?(?=\n\n|\n*$(?![\s\S]))/m, () => table)
   writeFileSync(DOCUMENT, text)
