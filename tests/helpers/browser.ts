@@ -48,7 +48,10 @@ async function visit(
   const requests: string[] = []
   page.on('console', (message) => complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('requestfailed', (request) => complaints.push(request.url()))
+  page.on('requestfailed', (request) => {
+    // The next page aborts requests of this page, for example for its icon.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(request.url())
+  })
   page.on('request', (request) => requests.push(request.url()))
   await page.goto(url, { waitUntil: 'load' })
   return { page, complaints, requests }
