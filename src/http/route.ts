@@ -134,9 +134,15 @@ export function rest<Query, Body>(target: Target, spec: RestSpec<Query, Body>): 
   }
 }
 
-function parseTarget(target: Target): Pick<Route, 'method' | 'path'> {
+/** Splits a method and a path, for example `GET /api/services/:id`. */
+export function parseTarget<Allowed extends Method>(
+  target: `${Allowed} ${string}`,
+): {
+  readonly method: Allowed
+  readonly path: string
+} {
   const [method, path = ''] = target.split(' ')
-  return { method: method as Method, path }
+  return { method: method as Allowed, path }
 }
 
 function readRestQuery<Query>(c: Context, schema: v.GenericSchema<unknown, Query>): Query {

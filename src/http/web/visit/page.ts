@@ -5,7 +5,7 @@ import type { Reader } from '../../../domain/shown-time.ts'
 import type { Scope } from '../../../domain/token.ts'
 import type { Visitor } from '../../../operations/sessions.ts'
 import type { Reply } from '../../middleware/reply.ts'
-import type { HandlerParts } from '../../route.ts'
+import { type HandlerParts, parseTarget } from '../../route.ts'
 import { answerError, askToSignIn } from '../errors.tsx'
 import { type Form, NO_FORM, readForm, refuseOtherSites } from './form.ts'
 import { isRefresh, refresh } from './refresh.ts'
@@ -62,7 +62,7 @@ export function page(target: Target, scope: Scope, handle: Handle<Visitor>, { sh
 
 /** Defines a public page. */
 export function openPage(target: Target, answer: Handle<Visitor | null>): PageRoute {
-  const [method, path = ''] = target.split(' ') as [PageRoute['method'], string?]
+  const { method, path } = parseTarget(target)
   return {
     method,
     path,
