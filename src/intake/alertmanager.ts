@@ -1,5 +1,4 @@
 /** Parses Alertmanager webhook notifications. Grafana uses the same format. */
-
 import { IncmonError } from '../domain/error.ts'
 import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { digest, labelFingerprint } from '../domain/event/fingerprint.ts'

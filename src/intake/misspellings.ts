@@ -29,7 +29,10 @@ export function misspellings(body: unknown): Misspelling[] {
   const whole = fieldsOf(body)
   if (!whole) return []
   const alerts = Array.isArray(whole.alerts) ? whole.alerts.slice(0, MAX_ALERTS) : []
-  return [...namesIn(whole, BODY, ''), ...alerts.flatMap((alert, index) => inAlert(alert, `alerts[${index}].`))]
+  return [
+    ...namesIn(whole, meantIn(BODY), ''),
+    ...alerts.flatMap((alert, index) => inAlert(alert, `alerts[${index}].`)),
+  ]
 }
 
 function inAlert(value: unknown, path: string): Misspelling[] {
@@ -39,35 +42,34 @@ function inAlert(value: unknown, path: string): Misspelling[] {
   const severity = typeof labels.severity === 'string' && !isSeverityWord(labels.severity) ? labels.severity : ''
   const meant = misspelled(severity, SEVERITIES)
   return [
-    ...namesIn(alert, ALERT, path),
-    ...namesIn(labels, LABELS, `${path}labels.`),
+    ...misspelledFields(alert, path),
+    ...namesIn(labels, meantIn(LABELS), `${path}labels.`),
     ...(meant === null ? [] : [{ path: `${path}labels.severity ${severity}`, meant }]),
   ]
 }
 
-/** Cached, because every alert has the same fields. */
-const meantInAlert = cacheByName((name) => misspelled(name, ALERT))
+/** Returns a function that returns the known name that a name probably means, or null. */
+function meantIn(known: readonly string[]): (name: string) => string | null {
+  return (name) => misspelled(name, known)
+}
 
-/** Returns the misspelled fields of one alert, such as `startAt`. */
-export function misspelledFields(alert: Fields): readonly Misspelling[] {
-  const isKnown = Object.keys(alert).every((name) => ALERT.includes(name))
-  return isKnown ? [] : namesIn(alert, ALERT, '', meantInAlert)
+/** Cached, because every alert has the same fields. */
+const meantInAlert = cacheByName(meantIn(ALERT))
+
+/** Returns the misspelled fields of one alert, such as `startAt`. `path` precedes their names, for example `alerts[2].`. */
+export function misspelledFields(alert: Fields, path = ''): Misspelling[] {
+  return namesIn(alert, meantInAlert, path)
 }
 
 /** Adds a hint to an error about a missing field: a similarly named field of the item or, if none exists, `advice`. */
 export function adviseField(error: string, item: unknown, advice = ''): string {
   const [, name = ''] = /^(\w+): expected /.exec(error) ?? []
-  const [typo] = name === '' ? [] : namesIn(fieldsOf(item) ?? {}, [name], '')
+  const [typo] = name === '' ? [] : namesIn(fieldsOf(item) ?? {}, meantIn([name]), '')
   if (typo) return `${error}; did you mean ${name} instead of ${draftText(typo.path)}?`
   return advice === '' ? error : `${error}; ${advice}`
 }
 
-function namesIn(
-  fields: Fields,
-  known: readonly string[],
-  path: string,
-  meantBy = (name: string) => misspelled(name, known),
-): Misspelling[] {
+function namesIn(fields: Fields, meantBy: (name: string) => string | null, path: string): Misspelling[] {
   return Object.keys(fields)
     .slice(0, MAX_NAMES)
     .flatMap((name) => {
