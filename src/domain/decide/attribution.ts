@@ -1,11 +1,9 @@
-/** Attribution: finds or creates the service that an item belongs to. */
+/** Attribution: finds the service that an item belongs to. */
 
-import type { ReceivedEvent } from '../alert/late-events.ts'
 import { isUnattributed } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
 import { EXAMPLE_CLUSTER } from '../example.ts'
 import { clusterInLabels, type Match, matchCluster } from '../service/cluster.ts'
-import { imageOf, imageProjects } from '../service/image.ts'
 import {
   type AliasRef,
   type Attribution,
@@ -15,12 +13,8 @@ import {
   type Name,
   namesToFind,
 } from '../service/service.ts'
-import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
-import { aliasKey, awaitedName, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
-import { addOwnFingerprints, moveAll } from './services.ts'
-
-const IMAGES_KEPT = 100
+import { aliasKey, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
 
 export type ServiceKey = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
@@ -72,15 +66,6 @@ export function findSharedService(state: OrganizationState, key: ServiceKey): Ma
   )
 }
 
-/** Assigns a cluster to a service that has none. */
-export function adopt(ctx: Context, { service, adoptedBy }: ServiceMatch): void {
-  const before = service && ctx.state.services.get(service.rowId)
-  if (!before || adoptedBy === null || before.cluster !== '') return
-  const after = { ...before, cluster: adoptedBy }
-  ctx.emit({ kind: 'service-changed', before, after })
-  addOwnFingerprints(ctx, after)
-}
-
 export function findService(state: OrganizationState, key: ServiceKey): LiveService | null {
   const rowId = state.serviceByKey.get(serviceKey(key))
   return rowId === undefined ? null : (state.services.get(rowId) ?? null)
@@ -115,7 +100,7 @@ function servicesNamed(state: OrganizationState, cluster: string, asked: Name): 
   return found ? [found.service] : []
 }
 
-function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): LiveService[] {
+export function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): LiveService[] {
   return [...rowIds].sort((a, b) => a - b).flatMap((rowId) => state.services.get(rowId) ?? [])
 }
 
@@ -152,98 +137,4 @@ function aliasRule({ kind, value }: AliasRef): string {
 
 function nameOf({ namespace, name }: LiveService): Name {
   return { namespace, name }
-}
-
-/** Creates a service. New services are healthy. */
-export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {
-  const { cluster, namespace, name } = key
-  const service: LiveService = {
-    rowId: ctx.rowId('services'),
-    id: ctx.newId(),
-    organizationId: ctx.state.rowId,
-    ...{ cluster, namespace, name },
-    health: { status: 'healthy', score: 100, penalties: [] },
-    healthySince: now,
-    suppressed: false,
-    lastAlertAt: null,
-    lastEventAt: null,
-    createdAt: now,
-    evaluateAt: null,
-    // Null means that the value is not loaded yet. Earlier events may belong to the new service.
-    ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
-  }
-  ctx.emit({ kind: 'service-created', service })
-  return service
-}
-
-/** Records the image that a service pulled. Returns whether the image is new. */
-export function learnImage(ctx: Context, service: LiveService, draft: Draft, now: number): boolean {
-  const image = imageOf(draft)
-  if (!image) return false
-  const { rowId } = service
-  const known = ctx.state.images.get(rowId) ?? ctx.fact('images', { serviceId: rowId })
-  const { path, tag } = image
-  const others = known.filter((one) => one.path !== path || one.tag !== tag)
-  const isNew = others.length === known.length
-  const projects = imageProjects(path)
-  const images = [{ path, tag }, ...others].slice(0, IMAGES_KEPT)
-  ctx.emit({
-    kind: 'image-pulled',
-    organizationId: ctx.state.rowId,
-    serviceId: rowId,
-    image: { path, tag, at: draft.at, projects },
-    images,
-    isNew,
-  })
-  if (isNew) for (const project of projects) joinPulled(ctx, service, project, now)
-  return isNew
-}
-
-/**
- * Merges the project's own service into the service that pulls the project's image. If several services pull the image,
- * nothing is merged until a pipeline shows which service the project deploys.
- */
-function joinPulled(ctx: Context, service: LiveService, project: string, now: number): void {
-  if (ctx.state.projects.get(project).size !== 1) return
-  const slash = project.lastIndexOf('/')
-  const namespace = project.slice(0, slash)
-  for (const own of servicesIn(ctx.state, ctx.state.servicesByName.get(project.slice(slash + 1)))) {
-    if (own.namespace === namespace && own.rowId !== service.rowId && isOnlyFromCi(ctx, own))
-      moveAll(ctx, own, service, now)
-  }
-}
-
-/**
- * Merges the project's own service into the service that a rule found. No alias is needed, because the same rule will
- * find the service again. A workload that merely has the same name as the project is not merged.
- */
-export function joinProject(ctx: Context, tokenCluster: string, draft: Draft, found: LiveService, now: number): void {
-  if (draft.source !== 'ci' || !draft.project) return
-  const { namespace, name } = attribute(draft, [])
-  const own = findService(ctx.state, { cluster: tokenCluster, namespace, name })
-  if (own && own.rowId !== found.rowId && isOnlyFromCi(ctx, own)) moveAll(ctx, own, found, now)
-}
-
-function isOnlyFromCi(ctx: Context, { rowId, hasOnlyCi }: LiveService): boolean {
-  return hasOnlyCi ?? ctx.fact('hasOnlyCi', { serviceId: rowId })
-}
-
-/** Returns the times (ms UTC) of the service's newest change and of its newest event that can end a condition. */
-export function newestOf(
-  ctx: Context,
-  { rowId }: LiveService,
-): { readonly endingEventAt: number; readonly changeAt: number } {
-  const before = ctx.state.services.get(rowId)
-  if (!before) return { endingEventAt: 0, changeAt: 0 }
-  const { endingEventAt, changeAt } = before
-  if (endingEventAt !== null && changeAt !== null) return { endingEventAt, changeAt }
-  const saved = ctx.fact('newest', { serviceId: rowId, awaited: awaitedName(before) })
-  const unsaved = ctx.state.unsavedEndings.get(rowId) ?? []
-  const times = (of: readonly ReceivedEvent[]) => of.map(({ at }) => at)
-  const found = {
-    endingEventAt: Math.max(saved.endingEventAt, ...times(unsaved)),
-    changeAt: Math.max(saved.changeAt, ...times(unsaved.filter(({ kind }) => kind === 'change'))),
-  }
-  ctx.emit({ kind: 'service-loaded', before, after: { ...before, ...found } })
-  return found
 }

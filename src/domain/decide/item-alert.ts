@@ -11,8 +11,8 @@ import type { Context } from '../state/context.ts'
 import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import { newestOf } from './attribution.ts'
 import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
+import { newestOf } from './live-service.ts'
 import type { SenderFacts } from './senders.ts'
 
 export type Item = SenderFacts & {

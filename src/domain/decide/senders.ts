@@ -8,8 +8,9 @@ import { NO_HOURS, withEvents, withHeartbeat } from '../event/heartbeat.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveSender } from '../state/live.ts'
 import { groupKey, senderKey } from '../state/state.ts'
-import { clusterOf, createLiveService, findService } from './attribution.ts'
+import { clusterOf, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
+import { createLiveService } from './live-service.ts'
 
 /**
  * Facts about a sender that are needed to process its items. `repeatTimeout`: alerts end after this many ms without a

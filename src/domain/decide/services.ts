@@ -9,11 +9,12 @@ import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
 import { fingerprintScope } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import { createLiveService, findAlias, findService } from './attribution.ts'
+import { findAlias, findService } from './attribution.ts'
 import { firingEventAlerts } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { mergeIncidents } from './incident-changes.ts'
 import { oldestOpenIncident, openIncidents } from './incidents.ts'
+import { createLiveService } from './live-service.ts'
 
 const NO_SERVICE = 'no such service'
 
