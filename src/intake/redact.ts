@@ -89,12 +89,15 @@ export function redact(value: unknown): unknown {
 function redactObject(object: Record<string, unknown>): unknown {
   let copy: Record<string, unknown> | null = null
   for (const key of Object.keys(object)) {
-    const { isSecret, shown } = nameOf(key)
-    if (shown !== key) return withCleanNames(object)
-    const child = redactChild(key, object[key], isSecret)
-    if (child === object[key]) continue
-    copy ??= { ...object }
-    setOwn(copy, key, child)
+    const name = nameOf(key)
+    if (name.shown !== key) return withCleanNames(object)
+    const value = object[key]
+    if (value === name.lastHarmless) continue
+    const child = redactChild(key, value, name.isSecret)
+    if (child !== value) {
+      copy ??= { ...object }
+      setOwn(copy, key, child)
+    } else if (typeof value === 'string' && value.length <= MAX_LAST_LENGTH) name.lastHarmless = value
   }
   return copy ?? object
 }
@@ -188,8 +191,20 @@ function redactSecret(value: unknown): unknown {
   return Array.isArray(value) ? redactList(value, redactSecret) : redact(value)
 }
 
-/** `shown`: the name with secrets replaced. */
-const nameOf = cacheByName((name) => ({ isSecret: SECRET_KEY.test(name.slice(-32)), shown: redactText(name) }))
+/** The maximum length of a string to keep in `lastHarmless`, because up to 1,000 names are cached. */
+const MAX_LAST_LENGTH = 512
+
+type Name = {
+  readonly isSecret: boolean
+  /** The name with secrets replaced. */
+  readonly shown: string
+  /** The last string under this name that contained no secret. The alerts of a group have most labels in common. */
+  lastHarmless: string
+}
+
+const nameOf = cacheByName(
+  (name): Name => ({ isSecret: SECRET_KEY.test(name.slice(-32)), shown: redactText(name), lastHarmless: '' }),
+)
 
 /** Returns whether values under this key are secret. */
 export function isSecretKey(key: string): boolean {

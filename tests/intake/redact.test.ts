@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import fc from 'fast-check'
 import { isSecretKey, REDACTED, redact, redactAndCut, redactRaw, redactText } from '../../src/intake/redact.ts'
 import { busyFor } from '../helpers/processor.ts'
 
@@ -155,6 +156,17 @@ test('All other values stay unchanged and in order', () => {
   const clean = redact({ first: 1, password: 'x', rest }) as { rest: unknown }
   assert.equal(JSON.stringify(clean), JSON.stringify({ first: 1, password: REDACTED, rest }))
   assert.equal(clean.rest, rest)
+})
+
+test('The result for a value does not depend on earlier values under the same name', () => {
+  const anyValue = fc.constantFrom(...TEXTS.flat(), ...HARMLESS, '')
+  const isUnaffected = (values: string[]) => {
+    for (const value of values) {
+      const expected = { note: redactText(value), token: value === '' ? '' : REDACTED }
+      assert.deepEqual(redact({ note: value, token: value }), expected)
+    }
+  }
+  fc.assert(fc.property(fc.array(anyValue), isUnaffected))
 })
 
 test('A secret name is recognized by its suffix', () => {
