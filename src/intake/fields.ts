@@ -198,7 +198,7 @@ export function draftText(text: string): string {
 
 /** An http or https URL with a host, and without characters that could end an HTML attribute or a line. */
 const ADDRESS = /^https?:\/\/(?![/?#])[^\s\0-\x1f"<>\\]+$/i
-const USER = /(?<=^https?:\/\/)[^/?#]*@/i
+const USER = /^(https?:\/\/)[^/?#]*@/i
 
 /**
  * Returns only the http and https URLs in `candidates`, without user names and passwords. A `javascript:` URL could run
@@ -210,7 +210,7 @@ export function linksOf(candidates: Fields, textOf = draftText): Links {
   for (const name of Object.keys(candidates)) {
     const value = candidates[name]
     if (typeof value !== 'string' || value.length > 8192) continue
-    const address = value.trim().replace(USER, '')
+    const address = value.trim().replace(USER, '$1')
     if (ADDRESS.test(address)) links[name] = textOf(address)
   }
   return links
