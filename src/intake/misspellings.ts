@@ -70,10 +70,10 @@ export function adviseField(error: string, item: unknown, advice = ''): string {
 }
 
 function namesIn(fields: Fields, meantBy: (name: string) => string | null, path: string): Misspelling[] {
-  return Object.keys(fields)
-    .slice(0, MAX_NAMES)
-    .flatMap((name) => {
-      const meant = meantBy(name)
-      return meant === null || Object.hasOwn(fields, meant) ? [] : [{ path: path + name, meant }]
-    })
+  const found: Misspelling[] = []
+  for (const name of Object.keys(fields).slice(0, MAX_NAMES)) {
+    const meant = meantBy(name)
+    if (meant !== null && !Object.hasOwn(fields, meant)) found.push({ path: path + name, meant })
+  }
+  return found
 }

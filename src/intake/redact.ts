@@ -88,7 +88,7 @@ export function redact(value: unknown): unknown {
 
 function redactObject(object: Record<string, unknown>): unknown {
   let copy: Record<string, unknown> | null = null
-  for (const key of Object.keys(object)) {
+  for (const key in object) {
     const name = nameOf(key)
     if (name.shown !== key) return withCleanNames(object)
     const value = object[key]
