@@ -1,7 +1,7 @@
 /** Suspects: how causes are ranked in small incidents. Each incident also contains an unrelated service. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rankSuspects, type Suspect, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
+import { rankSuspects, type Suspect, type SuspectAlert, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
 
 const refs = (given: SuspectFacts) => rankSuspects(given).map(({ ref }) => ref)
@@ -252,6 +252,33 @@ test('a deploy during the incident after which the conditions end is the fix and
 test('a deploy during the incident after which a condition continues is not a fix', () => {
   const alerts = [alert('pay', 'HighErrorRate', 0, { inIncident }), alert('pay', 'HighLatency', 13, { inIncident })]
   assert.equal(changesOf(facts({ alerts, changes: [deploy('pay', 12)], of: 'pay' }))[0]?.ref, 'shop/pay#1')
+})
+
+test('the score of a change does not fall when the incident ends', () => {
+  const scoreOf = (endedAt: number | null, ended: Partial<SuspectAlert>, laterEnd: number | null = null) => {
+    const loop = alert('pay', 'BackOff', 0, { source: 'cluster', inIncident, lastSeenAt: at(9), ...ended })
+    const alerts = [alert('pay', 'HighErrorRate', 0, { inIncident, ...ended }), loop]
+    const other = alert('ledger', 'HighLatency', 0, { endsAt: laterEnd })
+    const events = [event('pay', 'BackOff', 9, { alertId: loop.id, firstSeenAt: at(0), count: 3 })]
+    const given = facts({ alerts: [...alerts, other], events, changes: [deploy('pay', -2)], of: 'pay' })
+    return changesOf({ ...given, incident: { ...given.incident, endedAt } })[0]?.score ?? 0
+  }
+  const open = scoreOf(null, {})
+  assert.ok(open >= 0.6, `${open}`)
+  for (const resolution of ['reported', 'inferred', 'expired'] as const) {
+    assert.equal(scoreOf(null, { endsAt: at(10), resolution }), open)
+    assert.equal(scoreOf(at(10), { endsAt: at(10), resolution }, at(300)), open)
+  }
+  assert.equal(scoreOf(at(10), { endsAt: at(300), resolution: 'reported' }), open)
+})
+
+test('an alert that ended early in the incident weighs less than one that lasted until its end', () => {
+  const scoreOf = (minutes: number) => {
+    const early = alert('cart', 'HighErrorRate', 0, { endsAt: at(minutes) })
+    const alerts = [alert('pay', 'HighErrorRate', 0, { inIncident, endsAt: at(60) }), early]
+    return rankSuspects(facts({ alerts, of: 'pay' })).find(({ ref }) => ref === 'shop/cart')?.score ?? 0
+  }
+  assert.ok(scoreOf(40) < 0.4 * scoreOf(58), `${scoreOf(40)} and ${scoreOf(58)}`)
 })
 
 test('a deploy that failed during the incident is not a fix', () => {

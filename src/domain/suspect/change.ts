@@ -4,7 +4,6 @@ import { formatDuration } from '../shown-time.ts'
 import { type Components, componentAt } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { combinedWeight } from './explanation.ts'
-import { fixesOf } from './fix.ts'
 import { caveatFirst, MAX_EVIDENCE, MAX_REASONS, MAX_SYMPTOMS, reasonOf, reasonOfFactor, rounded } from './object.ts'
 import type { RankedSuspect, SuspectFacts } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
@@ -67,8 +66,8 @@ export function changeSuspects(
   facts: SuspectFacts,
   components: Components,
   symptoms: readonly Symptom[],
+  fixes: ReadonlySet<Change>,
 ): RankedSuspect[] {
-  const fixes = fixesOf(facts)
   const changed = facts.changes.flatMap((change) => {
     const component = componentAt(components, change.service)
     return component === null || fixes.has(change) ? [] : [{ change, component }]

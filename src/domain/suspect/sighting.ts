@@ -6,7 +6,7 @@ import { formatTimes } from '../postmortem/words.ts'
 import { type Components, componentAt } from './component.ts'
 import { ofNamespaces } from './namespace.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
-import type { Factor, SymptomEvent } from './symptom.ts'
+import { type Factor, hasEndedEarly, type SymptomEvent } from './symptom.ts'
 
 /**
  * How specific each kind of failure is. A failure that points to its cause weighs more than a failure that can occur at
@@ -50,8 +50,11 @@ const NOT_LISTENING = 0.2
 const NO_LISTENER = /connection refused|failed to connect|i\/o timeout/
 const WELL_BEFORE = 10 * 60_000
 
-/** Returns one symptom for each combination of component, condition and generalized message. */
-export function eventSightings(facts: SuspectFacts, components: Components): SymptomEvent[] {
+/**
+ * Returns one symptom for each combination of component, condition and generalized message. `end`: when the problem ended;
+ * null while it is ongoing.
+ */
+export function eventSightings(facts: SuspectFacts, components: Components, end: number | null): SymptomEvent[] {
   const alerts = new Map(facts.alerts.map((alert) => [alert.id, alert]))
   const groups = new Map<string, Group>()
   for (const event of facts.events) {
@@ -62,7 +65,7 @@ export function eventSightings(facts: SuspectFacts, components: Components): Sym
     if (known) known.events.push(event)
     else groups.set(key, { ...seen, events: [event] })
   }
-  const sightings = [...groups.values()].map((group) => sightingOf(group, facts, alerts))
+  const sightings = [...groups.values()].map((group) => sightingOf(group, facts, alerts, end))
   return [...ofNamespaces(sightings, components), ...emptied(facts, components)]
 }
 
@@ -97,7 +100,12 @@ function gistOf(text: string, name: string): string {
     .toLowerCase()
 }
 
-function sightingOf(group: Group, facts: SuspectFacts, alerts: ReadonlyMap<string, SuspectAlert>): SymptomEvent {
+function sightingOf(
+  group: Group,
+  facts: SuspectFacts,
+  alerts: ReadonlyMap<string, SuspectAlert>,
+  end: number | null,
+): SymptomEvent {
   const starts = facts.events.filter((event) => event.kind === 'change' && event.service === group.component)
   const { events, specific, ...same } = group
   const sorted = [...events].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
@@ -114,7 +122,7 @@ function sightingOf(group: Group, facts: SuspectFacts, alerts: ReadonlyMap<strin
     spans,
     factors: [
       { code: 'failure', value: specific[0], text: specific[1] },
-      persistence(same.condition, seen, lastAt, alert),
+      persistence(same.condition, seen, lastAt, { alert, end }),
       ...startUp({ condition: same.condition, text, seen, at: lastAt }, starts),
     ],
     node: alert?.node ?? null,
@@ -150,18 +158,27 @@ function seenBefore(events: readonly SuspectEvent[], end: number): number {
 
 /**
  * A single warning may be temporary. A final failure, a repeated condition, or a condition with no reported end is more
- * likely to persist.
+ * likely to persist. A condition that ended together with the problem persisted as long as it could.
  */
-function persistence(condition: string, seen: number, lastAt: number, alert: SuspectAlert | undefined): Factor {
+function persistence(
+  condition: string,
+  seen: number,
+  lastAt: number,
+  { alert, end }: { readonly alert: SuspectAlert | undefined; readonly end: number | null },
+): Factor {
   const repeated = 1 - DOUBT ** seen
+  const lasting = hasCounterpart(condition) ? Math.max(UNENDED, repeated) : repeated
   const times = `seen ${formatTimes(seen)}`
   if (isTerminal(condition)) return { code: 'final', value: 1, text: 'Kubernetes will not retry' }
-  const hasEnded = alert?.endsAt !== null && alert?.endsAt !== undefined && alert.endsAt >= lastAt
-  if (hasEnded && alert?.resolution === 'reported') return { code: 'recovered', value: RECOVERED, text: 'it recovered' }
-  if (hasEnded && alert?.resolution === 'expired')
-    return { code: 'silent', value: Math.min(SILENT, repeated), text: `${times}, not repeated` }
-  if (hasCounterpart(condition))
-    return { code: 'not_ended', value: Math.max(UNENDED, repeated), text: `${times}, no recovery reported` }
+  const isOver = alert !== undefined && alert.endsAt !== null && alert.endsAt >= lastAt
+  const isEarly = isOver && hasEndedEarly(alert, end)
+  if (isOver && alert.resolution === 'reported')
+    return isEarly
+      ? { code: 'recovered', value: RECOVERED, text: 'it recovered' }
+      : { code: 'recovered', value: lasting, text: `${times}, recovered with the incident` }
+  if (isOver && alert.resolution === 'expired')
+    return { code: 'silent', value: isEarly ? Math.min(SILENT, repeated) : lasting, text: `${times}, not repeated` }
+  if (hasCounterpart(condition)) return { code: 'not_ended', value: lasting, text: `${times}, no recovery reported` }
   return { code: 'repeated', value: repeated, text: times }
 }
 

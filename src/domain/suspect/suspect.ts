@@ -9,6 +9,7 @@ import { changeSuspects } from './change.ts'
 import { componentsOf } from './component.ts'
 import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
+import { fixesOf } from './fix.ts'
 import { LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
 import { type SymptomEvidence, symptomsOf } from './symptom.ts'
@@ -104,13 +105,16 @@ export const MAX_ALERTS = 1_000
 /**
  * Returns the probable causes, best first: changes that preceded the problem, nodes, and objects whose problem has no
  * other explanation. A score combines the weights of the symptoms. A symptom weighs more if it is specific, persistent,
- * new and still present, and if few other components have it.
+ * new and still present, and if few other components have it. After the incident, the symptoms that lasted until its
+ * end are rated as present, so that the scores do not fall.
  */
 export function rankSuspects(known: SuspectFacts): Suspect[] {
-  const facts = untilItsEnd(known)
+  const end = endOf(known)
+  const facts = end === null ? known : until(end, known)
   const components = componentsOf(facts)
-  const symptoms = explain(symptomsOf(facts, components))
-  const changes = changeSuspects(facts, components, symptoms)
+  const symptoms = explain(symptomsOf(facts, components, end))
+  const fixes = fixesOf({ ...facts, alerts: known.alerts })
+  const changes = changeSuspects(facts, components, symptoms, fixes)
   const ranked = belowConnected([...changes, ...objectSuspects(facts, components, symptoms, changes)])
   return ranked
     .sort(compare)
@@ -140,18 +144,20 @@ function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
 
 /**
  * Drops all facts that are later than the end of the problem, because such facts can neither cause nor show the
- * problem.
+ * problem. An alert that ended later was still firing at that time.
  */
-function untilItsEnd(facts: SuspectFacts): SuspectFacts {
-  const end = endOf(facts)
-  if (end === null) return facts
+function until(end: number, facts: SuspectFacts): SuspectFacts {
   return {
     ...facts,
     changes: facts.changes.filter(({ startsAt }) => startsAt <= end),
     events: facts.events.filter(({ at }) => at <= end),
     alerts: facts.alerts
       .filter(({ startsAt }) => startsAt <= end)
-      .map((alert) => ({ ...alert, lastSeenAt: Math.min(alert.lastSeenAt, end) })),
+      .map((alert) => ({
+        ...alert,
+        lastSeenAt: Math.min(alert.lastSeenAt, end),
+        ...((alert.endsAt ?? end) > end ? { endsAt: null, resolution: null } : {}),
+      })),
   }
 }
 

@@ -56,6 +56,8 @@ const BLIND = 0.1
 const ACCUSED = 0.9
 /** The symptom ended early in the incident, so it is not the main problem. */
 const PASSED = 0.5
+/** A Kubernetes condition that is no longer repeated ends up to 15 minutes after the recovery. */
+const RECOVERY = 15 * 60_000
 /** The half-life of a symptom that does not recur. Symptoms near the end of the incident matter most. */
 const FRESH_HALF_LIFE = 15 * 60_000
 /** How strongly the number of affected services reduces the weight, as an exponent. */
@@ -64,14 +66,19 @@ const SHARED = 0.75
 const OLD = 0.2
 const TOGETHER = 10 * 60_000
 
-/** Returns all symptoms, one per condition and component, heaviest first. */
-export function symptomsOf(facts: SuspectFacts, components: Components): Symptom[] {
-  const sightings = [...alertSightings(facts, components), ...eventSightings(facts, components)]
-  const end = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
+/**
+ * Returns all symptoms, one per condition and component, heaviest first. `end`: when the problem ended; null while it is
+ * ongoing.
+ */
+export function symptomsOf(facts: SuspectFacts, components: Components, end: number | null): Symptom[] {
+  const sightings = [...alertSightings(facts, components, end), ...eventSightings(facts, components, end)]
+  const lastAt = sightings.reduce((latest, { lastAt }) => Math.max(latest, lastAt), Number.NEGATIVE_INFINITY)
   const byGist = new Map(
     [...Map.groupBy(sightings, ({ gist }) => gist)].map(([gist, alike]) => [gist, byComponent(alike)]),
   )
-  const weighed = sightings.map((one) => weigh(one, byGist.get(one.gist) ?? [], end, facts.incident.endedAt))
+  const weighed = sightings.map((one) =>
+    weigh(one, byGist.get(one.gist) ?? [], { lastAt, end, endedAt: facts.incident.endedAt }),
+  )
   return strongest(weighed)
 }
 
@@ -82,9 +89,14 @@ function byComponent(alike: readonly SymptomEvent[]): Alike {
   return [...Map.groupBy(alike, ({ component }) => component).values()]
 }
 
-/** `endedAt`: the end of the incident; null while it is ongoing. */
-function weigh(sighting: SymptomEvent, alike: Alike, end: number, endedAt: number | null): Symptom {
-  const fresh = freshness(sighting, end, endedAt)
+/**
+ * `lastAt`: the last observation of any symptom. `end`: when the problem ended. `endedAt`: when the incident was resolved.
+ * The last two are null while the problem or the incident is ongoing.
+ */
+type Ends = { readonly lastAt: number; readonly end: number | null; readonly endedAt: number | null }
+
+function weigh(sighting: SymptomEvent, alike: Alike, ends: Ends): Symptom {
+  const fresh = freshness(sighting, ends)
   const factors = [...sighting.factors, rarity(sighting, alike), fresh, newness(sighting)]
   const { gist: _gist, seen: _seen, seenBefore: _before, ...symptom } = sighting
   return { ...symptom, factors, weight: factors.reduce((product, { value }) => product * value, 1) }
@@ -103,17 +115,18 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
 }
 
 /**
- * Rates how recent a symptom is. The weight depends on `end`, the last observation of any symptom. The text depends on
- * `endedAt`, the end of the incident. An alert that has not ended is still firing, even if its sender repeats it rarely.
+ * Rates how recent a symptom is. The weight depends on the last observation of any symptom. The text depends on the end
+ * of the incident. An alert that has not ended is still firing, even if its sender repeats it rarely.
  */
-function freshness({ lastAt, factors }: SymptomEvent, end: number, endedAt: number | null): Factor {
-  const value = 0.5 ** ((end - lastAt) / FRESH_HALF_LIFE)
+function freshness({ lastAt, factors }: SymptomEvent, { lastAt: latest, end, endedAt }: Ends): Factor {
+  const value = 0.5 ** ((latest - lastAt) / FRESH_HALF_LIFE)
   const has = (code: string) => factors.some((factor) => factor.code === code)
   if (has('severity') && !has('ended')) {
-    const text = endedAt === null ? 'still firing' : 'still firing when the incident was resolved'
-    return { code: 'ongoing', value, text }
+    if (end === null) return { code: 'ongoing', value, text: 'still firing' }
+    const moment = end === endedAt ? 'was resolved' : 'recovered'
+    return { code: 'ongoing', value, text: `still firing when the incident ${moment}` }
   }
-  const minutes = Math.floor(((endedAt ?? end) - lastAt) / 60_000)
+  const minutes = Math.floor(((endedAt ?? latest) - lastAt) / 60_000)
   if (minutes >= 1) {
     const period = minutes === 1 ? 'minute' : `${minutes} min`
     const text =
@@ -135,13 +148,18 @@ function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
   return { code: 'habitual', value, text }
 }
 
-function alertSightings(facts: SuspectFacts, components: Components): SymptomEvent[] {
+function alertSightings(facts: SuspectFacts, components: Components, end: number | null): SymptomEvent[] {
   return facts.alerts
     .filter(({ source }) => source === 'metrics' || source === 'dashboard')
-    .flatMap((alert) => alertSighting(alert, facts, components) ?? [])
+    .flatMap((alert) => alertSighting(alert, facts, components, end) ?? [])
 }
 
-function alertSighting(alert: SuspectAlert, facts: SuspectFacts, components: Components): SymptomEvent | null {
+function alertSighting(
+  alert: SuspectAlert,
+  facts: SuspectFacts,
+  components: Components,
+  end: number | null,
+): SymptomEvent | null {
   const own = componentAt(components, alert.service)
   if (own === null) return null
   const accused = calledServiceOf(components, alert)
@@ -156,7 +174,7 @@ function alertSighting(alert: SuspectAlert, facts: SuspectFacts, components: Com
     startsAt: alert.startsAt,
     lastAt,
     spans: [[alert.startsAt, lastAt]],
-    factors: [gravity(alert), ...(accused ? [accusation()] : []), ...propagated(alert), ...lasting(alert)],
+    factors: [gravity(alert), ...(accused ? [accusation()] : []), ...propagated(alert), ...ended(alert, end)],
     node: alert.node,
     evidence: [{ alertId: alert.id }],
     // An alert that began before the incident is counted twice: before and during the incident.
@@ -183,8 +201,18 @@ function propagated({ summary }: SuspectAlert): Factor[] {
   return [{ code: 'propagated', value: PROPAGATED, text: 'HTTP 500, which a failed dependency can also cause' }]
 }
 
-function lasting({ endsAt }: SuspectAlert): Factor[] {
-  return endsAt === null ? [] : [{ code: 'ended', value: PASSED, text: 'the alert has ended' }]
+function ended(alert: SuspectAlert, end: number | null): Factor[] {
+  if (alert.endsAt === null) return []
+  return [{ code: 'ended', value: hasEndedEarly(alert, end) ? PASSED : 1, text: 'the alert has ended' }]
+}
+
+/**
+ * Returns whether an alert ended well before the problem did. Most of the alerts about a problem end one after another
+ * when the problem ends, so the end of such an alert says nothing about the cause. `end`: when the problem ended; null
+ * while it is ongoing.
+ */
+export function hasEndedEarly({ endsAt }: SuspectAlert, end: number | null): boolean {
+  return endsAt !== null && (end === null || endsAt < end - RECOVERY)
 }
 
 /** Merges the equal symptoms of each component into the heaviest symptom, which then has all of the evidence. */
