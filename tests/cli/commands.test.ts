@@ -172,6 +172,15 @@ suite('commands', { concurrency: 4 }, () => {
     assert.match(mixed.out, /^item 0: rejected: labels: /)
   })
 
+  test('explain names a misspelled field of an accepted alert once, and keeps the other warnings', async (t) => {
+    const { cwd } = acme(t)
+    const input =
+      '{"alerts": [{"labels": {"alertname": "Slow", "severity": "odd"}, "startAt": "2026-03-14T12:00:00Z"}]}'
+    const { err } = await incmon(cwd, ['explain', '-', '--source', 'metrics'], { input })
+    assert.equal(err.split('startAt').length, 2, err)
+    assert.match(err, /^item 0: labels\.severity: "odd" is not a known severity/m)
+  })
+
   test('migrate prints what it did; --status and --dry-run change nothing', async (t) => {
     const cwd = temporaryDirectory(t)
     const dry = await incmon(cwd, ['migrate', '--dry-run'])

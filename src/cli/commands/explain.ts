@@ -42,7 +42,8 @@ export function addExplain(program: Command): void {
 async function explainFile(file: string, options: Options): Promise<void> {
   const bytes = await readInput(file, 'with the payload')
   const body = parsed(bytes, file)
-  for (const { path, meant } of misspellings(body)) printError(`${visible(path)}: did you mean ${meant}?`)
+  const typos = misspellings(body).map(({ path, meant }) => `${path}: did you mean ${meant}?`)
+  for (const typo of typos) printError(visible(typo))
   const source = options.source ?? recognized(body)
   const asked = { cluster: options.cluster, payload: Buffer.from(bytes) }
   const tried = withOrganization(options, (api) => {
@@ -57,7 +58,9 @@ async function explainFile(file: string, options: Options): Promise<void> {
     if (error instanceof ErrorResponse && error.errors.length > 0) output([], error.errors.map(itemOf), options.json)
     throw error
   })
-  for (const { index, warning } of warnings) printError(`item ${index}: ${visible(warning)}`)
+  // The webhook also warns about misspelled fields.
+  for (const { index, warning } of warnings)
+    if (!typos.includes(`alerts[${index}].${warning}`)) printError(`item ${index}: ${visible(warning)}`)
   output(decisions, rejected, options.json)
   if (rejected.length > 0) throw new NegativeAnswer()
 }
