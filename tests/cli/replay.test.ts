@@ -137,8 +137,9 @@ test('the first request without a response stops the replay, and the message say
 })
 
 for (const [line, fault] of [
-  ['{"t":', 'not JSON, or nested more than 64 levels deep'],
-  ['['.repeat(100_000), 'not JSON, or nested more than 64 levels deep'],
+  ['{"t":', 'not JSON (Unexpected end)'],
+  ['['.repeat(100_000), 'nested more than 64 levels deep'],
+  [`[${'1,'.repeat(500_000)}1]`, 'more than 500000 values'],
   ['[]', 'expected an object { t, endpoint, headers, body }'],
   [{ endpoint: 'ci', body: {} }, 't: expected a time such as 2026-03-14T02:11:09Z'],
   [{ t: '2026-02-30T00:00:00Z', endpoint: 'ci', body: {} }, 't: expected a time such as 2026-03-14T02:11:09Z'],

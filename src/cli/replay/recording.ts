@@ -1,7 +1,8 @@
 /** Reads recordings and shifts the times in them. A recording contains one webhook request per line as JSON. */
+import { IncmonError } from '../../domain/error.ts'
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { formatInstant, parseInstant } from '../../domain/instant.ts'
-import { MAX_DEPTH, parseBody } from '../../intake/json.ts'
+import { parseBody } from '../../intake/json.ts'
 import { detailOf, parseObject } from '../ask.ts'
 
 /** `line` starts at 1. `at` is a Unix time in milliseconds. `headers` is null if no headers were recorded. */
@@ -42,8 +43,9 @@ function parseLine(text: string, line: number): RecordedRequest | string {
   let value: unknown
   try {
     value = parseBody(Buffer.from(text))
-  } catch {
-    return `not JSON, or nested more than ${MAX_DEPTH} levels deep`
+  } catch (error) {
+    if (!(error instanceof IncmonError)) throw error
+    return error.message.replace(/^body: /, '').replace(/; send .*$/, '')
   }
   if (!isTable(value)) return 'expected an object { t, endpoint, headers, body }'
   const { t, endpoint, headers = null, body } = value
