@@ -8,6 +8,14 @@ export function hasPostmortems(plan: Plan): boolean {
   return POSTMORTEM_PLANS.includes(plan)
 }
 
+/** Control characters, line separators, and characters that reverse the direction of text. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
+
+/** Returns whether a name contains only printable characters. Names appear in terminals and logs. */
+export function isPrintable(name: string): boolean {
+  return !UNPRINTABLE.test(name)
+}
+
 export type Settings = {
   /** Whether to open incidents automatically for critical services. */
   readonly 'auto-incidents': 'critical' | 'off'

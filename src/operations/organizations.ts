@@ -1,5 +1,5 @@
 import { IncmonError } from '../domain/error.ts'
-import type { Plan, Settings } from '../domain/organization.ts'
+import { isPrintable, type Plan, type Settings } from '../domain/organization.ts'
 import {
   findOrganization,
   findOrganizationByName,
@@ -8,13 +8,16 @@ import {
 } from '../store/organizations.ts'
 import type { Deps } from './deps.ts'
 
-/** Creates an organization. @throws IncmonError `conflict` if the name is taken */
+/**
+ * Creates an organization.
+ * @throws IncmonError `conflict` if the name is taken; `invalid` if the name contains control characters
+ */
 export function createOrganization(
   deps: Deps,
   wanted: { readonly name: string; readonly plan: Plan },
 ): OrganizationRecord {
   return deps.db.transaction(() => {
-    refuseTaken(deps, wanted.name)
+    refuseUnusable(deps, wanted.name)
     insertOrganization(deps.db, { id: deps.newId(), createdAt: deps.now(), ...wanted })
     return required(findOrganizationByName(deps.db, wanted.name))
   })
@@ -22,7 +25,8 @@ export function createOrganization(
 
 /**
  * Updates the given fields and settings.
- * @throws IncmonError `conflict` if the name is taken; `invalid` if alerts would be deleted before their events
+ * @throws IncmonError `conflict` if the name is taken; `invalid` if the name contains control characters, or if alerts
+ * would be deleted before their events
  */
 export async function changeOrganization(
   deps: Deps,
@@ -36,7 +40,7 @@ export async function changeOrganization(
   const after = await deps.engine.run(rowId, (ctx) => {
     const before = required(findOrganization(deps.db, rowId))
     const { name = before.name, plan = before.plan } = change
-    if (name !== before.name) refuseTaken(deps, name)
+    if (name !== before.name) refuseUnusable(deps, name)
     const named = Object.entries(change.settings ?? {}).filter(([, value]) => value !== undefined)
     const settings: Settings = { ...before.settings, ...Object.fromEntries(named) }
     refuseShortAlerts(settings)
@@ -55,7 +59,11 @@ function refuseShortAlerts(settings: Settings): void {
   throw new IncmonError('invalid', `settings: ${message}`, [{ path: 'settings.retention-events-days', message }])
 }
 
-function refuseTaken(deps: Deps, name: string): void {
+function refuseUnusable(deps: Deps, name: string): void {
+  if (!isPrintable(name)) {
+    const message = 'control characters are not allowed; use printable characters'
+    throw new IncmonError('invalid', `name: ${message}`, [{ path: 'name', message }])
+  }
   if (findOrganizationByName(deps.db, name)) {
     throw new IncmonError('conflict', `an organization named ${name} already exists: choose another name`)
   }

@@ -55,7 +55,6 @@ async function hostileDirectory(t: TestContext) {
 function successes({ incident, silence, service, other }: Awaited<ReturnType<typeof hostileDirectory>>): string[][] {
   return [
     ['org', 'list'],
-    ['org', 'create', `${HOSTILE}2`],
     ['org', 'set-plan', HOSTILE, 'Team'],
     ['service', 'list'],
     ['token', 'create', '--name', HOSTILE],
@@ -82,11 +81,17 @@ test('the database of an organization with a hostile name is shown without harm'
   }
 })
 
-/** From the third command on, there are two organizations. */
 function orgOf([noun = '', verb = '']: readonly string[]): string[] {
   const takesOrg = /^(service (list|merge)|token (create|list)|silence list|explain|incident (list|export))$/
   return takesOrg.test(noun === 'explain' ? noun : `${noun} ${verb}`) ? ['--org', HOSTILE] : []
 }
+
+test('a hostile name is refused for a new organization', async (t) => {
+  const { cwd } = await hostileDirectory(t)
+  const outcome = await incmon(cwd, ['org', 'create', `${HOSTILE}2`])
+  assertHarmless(outcome)
+  assert.deepEqual([outcome.code, /control characters are not allowed/.test(outcome.err)], [2, true])
+})
 
 test('JSON escapes hostile names, so that programs get them unchanged', async (t) => {
   const { cwd } = await hostileDirectory(t)

@@ -132,6 +132,7 @@ test('creates, lists and changes organizations', async (t) => {
 
 for (const [what, method, path, body, status, detail] of [
   ['a name that is taken', 'POST', '/operator/organizations', { name: 'Acme' }, 409, /Acme already exists/],
+  ['a name with an escape', 'POST', '/operator/organizations', { name: 'x\u001b[2J' }, 400, /control characters/],
   ['an empty name', 'POST', '/operator/organizations', { name: ' ' }, 400, /^body: name: empty/],
   [
     'no such plan',

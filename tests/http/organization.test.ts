@@ -34,6 +34,9 @@ test('a change affects only the named fields of the own organization', async (t)
 for (const [body, field] of [
   [{ name: '' }, 'name'],
   [{ name: 'x'.repeat(101) }, 'name'],
+  [{ name: 'Acme\u001b[31m' }, 'name'],
+  [{ name: 'Acme\nBasil' }, 'name'],
+  [{ name: 'Acme\u202e' }, 'name'],
   [{ plan: 'Gold' }, 'plan'],
   [{ settings: { 'auto-incidents': 'always' } }, 'settings.auto-incidents'],
   [{ settings: { 'auto-resolve': 'yes' } }, 'settings.auto-resolve'],
@@ -71,6 +74,15 @@ test('a name that is taken is refused with 409', async (t) => {
   const { acme, request } = makeWorld(t)
   const { status } = await request('PATCH', PATH, { token: acme.token, body: { name: 'Basil' } })
   assert.equal(status, 409)
+})
+
+test('an old name with control characters can be kept and corrected', async (t) => {
+  const { acme, db, request } = makeWorld(t)
+  const name = 'Acme\u0007'
+  db.run(db.sql.updateTable('organizations').set({ name }).where('id', '=', acme.key))
+  const kept = await request('PATCH', PATH, { token: acme.token, body: { name, plan: 'Pro' } })
+  const corrected = await request('PATCH', PATH, { token: acme.token, body: { name: 'Acme & Söhne' } })
+  assert.deepEqual([kept.status, corrected.status, corrected.body.name], [200, 200, 'Acme & Söhne'])
 })
 
 test('a token without admin can read it but not change it', async (t) => {

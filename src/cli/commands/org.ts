@@ -1,6 +1,6 @@
 /** incmon org: creates and lists organizations, and changes their plans. */
 import { Argument, type Command, Option } from 'commander'
-import { PLANS, type Plan } from '../../domain/organization.ts'
+import { isPrintable, PLANS, type Plan } from '../../domain/organization.ts'
 import { withApi } from '../api/api.ts'
 import { listOrganizations, type Organization, requireOrganization } from '../api/records.ts'
 import { type Common, hint, shellQuote } from '../database.ts'
@@ -33,6 +33,7 @@ export function addOrg(program: Command): void {
 async function createOrg(name: string, options: Common & { readonly plan: Plan }): Promise<void> {
   const wanted = name.trim()
   if (wanted === '' || wanted.length > MAX_NAME) throw new UsageError(`<name>: use 1 to ${MAX_NAME} characters`)
+  if (!isPrintable(wanted)) throw new UsageError('<name>: control characters are not allowed; use printable characters')
   const body = { name: wanted, plan: options.plan }
   const made = await withApi(options, (api) => api.json<Organization>('POST', PATH, { body }), 'create')
   if (options.json) return print(JSON.stringify(made))
