@@ -62,6 +62,22 @@ test('a person is named only as the actor of an action', () => {
   assert.doesNotMatch(JSON.stringify([contributing, rootCause, summary, actions]), /oncall-cleo/)
 })
 
+test('if the clock was set back during the incident, the postmortem says so and has no durations', () => {
+  const { createdAt } = IMAGE.incident
+  const [startedAt, acknowledgedAt, resolvedAt] = [-1431, -1425, -1400].map((minutes) => createdAt + minutes * 60_000)
+  const incident = { startedAt: startedAt ?? 0, acknowledgedAt: acknowledgedAt ?? 0, resolvedAt: resolvedAt ?? 0 }
+  const { metrics, detection, impact } = generate(withIncident(IMAGE, incident))
+  assert.equal(impact.seconds, null)
+  for (const { seconds, sentence } of Object.values(metrics)) {
+    assert.equal(seconds, null)
+    assert.equal(sentence.text, 'Undefined: the clock was probably set back during the incident.')
+  }
+  assert.match(
+    detection.sentences.at(-1)?.text ?? '',
+    /^The acknowledgement is 23 h 45 min earlier than the opening\. /,
+  )
+})
+
 test('a confirmed link precedes a better one, and a rejected one is omitted', () => {
   const [first, second, third] = IMAGE.correlations
   const correlations = [

@@ -35,6 +35,7 @@ const DURATIONS: readonly (readonly [string, Partial<ReportedIncident>, (number 
   ['opened with its first alert', { startedAt: NOON + 2 * MINUTE, firstAlertAt: NOON + 2 * MINUTE }, [0, 300, 1680]],
   ['acknowledged before its opening', { acknowledgedAt: NOON }, [120, null, 1800]],
   ['over before it began', { resolvedAt: NOON - 1 }, [120, 300, null]],
+  ['resolved after the clock was set back', { startedAt: NOON - DAY, resolvedAt: NOON - DAY }, [null, null, null]],
 ]
 
 for (const [name, more, [mttd, mtta, mttr]] of DURATIONS) {

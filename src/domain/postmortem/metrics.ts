@@ -28,7 +28,19 @@ export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing):
   return firstAlertAt !== null && firstAlertAt <= createdAt ? firstAlertAt : null
 }
 
+/** The server's clock hides steps back of at most this many milliseconds. A resolution can be reported that late, too. */
+const TOLERATED = 5 * 60_000
+
+/**
+ * Returns whether the incident was acknowledged or resolved before it was opened. This is only possible if the server's
+ * clock was set back in between. Then no duration between the times means anything.
+ */
+export function wasClockSetBack({ createdAt, acknowledgedAt, resolvedAt }: Omit<Timing, 'startedAt' | 'firstAlertAt'>) {
+  return Math.min(acknowledgedAt ?? createdAt, resolvedAt ?? createdAt) < createdAt - TOLERATED
+}
+
 export function durationsOf(timing: Timing): Durations {
+  if (wasClockSetBack(timing)) return { ttd: null, tta: null, ttr: null }
   const { createdAt, acknowledgedAt, resolvedAt } = timing
   const evidenceAt = firstEvidenceAt(timing)
   return {
@@ -54,6 +66,7 @@ export function metricsOf(
 ) {
   const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
+  const moved = wasClockSetBack(timing) ? 'the clock was probably set back during the incident' : null
   const detected = known ? 'the opening is earlier than the evidence' : 'no evidence before the opening was recorded'
   const answered =
     timing.acknowledgedAt === null
@@ -65,9 +78,9 @@ export function metricsOf(
   const late = later === 0 ? '' : `. The problem had ended ${formatSeconds(later)} earlier`
   const both = [...refs.evidence, refs.incident]
   return {
-    ttd: metric(ttd, DEFINITIONS.ttd, detected, known ? both : [refs.incident]),
-    tta: metric(tta, DEFINITIONS.tta, answered, [refs.incident]),
-    ttr: metric(ttr, `${DEFINITIONS.ttr}${early}${late}`, recovered, known ? both : [refs.incident]),
+    ttd: metric(ttd, DEFINITIONS.ttd, moved ?? detected, known ? both : [refs.incident]),
+    tta: metric(tta, DEFINITIONS.tta, moved ?? answered, [refs.incident]),
+    ttr: metric(ttr, `${DEFINITIONS.ttr}${early}${late}`, moved ?? recovered, known ? both : [refs.incident]),
   }
 }
 

@@ -5,6 +5,7 @@ import { SEVERITIES, type Severity } from '../severity.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import type { EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
+import { wasClockSetBack } from './metrics.ts'
 import { endOf, fixSentence, resolvedLater } from './resolution.ts'
 import {
   distinct,
@@ -68,6 +69,7 @@ function windowText(facts: GroupedFacts): string {
   if (end === null) return `from ${formatTime(startedAt)} on; no resolution was recorded`
   const seconds = secondsBetween(startedAt, end)
   const window = `from ${formatPeriod(startedAt, end)}`
+  if (wasClockSetBack(facts.incident)) return `${window}, but the clock was probably set back during the incident`
   const later = resolvedLater(facts)
   const resolved = later === 0 ? '' : `; the incident was resolved ${formatSeconds(later)} later`
   return seconds < 0
@@ -86,7 +88,7 @@ export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
   return {
     from: new Date(startedAt).toISOString(),
     to: end === null ? null : new Date(end).toISOString(),
-    seconds: end === null || end < startedAt ? null : secondsBetween(startedAt, end),
+    seconds: end === null || end < startedAt || wasClockSetBack(incident) ? null : secondsBetween(startedAt, end),
     pods,
     nodes,
     lowestScore,
@@ -163,12 +165,21 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
     ...(older && incident.startedAt < incident.createdAt ? [olderSentence(incident)] : []),
     { text: `${by} opened the incident at ${formatTime(incident.createdAt)}.`, refs: [ref] },
     { text: acknowledgedText(incident, entries), refs: [ref] },
+    ...(wasClockSetBack(incident) ? [clockSentence(incident)] : []),
   ]
   return {
     firstSignal: first ? { ref: first.ref, source: first.source, at: new Date(first.startsAt).toISOString() } : null,
     openedBy: incident.origin === 'automatic' ? 'machine' : 'person',
     sentences,
   }
+}
+
+function clockSentence(incident: IncidentFact): Sentence {
+  const { createdAt, acknowledgedAt, resolvedAt } = incident
+  const earliest = Math.min(acknowledgedAt ?? createdAt, resolvedAt ?? createdAt)
+  const deed = earliest === resolvedAt ? 'resolution' : 'acknowledgement'
+  const text = `The ${deed} is ${formatSeconds(secondsBetween(earliest, createdAt))} earlier than the opening. The clock was probably set back during the incident, so the times contradict each other.`
+  return { text, refs: [incidentRef(incident)] }
 }
 
 function olderSentence(incident: IncidentFact): Sentence {
