@@ -6,7 +6,7 @@ import { SEVERITIES } from '../../domain/severity.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findTimeline } from '../../store/incident/timeline-facts.ts'
 import { findIncidentRecords } from '../../store/views.ts'
-import { instantField, textField } from '../middleware/body.ts'
+import { instantField, textField, uuidField } from '../middleware/body.ts'
 import { originOf } from '../middleware/header.ts'
 import { required } from '../middleware/problem.ts'
 import { idParameter, pageParameters, severityParameter, timeParameters, wordParameter } from '../middleware/query.ts'
@@ -98,11 +98,7 @@ export const incidentRoutes: readonly Route[] = [
     takesKey: true,
     body: v.object({
       title: shape.described(textField(MAX_TITLE), 'The title, in one line', 'Checkout responds slowly'),
-      serviceId: shape.described(
-        v.pipe(v.string(), v.uuid('expected a UUID')),
-        'The affected service',
-        shape.EXAMPLE_ID,
-      ),
+      serviceId: shape.described(uuidField, 'The affected service', shape.EXAMPLE_ID),
       severity: shape.described(wordParameter(SEVERITIES), 'The severity', 'error'),
     }),
     answers: { ...success(incidentShape, 'The incident. The Location header contains its URL', 201), ...refusals(422) },
@@ -164,9 +160,7 @@ export const incidentRoutes: readonly Route[] = [
     description:
       'Moves the alerts, their links and the timeline to the other incident, then resolves this incident. The timelines of both incidents record the merge.',
     scope: 'write',
-    body: v.object({
-      into: shape.described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining incident', shape.EXAMPLE_ID),
-    }),
+    body: v.object({ into: shape.described(uuidField, 'The remaining incident', shape.EXAMPLE_ID) }),
     answers: { ...success(incidentShape, 'The remaining incident'), ...refusals(409, 422) },
     handle: async (call) => {
       const ids = { from: (await requireIncident(call)).id, into: call.body.into }

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS, MAX_RETENTION_DAYS, PLANS } from '../../domain/organi
 import { isTimeZone } from '../../domain/time-zone.ts'
 import { changeOrganization } from '../../operations/organizations.ts'
 import { findOrganizationView } from '../../store/views.ts'
-import { textField } from '../middleware/body.ts'
+import { textField, wholeNumberField } from '../middleware/body.ts'
 import { required } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
@@ -30,12 +30,8 @@ const SETTINGS = {
   'retention-alerts-days': 'The number of days to keep alerts and incidents',
 } as const
 
-const DAYS = `expected a whole number of days from 1 to ${MAX_RETENTION_DAYS}`
-const daysField = v.pipe(v.number(DAYS), v.integer(DAYS), v.minValue(1, DAYS), v.maxValue(MAX_RETENTION_DAYS, DAYS))
-
-const MINUTES = 'expected a whole number of minutes from 0 to 1440'
-const minutesField = v.pipe(v.number(MINUTES), v.integer(MINUTES), v.minValue(0, MINUTES), v.maxValue(1440, MINUTES))
-
+const daysField = wholeNumberField('days', 1, MAX_RETENTION_DAYS)
+const minutesField = wholeNumberField('minutes', 0, 1440)
 const timeZoneField = v.pipe(
   shape.described(textField(MAX_ZONE), SETTINGS['time-zone'], 'Europe/Berlin'),
   v.check(isTimeZone, 'expected a time zone such as Europe/Berlin'),
@@ -72,6 +68,8 @@ const organizationShape = v.object({
   ),
   createdAt: shape.instant('When the organization was created'),
 })
+
+const showOrganization = shape.shower(organizationShape)
 
 const settingsField = v.object(
   {
@@ -119,13 +117,10 @@ export const organizationRoutes: readonly Route[] = [
 async function answerOrganization({ store, identity }: Call<unknown, unknown>): Promise<Reply> {
   const found = store.read(findOrganizationView, identity.organizationId)
   const { organization, waiting } = await required(found, 'organization', 'incmon org list')
-  const { id, name, plan, settings, createdAt } = organization
   const pruningWaits = waiting && {
     since: shape.instantText(waiting.since),
     events: waiting.events,
     alerts: waiting.alerts,
   }
-  return json({ id, name, plan, settings, pruningWaits, createdAt: shape.instantText(createdAt) } satisfies Shown)
+  return json(showOrganization({ ...organization, pruningWaits }))
 }
-
-type Shown = v.InferInput<typeof organizationShape>

@@ -4,7 +4,7 @@ import { createService, mergeServices, updateService } from '../../domain/decide
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
 import { listServices } from '../../store/service/services.ts'
 import { findServiceRecords } from '../../store/views.ts'
-import { optionalTextField, textField } from '../middleware/body.ts'
+import { optionalTextField, textField, uuidField } from '../middleware/body.ts'
 import { originOf } from '../middleware/header.ts'
 import { required } from '../middleware/problem.ts'
 import { flagParameter, wordParameter } from '../middleware/query.ts'
@@ -85,10 +85,8 @@ export const serviceRoutes: readonly Route[] = [
     query: v.object({ archived: shape.described(flagParameter, 'Whether to include archived services') }),
     answers: success(v.array(serviceShape), 'The services; archived services only with ?archived=1'),
     handle: async ({ deps, store, identity, query }) => {
-      const { organizationId } = identity
-      return json(
-        (await store.read(listServices, organizationId, deps.now(), query.archived ?? false)).map(showService),
-      )
+      const services = await store.read(listServices, identity.organizationId, deps.now(), query.archived ?? false)
+      return json(services.map(showService))
     },
   }),
   rest('POST /api/services', {
@@ -144,9 +142,7 @@ export const serviceRoutes: readonly Route[] = [
       'Moves all records to the other service. Later events with the name of this service will belong to the other service. This cannot be undone.',
     scope: 'write',
     takesKey: true,
-    body: v.object({
-      into: shape.described(v.pipe(v.string(), v.uuid('expected a UUID')), 'The remaining service', shape.EXAMPLE_ID),
-    }),
+    body: v.object({ into: shape.described(uuidField, 'The remaining service', shape.EXAMPLE_ID) }),
     answers: { ...success(wholeServiceShape, 'The remaining service'), ...refusals(409, 422) },
     handle: async (call) => {
       const { id } = (await requireService(call)).service

@@ -46,6 +46,15 @@ export function optionalTextField(max: number) {
   )
 }
 
+/** The UUID of a record. The record does not have to exist. */
+export const uuidField = v.pipe(v.string(), v.uuid('expected a UUID'))
+
+/** A whole number from `min` to `max`. `unit` is the plural of the unit, for the error message. */
+export function wholeNumberField(unit: string, min: number, max: number) {
+  const message = `expected a whole number of ${unit} from ${min} to ${max}`
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
+}
+
 /** An ISO 8601 time with any offset, converted to Unix time in milliseconds. */
 export const instantField = v.pipe(
   v.string('expected an ISO 8601 string'),

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { pruneByHand } from '../../operations/pruning/pruner.ts'
 import { listOrganizations } from '../../store/organizations.ts'
+import { uuidField } from '../middleware/body.ts'
 import { problemOf } from '../middleware/problem.ts'
 import { lines } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
@@ -17,7 +18,7 @@ const PAUSE_MS = 5
  */
 export const pruneRoute = operator(`POST ${PATH}`, {
   body: v.object({
-    organizationId: v.optional(v.pipe(v.string(), v.uuid('expected a UUID'))),
+    organizationId: v.optional(uuidField),
     dryRun: v.optional(v.boolean('expected true or false'), false),
     approved: v.optional(v.boolean('expected true or false'), false),
   }),

@@ -8,7 +8,7 @@ import { WEEKDAYS } from '../../../domain/time-zone.ts'
 import { changeChannel, createChannel } from '../../../operations/channels.ts'
 import type { ChannelRecord } from '../../../store/notification/channels.ts'
 import { listServices } from '../../../store/service/services.ts'
-import { textField } from '../../middleware/body.ts'
+import { textField, wholeNumberField } from '../../middleware/body.ts'
 import { wordParameter } from '../../middleware/query.ts'
 import type { HandlerParts } from '../../route.ts'
 import * as shape from '../shapes.ts'
@@ -59,11 +59,7 @@ const rule = v.object(
   'expected an object',
 )
 const rulesField = v.pipe(v.array(rule, 'expected a list of rules'), v.maxLength(MAX_RULES, `at most ${MAX_RULES}`))
-const minutes = (what: string, example: number) => {
-  const message = 'expected a whole number of minutes from 0 to 10080'
-  const field = v.pipe(v.number(message), v.integer(message), v.minValue(0, message), v.maxValue(10_080, message))
-  return shape.optional(field, what, example)
-}
+const minutes = (what: string, example: number) => shape.optional(wholeNumberField('minutes', 0, 10_080), what, example)
 const settings = {
   rules: shape.optional(
     rulesField,

@@ -5,6 +5,7 @@ import { MESSAGE_STATUSES } from '../../../domain/notification/schedule.ts'
 import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
 import { listMessages, type MessageRecord } from '../../../store/notification/messages.ts'
+import { uuidField } from '../../middleware/body.ts'
 import { required } from '../../middleware/problem.ts'
 import { pageOf, pageParameters, wordParameter } from '../../middleware/query.ts'
 import { DONE, json, type Reply } from '../../middleware/reply.ts'
@@ -185,7 +186,7 @@ export const deliveryRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({
       ...pageParameters,
-      channelId: shape.optional(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only messages to this channel'),
+      channelId: shape.optional(uuidField, 'Only messages to this channel'),
       status: shape.optional(wordParameter(MESSAGE_STATUSES), 'Only messages with this status'),
     }),
     answers: success(shape.page(deliveryShape), 'A page of messages from the last 30 days'),
