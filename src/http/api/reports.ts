@@ -91,9 +91,7 @@ function refused(message: string): IncmonError {
   return new IncmonError('invalid', `query: from: ${message}`, [{ path: 'from', message }])
 }
 
-function showFigures(figures: Figures): v.InferInput<typeof reliabilityShape>['organization'] {
-  const { incidents, resolved, bySeverity, recurrences, mttd, mtta, mttr } = figures
-  const counts = { incidents, resolved, bySeverity: { ...bySeverity }, recurrences }
+function showFigures({ mttd, mtta, mttr, ...counts }: Figures): v.InferInput<typeof reliabilityShape>['organization'] {
   return { ...counts, mttd: showSpread(mttd), mtta: showSpread(mtta), mttr: showSpread(mttr) }
 }
 

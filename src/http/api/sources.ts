@@ -45,6 +45,8 @@ const senderShape = v.object({
   ),
 })
 
+const showFields = shape.shower(senderShape)
+
 export const sourceRoutes: readonly Route[] = [
   rest('GET /api/sources', {
     summary: 'List senders, most recent first',
@@ -52,33 +54,23 @@ export const sourceRoutes: readonly Route[] = [
     query: v.object(pageParameters),
     answers: success(shape.page(senderShape), 'A page of senders'),
     handle: async (call) => {
-      const { store, identity, query } = call
+      const { deps, store, identity, query } = call
       const page = pageOf(query)
-      return answerList(
-        call,
-        page,
-        await store.read(listSenders, identity.organizationId, page),
-        showSender(call.deps.now()),
-      )
+      const listed = await store.read(listSenders, identity.organizationId, page)
+      return answerList(call, page, listed, (sender) => showSender(sender, deps.now()))
     },
   }),
 ]
 
-function showSender(now: number) {
-  return (sender: SenderRecord): v.InferInput<typeof senderShape> => {
-    const { source, cluster, receiver, events, rejections, lastEventAt, lastRejectionAt, heartbeat } = sender
-    const { clockOffset, lacksCluster } = sender
-    return {
-      ...{ source, cluster, receiver, events, rejections },
-      lastEventAt: shape.instantText(lastEventAt),
-      lastRejectionAt: shape.instantText(lastRejectionAt),
-      clockOffsetSeconds: Math.round(clockOffset / 1000),
-      lacksCluster,
-      eventsByHour: [...hoursUntil(sender.hours, now)],
-      deliveryInterval: sender.interval === null ? null : Math.round(sender.interval / 1000),
-      heartbeat: heartbeat && { lastAt: shape.instantText(heartbeat.lastAt), silent: heartbeat.silent },
-    }
-  }
+function showSender(sender: SenderRecord, now: number) {
+  const { clockOffset, hours, interval, heartbeat } = sender
+  return showFields({
+    ...sender,
+    clockOffsetSeconds: Math.round(clockOffset / 1000),
+    eventsByHour: hoursUntil(hours, now),
+    deliveryInterval: interval === null ? null : Math.round(interval / 1000),
+    heartbeat: heartbeat && { ...heartbeat, lastAt: shape.instantText(heartbeat.lastAt) },
+  })
 }
 
 const rejectionShape = v.object({
