@@ -1,8 +1,9 @@
 /** The HTTP application: its routes and the steps of every request. Start reading here. */
 import { type Context, Hono } from 'hono'
+import { once } from '../domain/memoize.ts'
 import { createRecent } from '../intake/recent.ts'
 import { createStore, type Deps } from '../operations/deps.ts'
-import { createImport, type Import } from '../operations/imports.ts'
+import { createImport } from '../operations/imports.ts'
 import type { ServerContext } from '../server/context.ts'
 import type { Read } from '../store/read.ts'
 import { alertRoutes } from './api/alerts.ts'
@@ -28,7 +29,6 @@ import { problem } from './middleware/problem.ts'
 import type { Reply } from './middleware/reply.ts'
 import { type Watch, watchRequests } from './middleware/watch.ts'
 import { operatorRoutes } from './operator/routes.ts'
-import type { OpenApiDocument } from './pages/docs/openapi-document.ts'
 import type { Access, HandlerParts, Route } from './route.ts'
 import { prefersJson } from './web/errors.tsx'
 import { missingPage, PAGES } from './web/routes.ts'
@@ -56,17 +56,13 @@ const DOCUMENTED: readonly Route[] = [
   ...metricsRoutes,
 ]
 
+/** Returns the OpenAPI document for all routes, including its own. */
+const document = once(() => openApi(ROUTES))
+
 /** All endpoints. */
 export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), docsRoute(document)]
 
 type Routes = readonly Pick<Route, 'method' | 'path'>[]
-
-let made: OpenApiDocument | undefined
-/** Returns the OpenAPI document for all routes, including its own. */
-function document(): OpenApiDocument {
-  made ??= openApi(ROUTES)
-  return made
-}
 
 /**
  * Creates the application. Each route checks the token before it reads anything else from the request. Trailing slashes
@@ -74,11 +70,7 @@ function document(): OpenApiDocument {
  */
 export function createApp(deps: Deps, read: Read, server: ServerContext, access: Access = 'network'): Hono {
   const app = new Hono({ strict: false })
-  let imported: Import | undefined
-  const importing = () => {
-    imported ??= createImport(deps, { server: access !== 'program' })
-    return imported
-  }
+  const importing = once(() => createImport(deps, { server: access !== 'program' }))
   const { now, engine } = deps
   const store = createStore(deps, read)
   const parts = { access, deps: { now, engine }, store, importing, server, recent: createRecent() }

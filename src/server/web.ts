@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Config } from '../config.ts'
 import type { Source } from '../domain/event/event.ts'
+import { once } from '../domain/memoize.ts'
 import { SCOPES, type Scope } from '../domain/token.ts'
 import type { Notices } from './notices.ts'
 
@@ -47,24 +48,14 @@ export type Web = {
 /** The compression level. Compressing a 60 kB page takes less than a millisecond. */
 const LEVEL = 4
 
-/** @param load reads the style sheet, the script and the icons; called once, for the first page */
-export function createWeb(parts: {
-  readonly version: string
-  readonly program: string
-  readonly csrfKey: string
-  readonly notices: Notices
+type Parts = Omit<Web, 'assets' | 'gzip'> & {
+  /** Reads the style sheet and the script. Called once, for the first page. */
   readonly load: () => { readonly style: string; readonly script: string }
   readonly icons: Readonly<Record<string, string>>
-  readonly settings: () => WebSettings
-  readonly example: Web['example']
-}): Web {
-  const { version, program, csrfKey, notices, load, icons, settings, example } = parts
-  let made: WebAssets | undefined
-  const assets = () => {
-    made ??= createAssets(load(), icons)
-    return made
-  }
-  return { version, program, csrfKey, notices, assets, gzip: (text) => gzip(text), settings, example }
+}
+
+export function createWeb({ load, icons, ...shared }: Parts): Web {
+  return { ...shared, assets: once(() => createAssets(load(), icons)), gzip: (text) => gzip(text) }
 }
 
 /** Returns the settings of the web pages. */
