@@ -28,10 +28,10 @@ export type Route = {
   readonly summary: string
   /** Additional documentation in full sentences. */
   readonly description?: string
-  /** Null if the endpoint does not require a token. */
-  readonly auth: { readonly carrier: TokenHeader; readonly scope: Scope } | null
-  readonly query: Schema | null
-  readonly body: Schema | null
+  /** Missing if the endpoint does not require a token. */
+  readonly auth?: { readonly carrier: TokenHeader; readonly scope: Scope }
+  readonly query?: Schema | undefined
+  readonly body?: Schema | undefined
   /** Whether the endpoint accepts an Idempotency-Key. */
   readonly takesKey?: boolean
   /** The successful response, and errors that are not implied by the other fields. */
@@ -112,7 +112,7 @@ export function rest<Query, Body>(target: Target, spec: RestSpec<Query, Body>): 
   const auth = { carrier: 'bearer', scope } as const
   return {
     ...documentation,
-    ...{ method, path, auth, query: query ?? null, body: body ?? null, takesKey },
+    ...{ method, path, auth, query, body, takesKey },
     answers: takesKey ? withKeyRefusals(answers) : answers,
     handle: async (c, { access, deps, store, server }) => {
       const identity = await requireScope(c, { access, store }, auth.carrier, auth.scope)

@@ -10,7 +10,7 @@ import { DOCUMENT } from '../helpers/openapi.ts'
 type Part = any
 type Typo = { readonly right: string; readonly wrong: string }
 
-const REST = ROUTES.filter(({ auth }) => auth !== null && auth.scope !== 'ingest')
+const REST = ROUTES.filter(({ auth }) => auth && auth.scope !== 'ingest')
 /** In a two-letter name, a typo results in a different word. */
 const SHORTEST = 3
 

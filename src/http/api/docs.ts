@@ -24,9 +24,6 @@ export function docsRoute(document: () => OpenApiDocument): Route {
     method: 'GET',
     path: '/docs',
     summary: 'Show this API reference',
-    auth: null,
-    query: null,
-    body: null,
     answers: {
       200: { description: 'The page', body: null, text: 'text/html' },
       304: { description: 'The page is unchanged: it still has the ETag in If-None-Match', body: null },

@@ -86,9 +86,6 @@ export function openApiRoute(document: () => OpenApiDocument): Route {
     method: 'GET',
     path: '/openapi.json',
     summary: 'Show this document',
-    auth: null,
-    query: null,
-    body: null,
     answers: success(v.record(v.string(), v.unknown()), 'OpenAPI 3.1'),
     handle: () => json(document()),
   }
@@ -114,7 +111,7 @@ export function openApi(routes: readonly Route[]): OpenApiDocument {
 
 function operation(route: Route): OpenApiOperation {
   const { auth, body, summary, description } = route
-  const told = [description, auth && `Scope: ${auth.scope}.`].filter((part) => part).join(' ')
+  const told = [description, auth && `Scope: ${auth.scope}.`].filter(Boolean).join(' ')
   return {
     tags: [tagOf(route)],
     summary,
