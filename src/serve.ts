@@ -53,8 +53,6 @@ export type Running = {
 
 type Options = {
   readonly deps: World
-  readonly host: string
-  readonly port: number
   readonly settings: Config
   readonly tls: Tls | null
   readonly log: Log
@@ -73,7 +71,7 @@ type State = {
 }
 
 /** Serves requests until `close` is called. Rejects if the port cannot be opened. */
-export async function serve({ deps: world, host, port, settings, tls, log }: Options): Promise<Running> {
+export async function serve({ deps: world, settings, tls, log }: Options): Promise<Running> {
   const state: State = { settings, tls, url: null, isTrusted: () => false, isStopping: false, held: null }
   const notices = createNotices(world.newSecret().slice(0, 8), elapsed, worked)
   const metrics = createMetrics(programVersion())
@@ -139,7 +137,7 @@ export async function serve({ deps: world, host, port, settings, tls, log }: Opt
     sumUp()
   }
   try {
-    await listen(server, host, port)
+    await listen(server, settings)
     state.url = urlOf(server.address() as AddressInfo, tls)
     await listenOnSocket(commands.server, deps.db.file)
   } catch (error) {
@@ -238,7 +236,7 @@ function elapsed(): number {
  */
 const BACKLOG = 4_096
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+function listen(server: Server, { host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port, host, backlog: BACKLOG }, resolve)

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { startDemo } from '../../src/cli/demo/run.ts'
 import { DAY } from '../../src/cli/demo/senders.ts'
 import { weekOf } from '../../src/cli/demo/week.ts'
@@ -35,13 +35,16 @@ describe('The demo server', () => {
   // biome-ignore lint/suspicious/noExplicitAny: tests read what openapi.json has checked already
   let get: (path: string) => Promise<any>
 
+  const { settings, log, directories } = defaultConfig()
+  let made = ''
+
   before(async () => {
-    const { settings, log } = defaultConfig()
-    demo = await startDemo({ settings, log, host: '127.0.0.1', port: 0, seed: 1, now: () => NOW })
+    const earlier = directories()
+    demo = await startDemo({ settings: { ...settings, port: 0 }, log, seed: 1, now: () => NOW })
+    made = directories().find((one) => !earlier.includes(one)) ?? ''
     const headers = { authorization: `Bearer ${demo.token}` }
     get = async (path) => (await fetch(`${demo.url}${path}`, { headers })).json()
   })
-  after(() => demo.close())
 
   test('shows a critical checkout with its deploy as the first suspect', async () => {
     const services = await get('/api/services')
@@ -71,16 +74,12 @@ describe('The demo server', () => {
     assert.equal((await get('/api/rejections')).pagination.total, 0)
     assert.deepEqual((await get('/api/services')).length >= 16, true)
   })
-})
 
-test('the files of a demo are gone when it ends', async () => {
-  const { settings, log, directories } = defaultConfig()
-  const before = directories()
-  const demo = await startDemo({ settings, log, host: '127.0.0.1', port: 0, seed: 1, now: () => NOW, days: 0 })
-  const [made = ''] = directories().filter((one) => !before.includes(one))
-  assert.ok(existsSync(made))
-  await demo.close()
-  assert.ok(!existsSync(made))
+  test('deletes its files when it ends', async () => {
+    assert.ok(existsSync(made))
+    await demo.close()
+    assert.ok(!existsSync(made))
+  })
 })
 
 test('Ctrl-C while the history is being generated leaves nothing behind', async (t) => {

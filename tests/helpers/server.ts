@@ -29,14 +29,7 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
   const { token } = createToken(deps, { organizationId: organization.rowId, name: 'test', scopes })
   const lines: string[] = []
   const log = createLog(settings['log-level'] ?? 'info', (line) => void lines.push(line))
-  const running = await serve({
-    deps,
-    host: '127.0.0.1',
-    port: 0,
-    settings: { ...DEFAULTS, ...settings },
-    tls: null,
-    log,
-  })
+  const running = await serve({ deps, settings: { ...DEFAULTS, port: 0, ...settings }, tls: null, log })
   // In this order, because the server needs its store until it has stopped.
   t.after(async () => {
     await running.close()

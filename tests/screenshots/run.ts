@@ -51,7 +51,7 @@ if ('faults' in read) throw new Error(read.faults.join('\n'))
 const now = Date.now()
 const log = pino({ level: 'silent' })
 console.log('making the demo')
-const demo = await startDemo({ settings: read.config, log, host: '127.0.0.1', port: 0, seed: 1, now: () => now })
+const demo = await startDemo({ settings: { ...read.config, port: 0 }, log, seed: 1, now: () => now })
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
 try {
   const state = await signedIn(browser)

@@ -49,8 +49,7 @@ export async function runServe(options: Common): Promise<void> {
     const deps = systemDeps(db)
     const migrated = bringUp(deps)
     refuseUnwritable(deps)
-    const { host, port } = settings
-    running = await listening(settings, () => serve({ deps, host, port, settings, tls, log }))
+    running = await listening(settings, () => serve({ deps, settings, tls, log }))
     reportCrashes(log)
     endBySignal({ running, db, release, log })
     reloadBySignal(running, { flags: options, started: settings, log, now: deps.now })

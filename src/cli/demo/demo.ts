@@ -13,7 +13,6 @@ const UPDATE_INTERVAL_MS = 5_000
 /** Resolves when the server is listening. Ctrl-C stops the server and deletes its files. */
 export async function runDemo(options: Common & { readonly seed?: string }): Promise<void> {
   const settings = requireConfig(options)
-  const { host, port } = settings
   const log = createProcessLog(options.json ? 'silent' : 'error')
   const seed = readSeed(options.seed ?? '1')
   let demo: Demo | null = null
@@ -30,7 +29,7 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
   }
   process.on('SIGINT', end).on('SIGTERM', end)
   if (!options.json) print('Creating a week of example data. This takes a few seconds.')
-  const made = await listening(settings, () => startDemo({ settings, host, port, log, seed, now: systemClock }))
+  const made = await listening(settings, () => startDemo({ settings, log, seed, now: systemClock }))
   demo = made
   timer = setInterval(() => {
     made.goOn().catch((error) => log.error({ error }, 'the demo could not send further example data'))
@@ -44,15 +43,7 @@ function readSeed(text: string): number {
   throw new UsageError(`--seed: ${JSON.stringify(text)} is not a whole number from 0 to 999999999`)
 }
 
-function words({
-  url,
-  link,
-  token,
-}: {
-  readonly url: string
-  readonly link: string
-  readonly token: string
-}): string[] {
+function words({ url, link, token }: Demo): string[] {
   return [
     '',
     'Open this link in a browser to sign in. It works once and expires after 30 minutes:',

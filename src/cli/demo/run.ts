@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { systemDeps } from '../../deps.ts'
-import type { Source } from '../../domain/event/event.ts'
 import type { Scope } from '../../domain/token.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Deps } from '../../operations/deps.ts'
@@ -20,18 +19,12 @@ import { DAY, MINUTE, type Request } from './senders.ts'
 import type { PersonAction } from './troubles.ts'
 import { type Story, weekOf } from './week.ts'
 
-export type DemoOptions = {
+type DemoOptions = {
   readonly settings: Config
-  readonly host: string
-  readonly port: number
   readonly log: Log
   readonly seed: number
   /** Returns the current Unix time in milliseconds. */
   readonly now: () => number
-  /** The number of days of history. Default: 7. */
-  readonly days?: number
-  /** Called with the share of the history that has been written, from 0 to 1. */
-  readonly progress?: (part: number) => void
 }
 
 export type Demo = {
@@ -47,26 +40,20 @@ export type Demo = {
 }
 
 const PEOPLE = ['Ada', 'Kim']
-const PATHS: Readonly<Record<Source, string>> = {
-  ...{ cluster: 'cluster', metrics: 'metrics', dashboard: 'dashboard', ci: 'ci' },
-}
 
 /** Starts the server and writes the past week's history. Rejects if the port is in use. */
-export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const { settings, host, port, log, seed, now, days = 7 } = options
+export async function startDemo({ settings, log, seed, now }: DemoOptions): Promise<Demo> {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-demo-'))
   const remove = () => rmSync(directory, { recursive: true, force: true })
   process.once('exit', remove)
   try {
-    const whole = weekOf(now(), seed)
-    const from = now() - days * DAY - MINUTE
-    const clock = { now: from }
+    const story = weekOf(now(), seed)
+    const clock = { now: now() - 7 * DAY - MINUTE }
     const deps = temporaryDeps(join(directory, 'incmon.db'), () => clock.now)
-    const running = await serve({ deps, host, port, settings, tls: null, log })
+    const running = await serve({ deps, settings, tls: null, log })
     const shop = openShop(deps, running)
-    const since = <One extends { at: number }>(all: readonly One[]) => all.filter(({ at }) => at >= from)
-    const play = player(running, clock, { requests: since(whole.requests), acts: since(whole.acts) }, shop)
-    await play(now(), options.progress)
+    const play = player(running, clock, story, shop)
+    await play(now())
     const link = setupAddress(running.url, createSetupLink(deps, shop.organizationId).secret)
     const close = async () => {
       await running.close()
@@ -114,14 +101,12 @@ function player({ engine }: Running, clock: { now: number }, story: Story, shop:
   ].sort((a, b) => a.at - b.at)
   const act = createActor(shop.url, shop.people)
   let next = 0
-  return async (until: number, progress: (part: number) => void = () => {}) => {
-    const began = clock.now
+  return async (until: number) => {
     for (let one = happenings[next]; one && one.at <= until; one = happenings[next]) {
       await passTo(engine, clock, one.at)
       if ('request' in one) await send(shop, one.request)
       else await act(one.act)
       next += 1
-      if (next % 100 === 0) progress((one.at - began) / (until - began))
     }
     await passTo(engine, clock, until)
   }
@@ -139,24 +124,17 @@ async function passTo(engine: Engine, clock: { now: number }, time: number): Pro
 }
 
 async function send({ url, sender }: Shop, { source, body }: Request): Promise<void> {
-  const proof = source === 'ci' ? { 'x-gitlab-token': sender } : { authorization: `Bearer ${sender}` }
-  const headers = { 'content-type': 'application/json', ...proof }
-  const answer = await fetch(`${url}/api/webhooks/${PATHS[source]}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`the demo could not send to ${source}: ${answer.status} ${text}`)
+  const proof = source === 'ci' ? { 'x-gitlab-token': sender } : bearer(sender)
+  await request(url, proof, 'POST', `/api/webhooks/${source}`, body)
 }
 
 type Json = Record<string, unknown>
 
 /** Returns a function that performs an action as a given person. Skips the action if the incident did not open. */
-export function createActor(url: string, people: ReadonlyMap<string, string>): (act: PersonAction) => Promise<void> {
+function createActor(url: string, people: ReadonlyMap<string, string>): (act: PersonAction) => Promise<void> {
   return async ({ person, service, do: what }) => {
-    const call = (method: string, path: string, body?: unknown) =>
-      request(url, people.get(person) ?? '', method, path, body)
+    const proof = bearer(people.get(person) ?? '')
+    const call = (method: string, path: string, body?: unknown) => request(url, proof, method, path, body)
     const services = (await call('GET', '/api/services?archived=1')) as Json[]
     const wanted = services.find(({ namespace, name }) => name === service || `${namespace}/${name}` === service)
     if (!wanted) return
@@ -182,8 +160,14 @@ async function confirm(
   }
 }
 
-async function request(url: string, token: string, method: string, path: string, body?: unknown): Promise<unknown> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+type Proof = Readonly<Record<string, string>>
+
+function bearer(token: string): Proof {
+  return { authorization: `Bearer ${token}` }
+}
+
+async function request(url: string, proof: Proof, method: string, path: string, body?: unknown): Promise<unknown> {
+  const headers = { ...proof, 'content-type': 'application/json' }
   const sent = body === undefined ? {} : { body: JSON.stringify(body) }
   const answer = await fetch(`${url}${path}`, { method, headers, ...sent })
   const text = await answer.text()
