@@ -24,8 +24,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 /**
  * A value from one source. `where` describes the source in messages. `isText` is true if the source contains only text.
  */
-type RawValue = { readonly where: string; readonly value: unknown; readonly isText: boolean }
-type Layer = { readonly values: ReadonlyMap<string, RawValue>; readonly faults: readonly string[] }
+type RawValue = { readonly name: string; readonly where: string; readonly value: unknown; readonly isText: boolean }
+type Layer = { readonly values: readonly RawValue[]; readonly faults: readonly string[] }
 
 const DEFAULT_FILE = 'incmon.toml'
 const NAMES = Object.keys(KEYS) as Name[]
@@ -57,13 +57,14 @@ type ConfigInput = {
  * Without either, `incmon.toml` is read if it exists. Empty variables are ignored.
  */
 export function readConfig(input: ConfigInput): { readonly config: Config } | { readonly faults: string[] } {
-  const { settings, faults } = readSettings(input)
-  if (faults.length > 0) return { faults }
-  return { config: Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config }
+  const { config, faults } = readSettings(input)
+  return faults.length > 0 ? { faults } : { config }
 }
 
+type ReadSettings = { readonly settings: Setting[]; readonly config: Config; readonly faults: string[] }
+
 /** Returns every setting in order, and all errors. An invalid setting is replaced by its default. */
-export function readSettings(input: ConfigInput): { readonly settings: Setting[]; readonly faults: string[] } {
+export function readSettings(input: ConfigInput): ReadSettings {
   const { flags, env = process.env, readFile = (path) => readFileSync(path, 'utf8') } = input
   const layers = [
     flagLayer(flags),
@@ -75,14 +76,15 @@ export function readSettings(input: ConfigInput): { readonly settings: Setting[]
     const { doc, allowed, fallback } = KEYS[name]
     const key = { name, variable: variableOf(name), doc, allowed, fallback }
     // An invalid value is an error even if it is overridden. Otherwise, the error would appear only later.
-    const raw = layers.flatMap((layer) => layer.values.get(name) ?? [])
+    const raw = layers.flatMap((layer) => layer.values.filter((value) => value.name === name))
     const values = raw.map((one) => ({ ...read(name, one), where: one.where }))
     faults.push(...values.flatMap((value) => ('fault' in value ? value.fault : [])))
     const [strongest] = values
     if (!strongest || 'fault' in strongest) return { ...key, value: fallback, from: null }
     return { ...key, value: strongest.value, from: strongest.where }
   })
-  return { settings, faults }
+  const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  return { settings, config, faults }
 }
 
 /** Returns the server URL and the token in the environment, or null. */
@@ -91,14 +93,11 @@ export function clientVariables(env: Environment = process.env): { url: string |
 }
 
 function flagLayer(flags: Flags): Layer {
-  const given = NAMES.flatMap((name) => {
+  const values = NAMES.flatMap((name) => {
     const value = flags[name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase()) as keyof Flags]
-    return value === undefined ? [] : [[name, value] as const]
+    return value === undefined ? [] : [{ name, where: `--${name}`, value, isText: true }]
   })
-  return {
-    values: new Map(given.map(([name, value]) => [name, { where: `--${name}`, value, isText: true }])),
-    faults: [],
-  }
+  return { values, faults: [] }
 }
 
 /** Returns whether Kubernetes sets this variable for a Service called incmon. Such variables are not settings. */
@@ -116,9 +115,7 @@ function variableLayer(env: Environment): Layer {
   const unknown = ours.filter((variable) => !VARIABLES.includes(variable))
   const given = NAMES.filter((name) => env[variableOf(name)] && !isServiceLink(variableOf(name), env))
   return {
-    values: new Map(
-      given.map((name) => [name, { where: variableOf(name), value: env[variableOf(name)], isText: true }]),
-    ),
+    values: given.map((name) => ({ name, where: variableOf(name), value: env[variableOf(name)], isText: true })),
     faults: unknown.map((variable) => `${variable}: unknown variable; ${suggestion(variable, VARIABLES)}`),
   }
 }
@@ -129,15 +126,13 @@ function fileLayer(named: string | null, readFile: (path: string) => string): La
     const table = parse(readFile(path))
     const unknown = Object.keys(table).filter((key) => !(NAMES as string[]).includes(key))
     return {
-      values: new Map(
-        Object.entries(table).map(([key, value]) => [key, { where: `${path}: ${key}`, value, isText: false }]),
-      ),
+      values: Object.entries(table).map(([name, value]) => ({ name, where: `${path}: ${name}`, value, isText: false })),
       faults: unknown.map((key) => `${path}: ${key}: unknown key; ${suggestion(key, NAMES)}`),
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : null
-    if (code === 'ENOENT' && named === null) return { values: new Map(), faults: [] }
-    return { values: new Map(), faults: [fileFault(path, code, error)] }
+    if (code === 'ENOENT' && named === null) return { values: [], faults: [] }
+    return { values: [], faults: [fileFault(path, code, error)] }
   }
 }
 

@@ -1,6 +1,6 @@
 /** incmon config and check-config: prints the configuration, the source of each value, and all errors. */
 import type { Command } from 'commander'
-import { type Config, readSettings, type Setting } from '../../config.ts'
+import { readSettings, type Setting } from '../../config.ts'
 import { readTls } from '../../server/connection/tls.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { NegativeAnswer } from '../failure.ts'
@@ -21,8 +21,7 @@ export function addConfig(program: Command, now: () => number): void {
 
 /** @throws NegativeAnswer if there is an error */
 function checkConfig(options: Common, now: number): void {
-  const { settings, faults: found } = readSettings({ flags: options })
-  const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  const { settings, config, faults: found } = readSettings({ flags: options })
   const tls = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
   const faults = found.length === 0 && 'fault' in tls ? [tls.fault] : found
   if (options.json) print(JSON.stringify({ faults, settings: settings.map(brief) }, null, 2))
@@ -34,14 +33,11 @@ function checkConfig(options: Common, now: number): void {
 
 function showConfig(options: Common & { readonly explain?: boolean }): void {
   requireConfig(options)
-  const { settings } = readSettings({ flags: options })
+  const { settings, config } = readSettings({ flags: options })
   const lines = options.explain
     ? settings.map(explained).join('\n\n')
     : settings.map(({ name, value }) => `${name} = ${JSON.stringify(value)}`).join('\n')
-  const values = options.explain
-    ? settings.map(full)
-    : Object.fromEntries(settings.map(({ name, value }) => [name, value]))
-  print(options.json ? JSON.stringify(values, null, 2) : lines)
+  print(options.json ? JSON.stringify(options.explain ? settings.map(full) : config, null, 2) : lines)
 }
 
 function printSettings(settings: readonly Setting[]): void {

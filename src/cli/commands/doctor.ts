@@ -57,8 +57,7 @@ function tableOf(findings: readonly Finding[]): string {
 }
 
 async function gatherFacts(options: Common, full: boolean, now: number): Promise<DoctorFacts> {
-  const { settings, faults } = readSettings({ flags: options })
-  const config = Object.fromEntries(settings.map(({ name, value }) => [name, value])) as Config
+  const { config, faults } = readSettings({ flags: options })
   const { database } = config
   const file = existsSync(database) ? realpathSync(database) : database
   const entry = isMissing(file) ? null : entryOf(file)
