@@ -22,9 +22,7 @@ export const KEYS = {
     'a host name or an address without a port',
     (host) => /^[\w.:%-]+$/.test(host),
   ),
-  port: number(8080, 'the port to listen on; 0 chooses any free port', 'a whole number from 0 to 65535', (port) =>
-    inRange(port, 0, 65_535),
-  ),
+  port: number(8080, 'the port to listen on; 0 chooses any free port', 'a whole number from 0 to 65535', [0, 65_535]),
   database: text('incmon.db', 'the database file', 'the path of a file', (path) => path.trim() !== ''),
   'log-level': text('info', 'the log level; debug logs each request', 'debug, info, warn or error', (level) =>
     ['debug', 'info', 'warn', 'error'].includes(level),
@@ -58,25 +56,25 @@ export const KEYS = {
     1024,
     'the maximum number of connections; further connections are closed',
     'a whole number from 1',
-    (count) => inRange(count, 1, 1_000_000),
+    [1, 1_000_000],
   ),
   'max-connections-per-address': number(
     512,
     'the maximum number of connections from one address; further connections are closed; trusted proxies have no limit',
     'a whole number from 1',
-    (count) => inRange(count, 1, 1_000_000),
+    [1, 1_000_000],
   ),
   'max-waiting': number(
     2000,
     'the maximum number of pending webhook requests; further requests get 503; the limit for cluster and ci is four times as high, because these senders do not retry',
     'a whole number from 1',
-    (count) => inRange(count, 1, 1_000_000),
+    [1, 1_000_000],
   ),
   'min-free-disk': number(
     8,
     'the minimum free disk space in MiB; /readyz fails if less is free',
     'a whole number of MiB from 0',
-    (mebibytes) => inRange(mebibytes, 0, 1_000_000_000),
+    [0, 1_000_000_000],
   ),
   'public-url': text(
     '',
@@ -109,7 +107,7 @@ export const KEYS = {
     250,
     'how long to keep accepting connections after SIGTERM, in milliseconds; /readyz fails meanwhile, so that a load balancer can stop sending traffic',
     'a whole number of milliseconds from 0 to 60000',
-    (ms) => inRange(ms, 0, 60_000),
+    [0, 60_000],
   ),
 } as const
 
@@ -117,7 +115,10 @@ function text(fallback: string, doc: string, allowed = 'a string', accepts = (_:
   return { fallback, doc, allowed, accepts }
 }
 
-function number(fallback: number, doc: string, allowed: string, accepts: (value: number) => boolean): Key<number> {
+type Range = readonly [least: number, most: number]
+
+function number(fallback: number, doc: string, allowed: string, [least, most]: Range): Key<number> {
+  const accepts = (value: number) => Number.isInteger(value) && value >= least && value <= most
   return { fallback, doc, allowed, accepts }
 }
 
@@ -128,10 +129,6 @@ function list(doc: string, allowed: string, accepts: (item: string) => boolean):
     allowed,
     accepts: (items) => items.every((item) => typeof item === 'string' && accepts(item)),
   }
-}
-
-function inRange(value: number, least: number, most: number): boolean {
-  return Number.isInteger(value) && value >= least && value <= most
 }
 
 function isPublicUrl(text: string): boolean {
