@@ -6,17 +6,17 @@ import { drawLine } from './output.ts'
 const INTERVAL_MS = 100
 const BAR_WIDTH = 30
 
-export type ProgressLine = {
+/** A line on the terminal. Disposing of it clears the line. */
+export type ProgressLine = Disposable & {
   /** Shows one of many steps. To save time, most calls do not draw anything. */
   readonly show: (text: () => string) => void
   /** Shows a long step that does not report progress. */
   readonly announce: (text: string) => void
-  readonly end: () => void
 }
 
 /** Returns a progress line on stderr, so that the result on stdout can be piped. Does nothing without a terminal. */
 export function progressLine(): ProgressLine {
-  if (!process.stderr.isTTY) return { show: () => {}, announce: () => {}, end: () => {} }
+  if (!process.stderr.isTTY) return { show: () => {}, announce: () => {}, [Symbol.dispose]: () => {} }
   let shownAt = Number.NEGATIVE_INFINITY
   const announce = (text: string) => {
     shownAt = performance.now()
@@ -27,7 +27,7 @@ export function progressLine(): ProgressLine {
       if (performance.now() - shownAt >= INTERVAL_MS) announce(text())
     },
     announce,
-    end: () => drawLine(''),
+    [Symbol.dispose]: () => drawLine(''),
   }
 }
 
@@ -55,10 +55,9 @@ function bar(done: number, of: number): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${Math.floor(share * 100)} %`
 }
 
-export type Progress = {
+type Progress = Disposable & {
   /** @param more text to add at the end of the line */
   readonly show: (done: number, of: number, more: string) => void
-  readonly end: () => void
 }
 
 /** Starts a progress bar. `what` is the plural of the noun that is counted. */
@@ -66,14 +65,14 @@ export function startProgress(what: string): Progress {
   const line = progressLine()
   const show: Progress['show'] = (done, of, more) =>
     line.show(() => `${bar(done, of)} ${done} of ${of} ${what}, ${more}`)
-  return { show, end: line.end }
+  return { ...line, show }
 }
 
 /** Shows text on the terminal until the returned function is called. */
 export function showWaiting(what: string): () => void {
   const line = progressLine()
   line.announce(`${what} …`)
-  return line.end
+  return line[Symbol.dispose]
 }
 
 /** Formats bytes in units of 1,000,000 with one decimal. */

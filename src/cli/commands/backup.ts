@@ -88,25 +88,21 @@ async function streamBackup(database: string, directory: string | undefined, sig
 
 async function copyChecked(database: string, part: Part, signal: AbortSignal): Promise<void> {
   if (getPriority() < NICENESS) setPriority(NICENESS)
-  const line = progressLine()
-  try {
-    await copySnapshot(database, part, (done, total) => {
-      signal.throwIfAborted()
-      line.show(() => bytesBar('copying', done, total))
-    })
-    line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
-    requireSound(part.path, database)
-    // Yields to the event loop, so that signals that arrived during the check are delivered.
-    await setImmediate()
+  using line = progressLine()
+  await copySnapshot(database, part, (done, total) => {
     signal.throwIfAborted()
-  } finally {
-    line.end()
-  }
+    line.show(() => bytesBar('copying', done, total))
+  })
+  line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
+  requireSound(part.path, database)
+  // Yields to the event loop, so that signals that arrived during the check are delivered.
+  await setImmediate()
+  signal.throwIfAborted()
 }
 
 async function send(part: Part, signal: AbortSignal): Promise<void> {
   const { size } = statSync(part.path)
-  const line = progressLine()
+  using line = progressLine()
   // If the reader closes the pipe early, the backup is incomplete. This is an error.
   process.stdout.removeAllListeners('error')
   try {
@@ -116,7 +112,5 @@ async function send(part: Part, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const why = errorCode(error) === 'EPIPE' ? 'the reader closed the pipe' : errorCode(error)
     throw new CommandError(`the backup is incomplete (${why}): delete the output and run the command again`)
-  } finally {
-    line.end()
   }
 }

@@ -1,9 +1,10 @@
 /** incmon import: stores events from another system, each with its original time of receipt. */
 import type { Command } from 'commander'
 import { countOf } from '../../domain/postmortem/words.ts'
+import type { Tally as Imported, Entry as Sent } from '../../http/operator/import.ts'
 import type { Api } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'
-import { type Entry, type Fault, isBlank, openDump } from '../dump.ts'
+import { type Entry, isBlank, openDump } from '../dump.ts'
 import { CommandError } from '../failure.ts'
 import { readInput } from '../input.ts'
 import { print, printError, visible } from '../output.ts'
@@ -24,20 +25,7 @@ const MAX_BODY_CHARACTERS = 8_000_000
 const MAX_FAULTS_SHOWN = 20
 const SUPPRESSED = 'silenced or inhibited; add --suppressed to include them'
 
-/** The response of `POST /operator/imports`. */
-type Imported = {
-  readonly events: number
-  readonly known: number
-  readonly heartbeats: number
-  readonly rejected: Fault[]
-}
-type Tally = { events: number; known: number; heartbeats: number; suppressed: number; readonly rejected: Fault[] }
-type Sent = {
-  readonly where: string
-  readonly source: string
-  readonly receivedAt: number | null
-  readonly payload: string
-}
+type Tally = Imported & { suppressed: number }
 
 /** @param now returns the current Unix time in milliseconds */
 export function addImport(program: Command, now: () => number): void {
@@ -73,19 +61,15 @@ async function importAll(
   now: number,
   tally: Tally,
 ): Promise<void> {
-  const progress = startProgress('entries')
-  try {
-    for (let done = 0; done < entries.length; ) {
-      const batch = batchAt(entries, done, now)
-      done += batch.length
-      const body = { entries: batch, last: done === entries.length }
-      const imported = await api.json<Imported>('POST', '/operator/imports', { cluster, body })
-      for (const name of ['events', 'known', 'heartbeats'] as const) tally[name] += imported[name]
-      tally.rejected.push(...imported.rejected)
-      progress.show(done, entries.length, `${tally.events} accepted, ${tally.rejected.length} rejected`)
-    }
-  } finally {
-    progress.end()
+  using progress = startProgress('entries')
+  for (let done = 0; done < entries.length; ) {
+    const batch = batchAt(entries, done, now)
+    done += batch.length
+    const body = { entries: batch, last: done === entries.length }
+    const imported = await api.json<Imported>('POST', '/operator/imports', { cluster, body })
+    for (const name of ['events', 'known', 'heartbeats'] as const) tally[name] += imported[name]
+    tally.rejected.push(...imported.rejected)
+    progress.show(done, entries.length, `${tally.events} accepted, ${tally.rejected.length} rejected`)
   }
 }
 

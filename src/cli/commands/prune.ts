@@ -39,15 +39,11 @@ async function prune(api: Api, { org, dryRun = false, yes = false, ...options }:
   const body = { ...chosen, dryRun, approved: yes }
   const surveys: Survey[] = []
   const outcomes: Outcome[] = []
-  const progress = startProgress('records')
-  try {
-    for await (const step of api.lines<PruneOutput>('POST', '/operator/prune', { body })) {
-      if ('survey' in step) surveys.push(step.survey)
-      else if ('outcome' in step) outcomes.push(step.outcome)
-      else progress.show(step.progress.done, step.progress.of, step.progress.organization)
-    }
-  } finally {
-    progress.end()
+  using progress = startProgress('records')
+  for await (const step of api.lines<PruneOutput>('POST', '/operator/prune', { body })) {
+    if ('survey' in step) surveys.push(step.survey)
+    else if ('outcome' in step) outcomes.push(step.outcome)
+    else progress.show(step.progress.done, step.progress.of, step.progress.organization)
   }
   return { surveys, outcomes }
 }

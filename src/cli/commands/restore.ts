@@ -77,17 +77,13 @@ function refuseExisting(database: string, force: boolean | undefined): void {
 /** Returns the path of the old database, or null if there was none. */
 async function restore(source: string, file: string, signal: AbortSignal): Promise<string | null> {
   return withPart(file, async (part) => {
-    const line = progressLine()
-    try {
-      await copy(source, part, line, signal)
-      line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
-      requireRestorable(part.path, nameOf(source))
-      // Yields to the event loop, so that signals that arrived during the check are delivered.
-      await setImmediate()
-      signal.throwIfAborted()
-    } finally {
-      line.end()
-    }
+    using line = progressLine()
+    await copy(source, part, line, signal)
+    line.announce(`checking ${megabytes(statSync(part.path).size)} MB`)
+    requireRestorable(part.path, nameOf(source))
+    // Yields to the event loop, so that signals that arrived during the check are delivered.
+    await setImmediate()
+    signal.throwIfAborted()
     return replaceDatabase(file, part)
   })
 }
@@ -106,7 +102,7 @@ async function copy(source: string, part: Part, line: ProgressLine, signal: Abor
 }
 
 function report(done: { database: string; source: string; kept: string | null }, options: Common): void {
-  const from = done.source === '-' ? 'standard input' : visible(done.source)
+  const from = visible(nameOf(done.source))
   if (options.json) print(JSON.stringify(done))
   else {
     if (done.kept !== null) print(`moved the old database to ${visible(done.kept)}`)

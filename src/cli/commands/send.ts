@@ -95,14 +95,7 @@ async function replayFile(file: string, options: Options, now: () => number): Pr
   const { url: base, trust } = await requireServer(options)
   const delta = options.shift === 'now' ? wholeSeconds(now() - (requests.at(-1)?.at ?? 0)) : 0
   const tally: Tally = { sent: 0, statuses: {}, accepted: 0, rejected: 0, refusal: null }
-  const progress = startProgress('requests')
-  try {
-    const show = () =>
-      progress.show(tally.sent, requests.length, `${tally.accepted} accepted, ${tally.rejected} rejected`)
-    await sendAll(requests, { base, trust, token, delta, speed: options.speed, tally, progress: show })
-  } finally {
-    progress.end()
-  }
+  await sendAll(requests, { base, trust, token, delta, speed: options.speed, tally })
   report(tally, base, options.json)
 }
 
@@ -113,17 +106,18 @@ type Run = {
   readonly delta: number
   readonly speed: number
   readonly tally: Tally
-  readonly progress: () => void
 }
 
 async function sendAll(requests: readonly RecordedRequest[], run: Run): Promise<void> {
+  const { speed, tally } = run
   const began = performance.now()
   const first = requests[0]?.at ?? 0
+  using progress = startProgress('requests')
   for (const request of requests) {
-    if (run.speed > 0) await waitUntil(began + (request.at - first) / run.speed)
+    if (speed > 0) await waitUntil(began + (request.at - first) / speed)
     const { status, text } = await postRecorded(request, run, requests.length)
-    countAnswer(run.tally, request, status, text)
-    run.progress()
+    countAnswer(tally, request, status, text)
+    progress.show(tally.sent, requests.length, `${tally.accepted} accepted, ${tally.rejected} rejected`)
   }
 }
 
@@ -157,11 +151,7 @@ function filledHeaders(endpoint: RecordedRequest['endpoint'], recorded: Recorded
   if (!recorded) return usual
   const entries = Object.entries(recorded).map(([name, value]) => [name, value.replaceAll('{{token}}', token)])
   const own = Object.fromEntries(entries) as Record<string, string>
-  return TOKEN_HEADERS.some((name) => name in own) ? own : { ...lowerCased(usual), ...own }
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return TOKEN_HEADERS.some((name) => name in own) ? own : { ...usual, ...own }
 }
 
 function report({ sent, statuses, accepted, rejected, refusal }: Tally, base: string, json: boolean | undefined): void {
@@ -207,10 +197,11 @@ function requireToken(options: Receiver): string {
   )
 }
 
+/** Returns the sender's usual headers, with names in lower case like in recordings. */
 function headersOf(source: Source, token: string): Record<string, string> {
-  const json = { 'Content-Type': 'application/json' }
+  const json = { 'content-type': 'application/json' }
   if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('--token contains invalid characters: copy the token again')
   return source === 'ci'
-    ? { ...json, 'X-Ci-Token': token, 'X-Ci-Event': 'Pipeline Hook' }
-    : { ...json, Authorization: `Bearer ${token}` }
+    ? { ...json, 'x-ci-token': token, 'x-ci-event': 'Pipeline Hook' }
+    : { ...json, authorization: `Bearer ${token}` }
 }

@@ -32,9 +32,10 @@ const entryField = v.object({
   receivedAt: v.nullable(v.number('expected milliseconds since 1970')),
   payload: v.string('expected a string'),
 })
-type Entry = v.InferOutput<typeof entryField>
+export type Entry = v.InferOutput<typeof entryField>
 type Fault = { readonly where: string; readonly error: string }
-type Tally = { events: number; known: number; heartbeats: number; readonly rejected: Fault[] }
+/** The response. */
+export type Tally = { events: number; known: number; heartbeats: number; readonly rejected: Fault[] }
 
 /**
  * Stores entries. The entries must be sorted by time of receipt, within each request and from one request to the next.
