@@ -144,6 +144,6 @@ function futureFault(field: string, at: number, now: number): string | null {
   return at > now + CLOCK_SKEW_MS ? `${field}: is in the future; check the clocks and correct the time` : null
 }
 
-function isTable(value: unknown): value is Record<string, unknown> {
+export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

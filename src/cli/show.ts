@@ -1,15 +1,9 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
 import { formatCount, formatScore, timesOf } from '../domain/postmortem/words.ts'
-import type { Alert, WholeIncident } from './api/records.ts'
+import type { Alert, Suspect, WholeIncident } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
 
-type Suspect = {
-  readonly kind: string
-  readonly ref: string
-  readonly score: number
-  readonly reasons: readonly { readonly text: string }[]
-}
 type Shown = WholeIncident & {
   readonly service: string
   readonly organization: string

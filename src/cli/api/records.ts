@@ -1,10 +1,12 @@
 /** The records that commands use, and functions that find a record by an id or number entered by the user. */
 import type { InferInput } from 'valibot'
-import type { Plan, Settings } from '../../domain/organization.ts'
 import { serviceName } from '../../domain/postmortem/words.ts'
 import type { alertShape } from '../../http/api/alerts.ts'
 import type { incidentShape, wholeIncidentShape } from '../../http/api/incidents.ts'
 import type { serviceShape } from '../../http/api/services.ts'
+import type { suspectShape } from '../../http/api/suspects.ts'
+import type { showOrganization } from '../../http/operator/routes.ts'
+import type { IdMatch } from '../../store/id-matches.ts'
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { type Api, withApi } from './api.ts'
@@ -13,19 +15,19 @@ export type Incident = InferInput<typeof incidentShape>
 export type WholeIncident = InferInput<typeof wholeIncidentShape>
 export type Alert = InferInput<typeof alertShape>
 export type Service = InferInput<typeof serviceShape>
+export type Suspect = InferInput<typeof suspectShape>
 
 /** A record with its organization, and the API for that organization. */
 export type Named<Found> = {
   readonly api: Api
   readonly found: Found
-  readonly organization: Pick<Organization, 'id' | 'name'>
+  readonly organization: IdMatch['organization']
 }
 
 /** The minimum length of a shortened id. */
 export const SHORTEST_PART = 8
 
 type Noun = 'incident' | 'alert' | 'silence'
-type Match = { readonly id: string; readonly number: number | null } & Pick<Named<unknown>, 'organization'>
 
 /** Runs a command with the record that `word` identifies. @throws CommandError like `requireRecord` */
 export function withRecord<Found, Result>(
@@ -59,9 +61,9 @@ async function requireMatch(
   noun: Noun,
   word: string,
   { org, ...options }: OrganizationOptions,
-): Promise<Match> {
+): Promise<IdMatch> {
   if (org !== undefined) await requireOrganization(api, { ...options, org })
-  const all = await api.json<Match[]>('GET', `/operator/${noun}s/${encodeURIComponent(word)}`)
+  const all = await api.json<IdMatch[]>('GET', `/operator/${noun}s/${encodeURIComponent(word)}`)
   const found = org === undefined ? all : all.filter(({ organization }) => organization.name === org)
   const [only, second] = found
   if (!only) throw new CommandError(noRecord(noun, word, options))
@@ -86,7 +88,7 @@ function noRecord(noun: Noun, word: string, options: Common): string {
 
 /** Returns the number and the shortened id of an incident. */
 export async function incidentName(api: Api, id: string): Promise<string> {
-  const [match] = await api.json<Match[]>('GET', `/operator/incidents/${id}`)
+  const [match] = await api.json<IdMatch[]>('GET', `/operator/incidents/${id}`)
   return match?.number ? `${match.number} (${id})` : id
 }
 
@@ -105,14 +107,8 @@ export async function serviceNames(api: Api): Promise<(id: string) => string> {
 /** Options of commands that apply to one organization. */
 export type OrganizationOptions = Common & { readonly org?: string }
 
-/** The response of `GET /operator/organizations`. */
-export type Organization = {
-  readonly id: string
-  readonly name: string
-  readonly plan: Plan
-  readonly settings: Settings
-  readonly createdAt: string
-}
+/** An item in the response of `GET /operator/organizations`. */
+export type Organization = ReturnType<typeof showOrganization>
 
 /** Runs a command with the API for its organization. @throws CommandError, UsageError */
 export function withOrganization<Result>(

@@ -7,6 +7,7 @@ import {
   type Named,
   type OrganizationOptions,
   requireRecord,
+  type Suspect,
   serviceNames,
   type WholeIncident,
   withOrganization,
@@ -78,13 +79,11 @@ async function listIncidents(options: OrganizationOptions & { readonly status?: 
 async function showIncident(id: string, options: OrganizationOptions): Promise<void> {
   await withRecord<WholeIncident, void>('incident', id, options, async ({ api, found, organization }) => {
     const service = (await serviceNames(api))(found.serviceId)
-    const { data: suspects } = await api.json<Suspects>('GET', `/api/incidents/${found.id}/suspects`)
+    const suspects = await api.all<Suspect>(`/api/incidents/${found.id}/suspects`)
     const whole = { ...found, service, organization: organization.name, suspects }
     print(options.json ? JSON.stringify(whole, null, 2) : formatIncident(whole))
   })
 }
-
-type Suspects = { readonly data: Parameters<typeof formatIncident>[0]['suspects'] }
 
 /** Acknowledges an incident if its status is `open`. */
 async function acknowledgeIncident(id: string, options: OrganizationOptions): Promise<void> {

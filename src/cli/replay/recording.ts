@@ -4,6 +4,7 @@ import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { formatInstant, parseInstant } from '../../domain/instant.ts'
 import { parseBody } from '../../intake/json.ts'
 import { detailOf, parseObject } from '../ask.ts'
+import { isTable } from '../dump.ts'
 
 /** `line` starts at 1. `at` is a Unix time in milliseconds. `headers` is null if no headers were recorded. */
 export type RecordedRequest = {
@@ -70,10 +71,6 @@ function headersOf(headers: unknown): Record<string, string> | string {
     if (!CONNECTION_HEADERS.has(name.toLowerCase())) kept[name.toLowerCase()] = value
   }
   return kept
-}
-
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

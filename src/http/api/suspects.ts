@@ -9,7 +9,8 @@ import * as shape from './shapes.ts'
 /** All suspects fit on one page. */
 const ONLY_PAGE = { page: 1, limit: 20 }
 
-const suspectShape = v.object({
+/** A probable cause as the API returns it. */
+export const suspectShape = v.object({
   kind: shape.choice(['pipeline', 'rollout', 'node', 'object'], 'The kind of cause'),
   ref: shape.text('A reference to the cause', 'shop/checkout#4711'),
   serviceId: shape.nullable(shape.uuid(), 'The service of the cause, or null'),

@@ -25,17 +25,19 @@ const FREE: Plan = 'Free'
 
 /** Operator routes. These routes exist only on the Unix socket and within the program. */
 export const operatorRoutes = [
-  operator(`GET ${PATH}`, { handle: async ({ store }) => json((await store.read(listOrganizations)).map(showTenant)) }),
+  operator(`GET ${PATH}`, {
+    handle: async ({ store }) => json((await store.read(listOrganizations)).map(showOrganization)),
+  }),
   operator(`POST ${PATH}`, {
     body: v.object({ name: textField(MAX_NAME), plan: v.optional(wordParameter(PLANS), FREE) }),
-    handle: async ({ store, body }) => json(showTenant(await store.run(createOrganization, body)), 201),
+    handle: async ({ store, body }) => json(showOrganization(await store.run(createOrganization, body)), 201),
   }),
   operator(`PATCH ${PATH}/:id`, {
     body: v.object({ name: v.optional(textField(MAX_NAME)), plan: v.optional(wordParameter(PLANS)) }),
     handle: async ({ store, id, body }) => {
       const found = (await store.read(listOrganizations)).find((one) => one.id === id)
       if (!found) throw notFound('organization', 'GET /operator/organizations')
-      return json(showTenant(await store.run(changeOrganization, found.rowId, body)))
+      return json(showOrganization(await store.run(changeOrganization, found.rowId, body)))
     },
   }),
   // A command compares this version with its own version.
@@ -71,7 +73,7 @@ export const operatorRoutes = [
   importRoute,
 ]
 
-function showTenant({ id, name, plan, settings, createdAt }: OrganizationRecord) {
+export function showOrganization({ id, name, plan, settings, createdAt }: OrganizationRecord) {
   return { id, name, plan, settings, createdAt: instantText(createdAt) }
 }
 
