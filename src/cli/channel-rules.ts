@@ -6,11 +6,20 @@ import { suggestion } from '../domain/suggestion.ts'
 import { WEEKDAYS } from '../domain/time-zone.ts'
 import { UsageError } from './failure.ts'
 
-const KEYS = ['severity', 'service', 'namespace', 'events', 'quiet', 'zone', 'days'] as const
-type Key = (typeof KEYS)[number]
+/** The keys of a rule, each with an example. */
+const EXAMPLES = {
+  severity: 'severity=critical',
+  service: 'service=checkout,cart',
+  namespace: 'namespace=shop',
+  events: 'events=opened,resolved',
+  quiet: 'quiet=22:00-07:00',
+  zone: 'zone=Europe/Berlin',
+  days: 'days=saturday,sunday',
+} as const
+type Key = keyof typeof EXAMPLES
+const KEYS = Object.keys(EXAMPLES) as Key[]
 
-export const RULE_HELP =
-  'the incidents to send, such as "severity=critical service=checkout,cart namespace=shop events=opened,resolved quiet=22:00-07:00 zone=Europe/Berlin days=saturday,sunday", or all; can be repeated'
+export const RULE_HELP = `the incidents to send, such as "${Object.values(EXAMPLES).join(' ')}", or all; can be repeated`
 
 /** Adds a rule to the rules from earlier `--rule` options. `all` adds no rule. @throws UsageError */
 export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
@@ -34,19 +43,9 @@ function parsePart(text: string): [Key, string] {
   const [name = '', ...rest] = text.split('=')
   const key = KEYS.find((one) => one === name)
   const value = rest.join('=')
-  if (!key) throw fault(`unknown key "${name}"; ${suggestion(name, [...KEYS])}`)
+  if (!key) throw fault(`unknown key "${name}"; ${suggestion(name, KEYS)}`)
   if (value === '') throw fault(`${key} has no value; for example: ${EXAMPLES[key]}`)
   return [key, value]
-}
-
-const EXAMPLES: Readonly<Record<Key, string>> = {
-  severity: 'severity=critical',
-  service: 'service=checkout,cart',
-  namespace: 'namespace=shop',
-  events: 'events=opened,resolved',
-  quiet: 'quiet=22:00-07:00',
-  zone: 'zone=Europe/Berlin',
-  days: 'days=saturday,sunday',
 }
 
 function parseChoices<Word extends string>(key: Key, words: readonly Word[], given: readonly string[] | undefined) {

@@ -72,8 +72,8 @@ const REWORDINGS: readonly Rewording[] = [
   [/missing required argument '(.+)'$/, (command, [name = '']) => missingArgument(command, name)],
   [/required option '(.+)' not specified$/, (command, [flags = '']) => missingOption(command, flags)],
   [/^option '(.+)' argument missing$/, (_, [flags = '']) => `${nameOf(flags)} requires a value: ${flags}`],
-  [/^unknown option '([^']+)'(?:\s+\(Did you mean (.+)\?\))?/s, unknownOption],
-  [/^unknown command '(.+?)'(?:\s+\(Did you mean (.+)\?\))?$/s, unknownCommand],
+  [/^unknown (option) '([^']+)'(?:\s+\(Did you mean (.+)\?\))?/s, unknownWord],
+  [/^unknown (command) '(.+?)'(?:\s+\(Did you mean (.+)\?\))?$/s, unknownWord],
   [/^too many arguments/, tooManyArguments],
   [/^option '(.+?)' argument '(.*)' is invalid\. Allowed choices are (.+)\.$/s, (_, parts) => invalidChoice(parts)],
   [
@@ -104,14 +104,9 @@ function missingOption(command: Command, flags: string): string {
   return `${nameOf(flags)} is missing: add ${flags}, ${meaning}`
 }
 
-function unknownOption(command: Command, [flag = '', meant]: readonly string[]): string {
-  const remedy = meant ? `did you mean ${meant}?` : `"${pathOf(command)} --help" shows the options`
-  return `unknown option ${flag}: ${remedy}`
-}
-
-function unknownCommand(command: Command, [name = '', meant]: readonly string[]): string {
-  const remedy = meant ? `did you mean ${meant}?` : `"${pathOf(command)} --help" shows the commands`
-  return `unknown command ${name}: ${remedy}`
+function unknownWord(command: Command, [kind, word, meant]: readonly string[]): string {
+  const remedy = meant ? `did you mean ${meant}?` : `"${pathOf(command)} --help" shows the ${kind}s`
+  return `unknown ${kind} ${word}: ${remedy}`
 }
 
 function tooManyArguments(command: Command): string {

@@ -15,15 +15,11 @@ _${program}() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
     case "\${path:+$path }$word" in
-${alternatives(takers.map(({ at }) => at))
-  .map((line) => `      ${line}`)
-  .join('\n')})
+${alternatives(takers.map(({ at }) => at))})
         [[ \${COMP_WORDS[i + 1]} == = ]] && ((i++))
         ((i++))
         ;;
-${alternatives(pathsOf(nodes))
-  .map((line) => `      ${line}`)
-  .join('\n')}) path=\${path:+$path }$word ;;
+${alternatives(pathsOf(nodes))}) path=\${path:+$path }$word ;;
       *' -'* | -*) ;;
       *) ((operands++)) ;;
     esac
@@ -63,8 +59,9 @@ complete -F _${program} ${program}
 `
 }
 
-function alternatives(words: readonly string[]): string[] {
-  return words.map((word, index) => `${quoted(word)}${index < words.length - 1 ? ' | \\' : ''}`)
+/** Returns the pattern of a case, one word per line. */
+function alternatives(words: readonly string[]): string {
+  return words.map((word) => `      ${quoted(word)}`).join(' | \\\n')
 }
 
 function offered(value: Value | null): string {
