@@ -4,7 +4,7 @@ import { createService, mergeServices, updateService } from '../../domain/decide
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
 import { listServices } from '../../store/service/services.ts'
 import { findServiceRecords } from '../../store/views.ts'
-import { optionalTextField, textField, uuidField } from '../middleware/body.ts'
+import { textField, uuidField } from '../middleware/body.ts'
 import { originOf } from '../middleware/header.ts'
 import { required } from '../middleware/problem.ts'
 import { flagParameter, wordParameter } from '../middleware/query.ts'
@@ -97,7 +97,7 @@ export const serviceRoutes: readonly Route[] = [
     body: shape.object(
       {
         name: shape.described(textField(MAX_NAME), 'The name of the workload'),
-        namespace: shape.described(optionalTextField(MAX_NAME), 'The namespace of the workload; may be empty'),
+        namespace: shape.described(textField(MAX_NAME, 0), 'The namespace of the workload; may be empty'),
         aliases: v.optional(aliasesField),
       },
       'The service',

@@ -4,7 +4,7 @@ import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'
 import { createToken, revokeToken } from '../../operations/tokens.ts'
 import { listTokens } from '../../store/tokens.ts'
-import { instantField, optionalTextField, textField } from '../middleware/body.ts'
+import { instantField, textField } from '../middleware/body.ts'
 import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
@@ -49,11 +49,7 @@ const scopesField = v.pipe(
 export const newTokenBody = v.object({
   name: shape.described(textField(MAX_NAME), 'The name of the token; timelines show it as the actor', 'alertmanager'),
   scopes: shape.described(scopesField, 'The permissions', ['ingest']),
-  cluster: shape.optional(
-    optionalTextField(MAX_CLUSTER),
-    'The cluster of everything sent with this token',
-    'production',
-  ),
+  cluster: shape.optional(textField(MAX_CLUSTER, 0), 'The cluster of everything sent with this token', 'production'),
   expiresAt: shape.optional(v.nullable(instantField), 'When the token expires; null: never', null),
 })
 

@@ -23,25 +23,14 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\
 const NOT_JSON =
   'the Content-Type is not JSON in UTF-8; send a Content-Type: application/json header (curl -d sends a form unless you add -H "Content-Type: application/json")'
 
-/** User-supplied text: trimmed, 1 to `max` characters. */
-export function textField(max: number) {
+/** User-supplied text: trimmed, `min` to `max` characters. `min` is 0 if the text can be empty. */
+export function textField(max: number, min: 0 | 1 = 1) {
   return v.pipe(
     v.string('expected a string'),
-    v.metadata({ minLength: 1, maxLength: max }),
+    v.metadata(min === 0 ? { maxLength: max } : { minLength: min, maxLength: max }),
     v.transform(cleanText),
     v.trim(),
-    v.minLength(1, 'empty; write at least one character'),
-    v.maxLength(max, `too long; at most ${max} characters`),
-  )
-}
-
-/** Like `textField`, but the text can be empty. */
-export function optionalTextField(max: number) {
-  return v.pipe(
-    v.string('expected a string'),
-    v.metadata({ maxLength: max }),
-    v.transform(cleanText),
-    v.trim(),
+    v.minLength(min, 'empty; write at least one character'),
     v.maxLength(max, `too long; at most ${max} characters`),
   )
 }
