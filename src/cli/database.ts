@@ -72,24 +72,23 @@ export function isMissing(file: string): boolean {
 }
 
 /** Prevents a command from creating a database by accident. @throws CommandError if the database does not exist */
-export function refuseMissing(file: string, options: Common): void {
+export function refuseMissing(file: string): void {
   if (!isMissing(file)) return
-  const create = `create one with ${hint(options, 'org create NAME')} or ${hint(options, 'serve')}`
+  const create = 'create one with "incmon org create NAME" or "incmon serve"'
   throw new CommandError(`there is no database at ${resolve(file)}: choose the server's with --database, or ${create}`)
 }
 
 /** @throws CommandError if the file's schema version is older than the program's */
-export function requireCurrent(db: Db, options: Common): void {
-  const missing = migrationStates(db).filter(({ appliedAt }) => appliedAt === null)
-  if (missing.length === 0) return
+export function requireCurrent(db: Db): void {
+  if (migrationStates(db).every(({ appliedAt }) => appliedAt !== null)) return
   throw new CommandError(
-    `${db.file} has an older schema version: upgrade it with ${hint(options, 'migrate')}, which makes a copy first`,
+    `${db.file} has an older schema version: upgrade it with "incmon migrate", which makes a copy first`,
   )
 }
 
 /**
  * Returns the command that the user should run next, in quotes. The command starts with the program as the user invoked
- * it, and includes the current database and configuration.
+ * it, and includes the current database and configuration. Errors do not need this function; see `spellCommands`.
  */
 export function hint({ database, config }: Common, command: string): string {
   const options = [
@@ -100,8 +99,8 @@ export function hint({ database, config }: Common, command: string): string {
 }
 
 /**
- * Replaces each quoted command in a message, such as `"incmon doctor"`, with the command that the user has to type. The
- * domain and the server do not know how the program was invoked. A command that already names a file is left unchanged.
+ * Replaces each quoted command in a message, such as `"incmon doctor"`, with the command that the user has to type. Code
+ * that throws an error does not know how the program was invoked. A command that already names a file is left unchanged.
  */
 export function spellCommands(message: string, options: Common): string {
   return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>

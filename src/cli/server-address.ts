@@ -6,7 +6,7 @@ import type { Listening } from '../server/context.ts'
 import { isServed } from '../store/sqlite/inspect.ts'
 import { reachServer } from './api/socket-client.ts'
 import type { Trust } from './ask.ts'
-import { type Common, hint, requireConfig } from './database.ts'
+import { type Common, requireConfig } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
 
 type Options = Common & { readonly url?: string }
@@ -25,7 +25,7 @@ export async function requireServer(options: Options): Promise<FoundServer> {
   if (named !== null) return { url: named, trust: 'system' }
   const { database } = requireConfig(options)
   const listening = await findListening(database)
-  if (listening === null) throw new CommandError(noServer(database, options))
+  if (listening === null) throw new CommandError(noServer(database))
   const { url, certificate } = listening
   return { url: reachableUrl(url), trust: certificate === null ? 'system' : { only: certificate } }
 }
@@ -39,9 +39,8 @@ export async function findListening(database: string): Promise<Listening | null>
 }
 
 /** Returns the error message for a database that no server has open. The message says what to do. */
-export function noServer(database: string, options: Common): string {
-  const path = resolve(database)
-  return `no server is using ${path}: start ${hint(options, 'serve')}, or specify the server with --url or the database with --database`
+export function noServer(database: string): string {
+  return `no server is using ${resolve(database)}: start "incmon serve", or specify the server with --url or the database with --database`
 }
 
 /** Returns the value of --url or INCMON_URL, without a trailing slash, or null if both are missing. */

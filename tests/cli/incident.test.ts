@@ -174,7 +174,7 @@ test('without a postmortem one line gives the reason: the plan, the status, or a
     [basils, /^no postmortem: the Free plan does not include postmortems; change the plan to Team or Pro$/],
     [
       open,
-      /^no postmortem yet: .+ resolved, for example with "incmon incident resolve ID", or with PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/,
+      /^no postmortem yet: .+ resolved, for example with "incmon incident resolve ID --database \S+", or with PATCH \/api\/incidents\/ID and \{"status":"resolved"\}$/,
     ],
     [
       newUuid(),

@@ -13,12 +13,16 @@ const BACKUPS: readonly [what: string, make: (file: string) => void, line: RegEx
   [
     'a text',
     (file) => writeFileSync(file, 'dear diary'),
-    /is not a database: choose a file that "incmon backup" wrote$/,
+    /is not a database: choose a file that "incmon backup --database \S+" wrote$/,
   ],
   ['empty', (file) => writeFileSync(file, ''), /is empty: choose another backup$/],
   ['cut off', (file) => truncateSync(file, 100_000), /is damaged or truncated \(.+\): choose another backup$/],
   ['damaged', damage, /is damaged or truncated/],
-  ['of another program', otherProgram, /belongs to another program: choose a file that "incmon backup" wrote$/],
+  [
+    'of another program',
+    otherProgram,
+    /belongs to another program: choose a file that "incmon backup --database \S+" wrote$/,
+  ],
   [
     'of a newer incmon',
     (file) => setModel(file, 99),
@@ -75,7 +79,7 @@ test('a file that is not a backup is rejected before --force is requested', asyn
   const cwd = world(t)
   writeFileSync(join(cwd, 'README.md'), '# diary')
   const { text, code } = await refusal(restoring(cwd, 'README.md'))
-  assert.match(text, /README\.md is not a database: choose a file that "incmon backup" wrote$/)
+  assert.match(text, /README\.md is not a database: choose a file that "incmon backup --database \S+" wrote$/)
   assert.equal(code, 1)
 })
 

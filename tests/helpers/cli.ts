@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type Command, CommanderError } from 'commander'
 import { buildSync } from 'esbuild'
 import { createProgram } from '../../src/cli/cli.ts'
+import { spellCommands } from '../../src/cli/database.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
 import { unstarved } from './server.ts'
 
@@ -138,7 +139,8 @@ export async function refusal(args: readonly string[]): Promise<{ readonly text:
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     const { lines, exitCode } = explainFailure(error)
-    return { text: error instanceof CommanderError ? error.message : lines.join('\n'), code: exitCode }
+    const spelled = lines.map((line) => spellCommands(line, program.opts()))
+    return { text: error instanceof CommanderError ? error.message : spelled.join('\n'), code: exitCode }
   }
   throw new Error(`not refused: ${args.join(' ')}`)
 }

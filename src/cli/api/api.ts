@@ -84,7 +84,7 @@ export async function withApi<Result>(
   missing: 'create' | 'refuse' = 'refuse',
 ): Promise<Result> {
   const { database } = requireConfig(options)
-  if (missing === 'refuse') refuseMissing(database, options)
+  if (missing === 'refuse') refuseMissing(database)
   const transport = await open(database, options, missing === 'create')
   try {
     return await work(apiOver(transport))

@@ -45,7 +45,7 @@ export function openApplication(
 ): Transport {
   const deps = systemDeps(db)
   if (wanted.mayUpgrade) upgrade(db, deps.now())
-  else requireCurrent(db, wanted.options)
+  else requireCurrent(db)
   if (wanted.isNew) printError(`created a new database at ${resolve(db.file)}`)
   let failure: unknown = null
   const server = contextOf(notifierOf(deps, wanted.options), (error) => {

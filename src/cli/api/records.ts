@@ -7,7 +7,7 @@ import type { serviceShape } from '../../http/api/services.ts'
 import type { suspectShape } from '../../http/api/suspects.ts'
 import type { showOrganization } from '../../http/operator/routes.ts'
 import type { IdMatch } from '../../store/id-matches.ts'
-import { type Common, hint } from '../database.ts'
+import type { Common } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { type Api, withApi } from './api.ts'
 
@@ -36,7 +36,7 @@ export function withRecord<Found, Result>(
   options: OrganizationOptions,
   work: (named: Named<Found>) => Promise<Result>,
 ): Promise<Result> {
-  return withApi(options, async (api) => work(await requireRecord<Found>(api, noun, word, options)))
+  return withApi(options, async (api) => work(await requireRecord<Found>(api, noun, word, options.org)))
 }
 
 /**
@@ -45,28 +45,18 @@ export function withRecord<Found, Result>(
  * @throws CommandError if several records match or if no record matches. If no record matches, the message names the
  * command that lists the records.
  */
-export async function requireRecord<Found>(
-  api: Api,
-  noun: Noun,
-  word: string,
-  options: OrganizationOptions,
-): Promise<Named<Found>> {
-  const { id, organization } = await requireMatch(api, noun, word.trim(), options)
+export async function requireRecord<Found>(api: Api, noun: Noun, word: string, org?: string): Promise<Named<Found>> {
+  const { id, organization } = await requireMatch(api, noun, word.trim(), org)
   const own = api.of(organization.id)
   return { api: own, found: await own.json<Found>('GET', `/api/${noun}s/${id}`), organization }
 }
 
-async function requireMatch(
-  api: Api,
-  noun: Noun,
-  word: string,
-  { org, ...options }: OrganizationOptions,
-): Promise<IdMatch> {
-  if (org !== undefined) await requireOrganization(api, { ...options, org })
+async function requireMatch(api: Api, noun: Noun, word: string, org?: string): Promise<IdMatch> {
+  if (org !== undefined) await requireOrganization(api, org)
   const all = await api.json<IdMatch[]>('GET', `/operator/${noun}s/${encodeURIComponent(word)}`)
   const found = org === undefined ? all : all.filter(({ organization }) => organization.name === org)
   const [only, second] = found
-  if (!only) throw new CommandError(noRecord(noun, word, options))
+  if (!only) throw new CommandError(noRecord(noun, word))
   if (!second) return only
   if (/^\d{1,7}$/.test(word)) {
     const names = found.map(({ organization }) => organization.name).join(', ')
@@ -78,12 +68,11 @@ async function requireMatch(
   )
 }
 
-function noRecord(noun: Noun, word: string, options: Common): string {
-  const list = hint(options, `${noun} list`)
+function noRecord(noun: Noun, word: string): string {
   const isShort = /^[0-9a-f-]{1,7}$/i.test(word) && !(noun === 'incident' && /^\d+$/.test(word))
   const what = isShort ? `${word} is too short` : `no ${noun} ${word}`
   const number = noun === 'incident' ? 'its number, or ' : ''
-  return `${what}: enter ${number}at least ${SHORTEST_PART} characters of its id, as shown by ${list}`
+  return `${what}: enter ${number}at least ${SHORTEST_PART} characters of its id, as shown by "incmon ${noun} list"`
 }
 
 /** Returns the number and the shortened id of an incident. */
@@ -116,7 +105,7 @@ export function withOrganization<Result>(
   work: (api: Api, organization: Organization) => Promise<Result>,
 ): Promise<Result> {
   return withApi(options, async (api) => {
-    const organization = await requireOrganization(api, options)
+    const organization = await requireOrganization(api, options.org)
     return work(api.of(organization.id), organization)
   })
 }
@@ -129,18 +118,18 @@ export function listOrganizations(api: Api): Promise<Organization[]> {
  * Returns the organization named by --org or, if the option is missing, the only organization.
  * @throws CommandError, UsageError
  */
-export async function requireOrganization(api: Api, { org, ...options }: OrganizationOptions): Promise<Organization> {
+export async function requireOrganization(api: Api, org?: string): Promise<Organization> {
   const all = await listOrganizations(api)
   const names = all.map(({ name }) => name).join(', ')
   const [only, second] = all
-  if (!only) throw new CommandError(`there are no organizations: create one with ${hint(options, 'org create NAME')}`)
+  if (!only) throw new CommandError('there are no organizations: create one with "incmon org create NAME"')
   if (org === undefined && second)
     throw new UsageError(`there are several organizations: choose one of ${names} with --org`)
   if (org?.trim() === '') throw new UsageError(`--org is empty: choose one of ${names}`)
   const found = org === undefined ? only : all.find(({ name }) => name === org)
   if (!found) {
     throw new CommandError(
-      `there is no organization named ${org}: choose one of ${names}, or create it with ${hint(options, 'org create NAME')}`,
+      `there is no organization named ${org}: choose one of ${names}, or create it with "incmon org create NAME"`,
     )
   }
   return found

@@ -34,7 +34,7 @@ export function addBackup(program: Command): void {
 
 async function runBackup(target: string, options: Options): Promise<void> {
   const { database } = requireConfig(options)
-  refuseMissing(database, options)
+  refuseMissing(database)
   if (target === '-') return interruptible((signal) => streamBackup(database, options.temporary, signal))
   if (options.temporary !== undefined)
     throw new UsageError('--temporary is valid only if <file> is -: a backup to a file needs no temporary copy')

@@ -92,7 +92,7 @@ async function changeChannel(name: string, options: Changed): Promise<void> {
   if (Object.values(body).every((value) => value === undefined))
     throw new UsageError('nothing to change: specify at least one option; see --help')
   const { id, warnings } = await withOrganization(options, async (api) => {
-    const channel = await requireChannel(api, name, options)
+    const channel = await requireChannel(api, name)
     refuseWrongAddress(channel.kind, options)
     return api.json<{ id: string; warnings: readonly string[] }>('PATCH', `${PATH}/${channel.id}`, { body })
   })
@@ -135,7 +135,7 @@ async function listChannels(options: OrganizationOptions): Promise<void> {
 /** @throws NegativeAnswer or CommandError if the test message was not delivered */
 async function testChannel(name: string, options: OrganizationOptions): Promise<void> {
   const outcome = await withOrganization(options, async (api) => {
-    const { id } = await requireChannel(api, name, options)
+    const { id } = await requireChannel(api, name)
     type Outcome = { delivered: boolean; status: number | null; detail: string | null; warning: string | null }
     return api.json<Outcome>('POST', `${PATH}/${id}/test`)
   })
@@ -150,17 +150,17 @@ async function testChannel(name: string, options: OrganizationOptions): Promise<
 
 async function removeChannel(name: string, options: OrganizationOptions): Promise<void> {
   const removed = await withOrganization(options, async (api) => {
-    const channel = await requireChannel(api, name, options)
+    const channel = await requireChannel(api, name)
     await api.json('DELETE', `${PATH}/${channel.id}`)
     return channel
   })
   print(options.json ? JSON.stringify({ id: removed.id }) : `removed channel ${removed.name}`)
 }
 
-async function requireChannel(api: Api, name: string, options: OrganizationOptions): Promise<Channel> {
+async function requireChannel(api: Api, name: string): Promise<Channel> {
   const channels = await api.all<Channel>(PATH)
   const channel = channels.find((one) => one.name === name) ?? channels.find(({ id }) => id === name)
   if (!channel)
-    throw new CommandError(`there is no channel named ${name}: list all channels with ${hint(options, 'channel list')}`)
+    throw new CommandError(`there is no channel named ${name}: list all channels with "incmon channel list"`)
   return channel
 }

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { type Certificate, certificateFaultOf, differenceOf } from '../../domain/doctor/certificate.ts'
 import { ask, detailOf, explainNoAnswer, OTHER_PROGRAM, parseObject, readCertificate, type Trust } from '../ask.ts'
-import { type Common, hint, requireConfig } from '../database.ts'
+import { type Common, requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { print, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
@@ -72,20 +72,20 @@ async function askUntil(options: Options, until: number): Promise<Health> {
 
 async function askOnce(options: Options): Promise<Health> {
   const named = namedAddress(options)
-  if (named !== null) return askAt(named, 'system', options)
+  if (named !== null) return askAt(named, 'system')
   const { database } = requireConfig(options)
   const listening = await findListening(database)
   // The socket proves the server's identity, so an expired certificate is acceptable.
-  if (listening !== null) return askAt(reachableUrl(listening.url), 'anyone', options)
-  return { url: null, why: 'no server is using this database', message: noServer(database, options) }
+  if (listening !== null) return askAt(reachableUrl(listening.url), 'anyone')
+  return { url: null, why: 'no server is using this database', message: noServer(database) }
 }
 
-async function askAt(url: string, trust: Trust, options: Options): Promise<Health> {
+async function askAt(url: string, trust: Trust): Promise<Health> {
   const unready = (why: string, remedy: string) => ({ url, why, message: `${url} is not ready: ${why}: ${remedy}` })
   try {
     const answer = await ask(`${url}/readyz`, { timeoutMs: TIMEOUT_MS, trust })
     const why = `it responded with ${answer.status}, ${detailOf(answer.text)}`
-    if (!answer.ok) return unready(why, `run ${hint(options, 'doctor')} to find the cause`)
+    if (!answer.ok) return unready(why, 'run "incmon doctor" to find the cause')
     if (parseObject(answer.text)?.status === 'ok') return { url, certificate: answer.certificate }
     return unready(why, OTHER_PROGRAM)
   } catch (error) {

@@ -50,7 +50,7 @@ async function listOrgs(options: Common): Promise<void> {
 
 async function setPlan(name: string, plan: Plan, options: Common): Promise<void> {
   const changed = await withApi(options, async (api) => {
-    const { id } = await requireOrganization(api, { ...options, org: name })
+    const { id } = await requireOrganization(api, name)
     return api.json<Organization>('PATCH', `${PATH}/${id}`, { body: { plan } })
   })
   if (options.json) return print(JSON.stringify(changed))

@@ -34,8 +34,8 @@ async function pruneOrgs(options: Options): Promise<void> {
 }
 
 /** Reads the server's progress reports until the pruning is done. */
-async function prune(api: Api, { org, dryRun = false, yes = false, ...options }: Options) {
-  const chosen = org === undefined ? {} : { organizationId: (await requireOrganization(api, { ...options, org })).id }
+async function prune(api: Api, { org, dryRun = false, yes = false }: Options) {
+  const chosen = org === undefined ? {} : { organizationId: (await requireOrganization(api, org)).id }
   const body = { ...chosen, dryRun, approved: yes }
   const surveys: Survey[] = []
   const outcomes: Outcome[] = []

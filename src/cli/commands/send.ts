@@ -192,9 +192,7 @@ function parseSpeed(text: string): number {
 function requireToken(options: Receiver): string {
   const token = options.token ?? clientVariables().token
   if (token) return token
-  throw new UsageError(
-    `a token is required: set --token or INCMON_TOKEN; create one with ${hint(options, 'token create')}`,
-  )
+  throw new UsageError(`a token is required: set --token or INCMON_TOKEN; create one with "incmon token create"`)
 }
 
 /** Returns the sender's usual headers, with names in lower case like in recordings. */

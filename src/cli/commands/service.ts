@@ -41,7 +41,7 @@ async function mergeServices(
 ): Promise<void> {
   await withOrganization(options, async (api) => {
     const all = await listServices(api, true)
-    const [removed, kept] = [requireService(all, from, options), requireService(all, into, options)]
+    const [removed, kept] = [requireService(all, from), requireService(all, into)]
     if (removed.id === kept.id)
       throw new CommandError(`${titleOf(removed)} cannot be merged into itself: choose two different services`)
     if (!options.yes)
@@ -54,7 +54,7 @@ async function mergeServices(
   })
 }
 
-function requireService(all: readonly Service[], text: string, options: OrganizationOptions): Service {
+function requireService(all: readonly Service[], text: string): Service {
   const found = all.filter((service) => [service.id, pathOf(service), titleOf(service)].includes(text.trim()))
   const [only, second] = found
   if (second)
@@ -63,7 +63,7 @@ function requireService(all: readonly Service[], text: string, options: Organiza
     )
   if (!only) {
     throw new CommandError(
-      `there is no service ${text}: use an id or namespace/name, as shown by ${hint(options, 'service list --archived')}`,
+      `there is no service ${text}: use an id or namespace/name, as shown by "incmon service list --archived"`,
     )
   }
   return only

@@ -114,7 +114,7 @@ async function revokeToken(id: string, options: Common): Promise<void> {
       await own.json('DELETE', `${PATH}/${token.id}`)
       return { token, organization }
     }
-    throw new CommandError(`there is no token with the id ${id}: ${hint(options, 'token list')} shows all ids`)
+    throw new CommandError(`there is no token with the id ${id}: "incmon token list" shows all ids`)
   })
   const { name } = token
   if (options.json) return print(JSON.stringify({ id: token.id, name, organization: organization.name, revoked: true }))
