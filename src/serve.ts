@@ -20,7 +20,7 @@ import { limitPendingBodies } from './server/connection/pending-bodies.ts'
 import { listenOnSocket } from './server/connection/socket.ts'
 import type { Tls } from './server/connection/tls.ts'
 import { createWrongTokens } from './server/connection/wrong-tokens.ts'
-import { type Listening, numberRequests, type ServerContext, worked } from './server/context.ts'
+import { elapsed, type Listening, numberRequests, type ServerContext, worked } from './server/context.ts'
 import type { Log } from './server/log.ts'
 import { createMetrics } from './server/metrics.ts'
 import { createNotices, type Notices } from './server/notices.ts'
@@ -99,7 +99,7 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     log,
     random: Math.random,
   })
-  const context = createContext({ deps, notices, log, state, metrics, engine, loop, damage, notifier })
+  const context = createContext({ deps, notices, log, state, metrics, loop, damage, notifier })
   const listenerOf = (access: Access) => createListener(createApp(deps, reader.read, context, access), context)
   const { server, drain } = createConnections(listenerOf('network'), tls)
   const commands = createConnections(listenerOf('socket'), null)
@@ -165,7 +165,7 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
   return { engine, url: state.url, change, close }
 }
 
-type Parts = Pick<ServerContext, 'log' | 'metrics' | 'engine' | 'notifier'> & {
+type Parts = Pick<ServerContext, 'log' | 'metrics' | 'notifier'> & {
   readonly damage: Damage
   readonly deps: World
   readonly notices: Notices
@@ -224,10 +224,6 @@ function connectionsOf({ 'max-connections': wanted }: Config, log: Log): number 
     )
   }
   return fitting
-}
-
-function elapsed(): number {
-  return performance.now()
 }
 
 /**

@@ -81,9 +81,7 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
     stop: async () => {
       stopLooking()
       stopReminding()
-      const late = AbortSignal.timeout(STOP_WITHIN_MS)
-      const aborted = new Promise((resolve) => late.addEventListener('abort', resolve, { once: true }))
-      await Promise.race([Promise.all(underWay.values()), aborted])
+      await Promise.race([Promise.all(underWay.values()), sleep(STOP_WITHIN_MS, null, { ref: false })])
     },
   }
 }

@@ -1,5 +1,4 @@
 /** The functions and settings that the process provides to the HTTP application. */
-import type { Engine } from '../engine/engine.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Check } from '../operations/readiness.ts'
 import type { Damage } from './checks.ts'
@@ -22,7 +21,6 @@ export type ServerContext = {
   readonly metrics: Metrics
   readonly refusals: Refusals
   readonly wrongTokens: WrongTokens
-  readonly engine: Pick<Engine, 'pending'>
   readonly pendingBodies: PendingBodies
   readonly damage: Pick<Damage, 'note'>
   /** Sends test messages and checks URLs. */
@@ -44,6 +42,11 @@ export type ServerContext = {
   readonly listening: () => Listening | null
   /** Returns the process checks for /readyz. */
   readonly checks: () => readonly Check[]
+}
+
+/** Returns the time of a monotonic clock in milliseconds. */
+export function elapsed(): number {
+  return performance.now()
 }
 
 /** Returns the CPU time that this thread has used, in milliseconds. */

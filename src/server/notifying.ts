@@ -6,7 +6,7 @@ import { resolveName } from '../notify/post.ts'
 import type { Deps } from '../operations/deps.ts'
 import { allowing } from './connection/addresses.ts'
 import type { Log } from './log.ts'
-import { watchRepeated } from './repeated.ts'
+import { type Repeated, watchRepeated } from './repeated.ts'
 
 const TIMEOUT = 10_000
 
@@ -19,14 +19,10 @@ type NotifyingDeps = {
   readonly random: () => number
 }
 
+type Notifying = Notifier & Pick<Repeated, 'tell'>
+
 /** Starts sending messages. `tell` logs how often sending has failed since the last call of `tell`. */
-export function startNotifying({
-  deps,
-  causeOf,
-  settings,
-  log,
-  random,
-}: NotifyingDeps): Notifier & { readonly tell: () => void } {
+export function startNotifying({ deps, causeOf, settings, log, random }: NotifyingDeps): Notifying {
   const { failed, worked, tell } = watchRepeated(log, 'the outbox')
   const notifier = startNotifier(deps, {
     transports: () => transportsOf(settings()),

@@ -10,15 +10,13 @@ import { type Repeated, watchRepeated } from './repeated.ts'
 /** The interval between sweeps in milliseconds. An incident can open one minute after its condition started. */
 const EVERY = 1_000
 
+type Sweeping = Pick<Repeated, 'tell'> & { readonly stop: () => void }
+
 /**
  * Starts the sweep. The sweep works in small steps, so that requests are served in between. If the database is locked,
  * the next run retries.
  */
-export function startSweeping(
-  deps: Deps,
-  log: Log,
-  every = EVERY,
-): { readonly tell: Repeated['tell']; readonly stop: () => void } {
+export function startSweeping(deps: Deps, log: Log, every = EVERY): Sweeping {
   const { failed, worked, tell } = watchRepeated(log, 'the sweep')
   let timer: NodeJS.Timeout
   let isStopped = false

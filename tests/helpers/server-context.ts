@@ -18,7 +18,6 @@ export function makeServerContext(more: Partial<ServerContext> = {}): ServerCont
     metrics: createMetrics('1.2.3'),
     refusals: createRefusals(log),
     wrongTokens: createWrongTokens(() => 0),
-    engine: { pending: () => 0 },
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },
     web: createWeb({

@@ -11,7 +11,7 @@ import { createApp } from '../../http/app.ts'
 import { helpersOf, sendTest } from '../../notify/notifier.ts'
 import type { Deps } from '../../operations/deps.ts'
 import { limitPendingBodies } from '../../server/connection/pending-bodies.ts'
-import { numberRequests, type ServerContext, worked } from '../../server/context.ts'
+import { elapsed, numberRequests, type ServerContext, worked } from '../../server/context.ts'
 import { createLog } from '../../server/log.ts'
 import { createMetrics } from '../../server/metrics.ts'
 import { createNotices } from '../../server/notices.ts'
@@ -69,10 +69,6 @@ export function openApplication(
   }
 }
 
-function elapsed(): number {
-  return performance.now()
-}
-
 /** Sends only test messages. All other messages stay in the outbox until a server is started. */
 function notifierOf(deps: Deps, options: Common): ServerContext['notifier'] {
   const config = requireConfig(options)
@@ -87,7 +83,6 @@ function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown)
     metrics: createMetrics(programVersion()),
     refusals: { add: ({ error }) => failed(error), tell: () => {} },
     wrongTokens: { add: () => 0, senders: () => ({ newest: [], more: 0 }), done: () => {} },
-    engine: { pending: () => 0 },
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },
     notifier,

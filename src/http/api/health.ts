@@ -59,9 +59,9 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'Show the metrics for Prometheus',
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
-    handle: async ({ store, server: { metrics, engine }, identity }) => {
+    handle: async ({ deps, store, server, identity }) => {
       const { sizes, openIncidents, senders, channels } = await store.read(findFigures, identity.organizationId)
-      const ofProcess = await metrics.text({ ...sizes, waiting: engine.pending() })
+      const ofProcess = await server.metrics.text({ ...sizes, waiting: deps.engine.pending() })
       return text(`${ofProcess}${await organizationText(openIncidents, senders, channels)}`, TYPE)
     },
   }),
