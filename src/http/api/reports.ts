@@ -1,8 +1,8 @@
 /** /api/reports: reliability metrics over a period, each with its definition. */
 import * as v from 'valibot'
-import { IncmonError } from '../../domain/error.ts'
 import type { Figures, Spread } from '../../domain/report/report.ts'
 import { findReliability } from '../../store/incident/report.ts'
+import { invalidField } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
@@ -69,7 +69,8 @@ export const reportRoutes: readonly Route[] = [
     handle: async ({ deps, store, identity, query }) => {
       const { from, to } = spanOf(query, deps.now())
       const report = await store.read(findReliability, identity.organizationId, { from, to }, MAX_INCIDENTS)
-      if (!report) throw refused(`more than ${MAX_INCIDENTS} incidents in this period; send a later from`)
+      if (!report)
+        throw invalidField('query', 'from', `more than ${MAX_INCIDENTS} incidents in this period; send a later from`)
       const services = report.services.map(({ service: { uuid, namespace, name }, ...figures }) => ({
         ...{ serviceId: uuid, namespace, name },
         ...showFigures(figures),
@@ -85,10 +86,6 @@ export const reportRoutes: readonly Route[] = [
 function spanOf(query: { readonly from?: number | undefined; readonly to?: number | undefined }, now: number) {
   const to = query.to ?? Math.max(now, query.from ?? 0)
   return { from: query.from ?? Math.max(0, to - LAST_DAYS), to }
-}
-
-function refused(message: string): IncmonError {
-  return new IncmonError('invalid', `query: from: ${message}`, [{ path: 'from', message }])
 }
 
 function showFigures({ mttd, mtta, mttr, ...counts }: Figures): v.InferInput<typeof reliabilityShape>['organization'] {

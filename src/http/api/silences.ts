@@ -4,7 +4,6 @@
  */
 import * as v from 'valibot'
 import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
-import { IncmonError } from '../../domain/error.ts'
 import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '../../domain/silence/matcher.ts'
 import { SILENCE_STATUSES, statusOf } from '../../domain/silence/silence.ts'
 import type { LiveSilence } from '../../domain/state/live.ts'
@@ -12,7 +11,7 @@ import { WEEKDAYS } from '../../domain/time-zone.ts'
 import { findSilencePreview } from '../../store/silence-preview.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import { instantField, textField } from '../middleware/body.ts'
-import { required } from '../middleware/problem.ts'
+import { invalidField, required } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Call, change, type HandlerParts, type Route, rest } from '../route.ts'
@@ -191,9 +190,7 @@ export async function previewSilence(
   matchers: LiveSilence['matchers'],
 ): Promise<v.InferInput<typeof previewShape>> {
   const fault = matchersFault(matchers)
-  if (fault !== null) {
-    throw new IncmonError('invalid', `body: matchers: ${fault}`, [{ path: 'matchers', message: fault }])
-  }
+  if (fault !== null) throw invalidField('body', 'matchers', fault)
   const since = deps.now() - PREVIEW_SPAN
   const { firing, total } = await store.read(findSilencePreview, organizationId, matchers, since)
   const warning = `${formatMatchers(matchers)} matches no alert from the last 30 days; check the names and values`

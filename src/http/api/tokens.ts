@@ -1,10 +1,10 @@
 /** /api/tokens: list, create and revoke tokens. */
 import * as v from 'valibot'
-import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'
 import { createToken, revokeToken } from '../../operations/tokens.ts'
 import { listTokens } from '../../store/tokens.ts'
 import { instantField, textField } from '../middleware/body.ts'
+import { invalidField } from '../middleware/problem.ts'
 import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
@@ -89,6 +89,5 @@ export const tokenRoutes: readonly Route[] = [
 
 function refusePast(expiresAt: number | null, now: number): void {
   if (expiresAt === null || expiresAt > now) return
-  const message = 'is in the past; send a later time, or null for never'
-  throw new IncmonError('invalid', `body: expiresAt: ${message}`, [{ path: 'expiresAt', message }])
+  throw invalidField('body', 'expiresAt', 'is in the past; send a later time, or null for never')
 }

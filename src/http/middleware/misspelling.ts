@@ -5,6 +5,7 @@
 import type * as v from 'valibot'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
 import { misspelled } from '../../domain/suggestion.ts'
+import { invalidField } from './problem.ts'
 
 type Schema = v.GenericSchema<unknown, unknown>
 /** The parts of valibot's schemas that contain field names. */
@@ -35,9 +36,7 @@ export function refuseMisspelledQuery(schema: Schema, query: Readonly<Record<str
 export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<Record<string, string>>): void {
   if (schema && namesOf(schema).includes(DRY_RUN)) return
   const name = Object.keys(query).find((one) => one === DRY_RUN || misspelled(one, [DRY_RUN]) !== null)
-  if (name === undefined) return
-  const message = 'this path does not support dryRun; nothing was changed'
-  throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
+  if (name !== undefined) throw invalidField('query', name, 'this path does not support dryRun; nothing was changed')
 }
 
 /** @throws IncmonError `invalid` that lists each misspelled field with its correct name */

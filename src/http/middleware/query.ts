@@ -43,12 +43,11 @@ export function wordParameter<const Words extends readonly string[]>(words: Word
 
 /** A number from `min` to `max`, including fractions. */
 export function numberParameter(min: number, max: number) {
-  const message = `expected a number from ${min} to ${max}`
   return v.pipe(
     v.string(),
     v.metadata({ type: 'number', minimum: min, maximum: max }),
     v.transform((text) => (/^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN)),
-    v.check((number) => number >= min && number <= max, message),
+    v.check((number) => number >= min && number <= max, `expected a number from ${min} to ${max}`),
   )
 }
 

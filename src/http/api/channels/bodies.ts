@@ -9,6 +9,7 @@ import { changeChannel, createChannel } from '../../../operations/channels.ts'
 import type { ChannelRecord } from '../../../store/notification/channels.ts'
 import { listServices } from '../../../store/service/services.ts'
 import { textField, wholeNumberField } from '../../middleware/body.ts'
+import { invalidField } from '../../middleware/problem.ts'
 import { wordParameter } from '../../middleware/query.ts'
 import type { HandlerParts } from '../../route.ts'
 import * as shape from '../shapes.ts'
@@ -107,8 +108,8 @@ export async function addChannel(
   organizationId: number,
   { url, to, ...wanted }: v.InferOutput<typeof newChannelBody>,
 ) {
-  const target = wanted.kind === 'mail' ? to : url
-  if (target === undefined) throw missing(wanted.kind === 'mail' ? 'to' : 'url')
+  const [field, target] = wanted.kind === 'mail' ? ['to', to] : ['url', url]
+  if (target === undefined) throw invalidField('body', field, 'missing; this kind of channel requires it')
   if (wanted.kind === 'mail' && !server.notifier.hasMailServer()) {
     throw new IncmonError(
       'conflict',
@@ -138,13 +139,8 @@ export async function editChannel(
 /** Returns warnings about a URL. @throws IncmonError `invalid` if the URL can never work */
 async function checkTarget({ notifier }: HandlerParts['server'], kind: ChannelKind, target: string): Promise<string[]> {
   const { refusal, warning } = await notifier.checkTarget(kind, target)
-  if (refusal !== null) throw new IncmonError('invalid', `body: url: ${refusal}`, [{ path: 'url', message: refusal }])
+  if (refusal !== null) throw invalidField('body', 'url', refusal)
   return warning === null ? [] : [warning]
-}
-
-function missing(field: string): IncmonError {
-  const message = 'missing; this kind of channel requires it'
-  return new IncmonError('invalid', `body: ${field}: ${message}`, [{ path: field, message }])
 }
 
 /** Returns warnings about likely mistakes, such as rules that match nothing or name unknown services or namespaces. */
