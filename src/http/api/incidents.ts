@@ -51,22 +51,24 @@ export const incidentShape = v.object({
 /** Converts an incident to its API format. */
 export const showIncident = shape.shower(incidentShape)
 
-const timelineShape = shape.objects(
-  {
-    at: shape.instant('When it happened'),
-    until: shape.instant('When the alert was last seen, the pipeline ended, or the entry was last repeated'),
-    count: shape.count('The number of similar alerts, links or repeats in the entry', 1),
-    seen: shape.count('The number of events that reported the alerts or repeats', 1),
-    kind: shape.text('The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
-    text: shape.text('A description in one line', 'rolled back to the previous release'),
-    actor: shape.nullable(
-      v.string(),
-      'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
-      'on call',
-    ),
-    source: shape.nullable(shape.source, 'The source that reported the entry; null for actions by incmon or a user'),
-    ref: shape.text('A reference to the record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
-  },
+/** An entry in the timeline of an incident or postmortem. */
+export const timelineEntryShape = v.object({
+  at: shape.instant('When it happened'),
+  until: shape.instant('When the alert was last seen, the pipeline ended, or the entry was last repeated'),
+  count: shape.count('The number of similar alerts, links or repeats in the entry', 1),
+  seen: shape.count('The number of events that reported the alerts or repeats', 1),
+  kind: shape.text('The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
+  text: shape.text('A description in one line', 'rolled back to the previous release'),
+  actor: shape.nullable(
+    v.string(),
+    'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
+    'on call',
+  ),
+  source: shape.nullable(shape.source, 'The source that reported the entry; null for actions by incmon or a user'),
+  ref: shape.text('A reference to the record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
+})
+const timelineShape = shape.list(
+  timelineEntryShape,
   'The timeline, oldest first. If there are more than 100 groups of similar alerts, the smallest groups share entries',
 )
 

@@ -20,21 +20,44 @@ const INCIDENTS = ['critical', 'off'] as const
 
 const NAMED = 'A unique name'
 const PLANNED = 'The plan. Team and Pro have postmortems.'
-const SETTINGS = {
-  'auto-incidents': 'Whether incidents open automatically for critical services',
-  'auto-resolve': 'Whether a recovered incident is resolved automatically if nobody changes it for 24 hours',
-  heartbeats: 'Whether a missing heartbeat opens an incident',
-  'deploy-silence-minutes': 'The maximum number of minutes for which a running deploy silences its service; 0: never',
-  'time-zone': 'The time zone in which pages show times; each browser can choose another time zone',
-  'retention-events-days': 'The number of days to keep events; at most retention-alerts-days',
-  'retention-alerts-days': 'The number of days to keep alerts and incidents',
-} as const
-
+const flagField = v.boolean('expected true or false')
 const daysField = wholeNumberField('days', 1, MAX_RETENTION_DAYS)
 const minutesField = wholeNumberField('minutes', 0, 1440)
 const timeZoneField = v.pipe(
-  shape.described(textField(MAX_ZONE), SETTINGS['time-zone'], 'Europe/Berlin'),
+  shape.described(
+    textField(MAX_ZONE),
+    'The time zone in which pages show times; each browser can choose another time zone',
+    'Europe/Berlin',
+  ),
   v.check(isTimeZone, 'expected a time zone such as Europe/Berlin'),
+)
+
+const settingsShape = v.object(
+  {
+    'auto-incidents': shape.described(
+      wordParameter(INCIDENTS),
+      'Whether incidents open automatically for critical services',
+    ),
+    'auto-resolve': shape.described(
+      flagField,
+      'Whether a recovered incident is resolved automatically if nobody changes it for 24 hours',
+      true,
+    ),
+    heartbeats: shape.described(flagField, 'Whether a missing heartbeat opens an incident', true),
+    'deploy-silence-minutes': shape.described(
+      minutesField,
+      'The maximum number of minutes for which a running deploy silences its service; 0: never',
+      30,
+    ),
+    'time-zone': timeZoneField,
+    'retention-events-days': shape.described(
+      daysField,
+      'The number of days to keep events; at most retention-alerts-days',
+      30,
+    ),
+    'retention-alerts-days': shape.described(daysField, 'The number of days to keep alerts and incidents', 400),
+  },
+  'expected an object of settings',
 )
 
 const shareShape = v.object({
@@ -46,18 +69,7 @@ const organizationShape = v.object({
   id: shape.id,
   name: shape.text(NAMED, 'default'),
   plan: shape.choice(PLANS, PLANNED, 'Pro'),
-  settings: shape.object(
-    {
-      'auto-incidents': shape.choice(INCIDENTS, SETTINGS['auto-incidents']),
-      'auto-resolve': shape.flag(SETTINGS['auto-resolve'], true),
-      heartbeats: shape.flag(SETTINGS.heartbeats, true),
-      'deploy-silence-minutes': shape.count(SETTINGS['deploy-silence-minutes'], 0),
-      'time-zone': shape.text(SETTINGS['time-zone'], 'Europe/Berlin'),
-      'retention-events-days': shape.count(SETTINGS['retention-events-days'], 30),
-      'retention-alerts-days': shape.count(SETTINGS['retention-alerts-days'], 400),
-    },
-    'The settings',
-  ),
+  settings: shape.described(settingsShape, 'The settings'),
   pruningWaits: shape.nullable(
     v.object({
       since: shape.instant('When pruning was paused for confirmation'),
@@ -71,25 +83,12 @@ const organizationShape = v.object({
 
 const showOrganization = shape.shower(organizationShape)
 
-const settingsField = v.object(
-  {
-    'auto-incidents': shape.optional(wordParameter(INCIDENTS), SETTINGS['auto-incidents']),
-    'auto-resolve': shape.optional(v.boolean('expected true or false'), SETTINGS['auto-resolve'], true),
-    heartbeats: shape.optional(v.boolean('expected true or false'), SETTINGS.heartbeats, true),
-    'deploy-silence-minutes': shape.optional(minutesField, SETTINGS['deploy-silence-minutes'], 30),
-    'time-zone': v.optional(timeZoneField),
-    'retention-events-days': shape.optional(daysField, SETTINGS['retention-events-days'], 30),
-    'retention-alerts-days': shape.optional(daysField, SETTINGS['retention-alerts-days'], 400),
-  },
-  'expected an object of settings',
-)
-
 /** The fields that can be changed through the API and the settings pages. */
 export const organizationChangeBody = shape.object(
   {
     name: shape.optional(textField(MAX_NAME), NAMED, 'shop'),
     plan: shape.optional(wordParameter(PLANS), PLANNED, 'Pro'),
-    settings: shape.optional(settingsField, 'Omitted settings stay unchanged'),
+    settings: shape.optional(v.partial(settingsShape), 'Omitted settings stay unchanged'),
   },
   'The changes',
   { settings: { heartbeats: DEFAULT_SETTINGS.heartbeats } },

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { ACTION_STATES } from '../../domain/postmortem/document.ts'
 import type { Postmortem } from '../../domain/postmortem/postmortem.ts'
+import { timelineEntryShape } from './incidents.ts'
 import * as shape from './shapes.ts'
 
 const words = v.nullable(v.string())
@@ -46,22 +47,6 @@ const action = v.object({
   owner: shape.described(words, 'The person responsible', null),
   due: shape.described(words, 'The due date', '2026-11-27'),
   state: shape.choice(ACTION_STATES, 'The state of the action'),
-})
-
-const row = v.object({
-  at: shape.instant('When it happened'),
-  until: shape.instant('When the alert was last seen, the pipeline ended, or the entry was last repeated'),
-  kind: shape.text('The kind of entry', 'alert'),
-  text: shape.text('A description in one line', 'critical CrashLoopBackOff'),
-  actor: shape.described(
-    words,
-    'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
-    null,
-  ),
-  source: shape.nullable(shape.source, 'The source that reported the entry; null for actions by incmon or a user'),
-  ref: shape.text('Its record', `alert/${shape.EXAMPLE_ID}`),
-  count: shape.count('The number of similar alerts or repeats in the row', 1),
-  seen: shape.count('The number of events that reported the alerts or repeats', 1),
 })
 
 const evidence = v.object({
@@ -111,7 +96,7 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
     },
     'How the problem was detected',
   ),
-  timeline: shape.list(row, 'The timeline, oldest first'),
+  timeline: shape.list(timelineEntryShape, 'The timeline, oldest first'),
   contributing: shape.object(
     {
       from: shape.instant('The start of the period that was searched for changes'),

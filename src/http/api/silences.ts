@@ -22,24 +22,39 @@ const PATH = '/api/silences'
 const MAX_COMMENT = 1_000
 const PREVIEW_SPAN = 30 * 86_400_000
 
-const NAMES = 'A label name, or service, namespace, cluster, source, severity, alertname'
-const matcherShape = v.object({
-  name: shape.text(NAMES, 'service'),
-  op: shape.choice(OPERATORS, 'The operator: equal, not equal, matches, or does not match', '='),
-  value: shape.text('The value; for =~ and !~, a regular expression that must match the whole value', 'checkout'),
-})
-const SCHEDULE = {
-  weekday: 'The day on which the time span starts',
-  from: 'The time of day at which the time span starts',
-  to: 'The time of day at which the time span ends. If this time is not later than from, the span ends on the next day',
-  timeZone: 'The time zone of from and to, including daylight saving time',
-} as const
-const scheduleShape = v.object({
-  weekday: shape.choice(WEEKDAYS, SCHEDULE.weekday, 'saturday'),
-  from: shape.text(SCHEDULE.from, '22:00'),
-  to: shape.text(SCHEDULE.to, '06:00'),
-  timeZone: shape.text(SCHEDULE.timeZone, 'Europe/Berlin'),
-})
+const matcherShape = v.object(
+  {
+    name: shape.described(
+      textField(MAX_NAME),
+      'A label name, or service, namespace, cluster, source, severity, alertname',
+      'service',
+    ),
+    op: shape.described(wordParameter(OPERATORS), 'The operator: equal, not equal, matches, or does not match', '='),
+    value: shape.described(
+      v.pipe(v.string('expected a string'), v.maxLength(MAX_VALUE, `too long; at most ${MAX_VALUE} characters`)),
+      'The value; for =~ and !~, a regular expression (RE2) that must match the whole value',
+      'checkout',
+    ),
+  },
+  'expected an object with name, op and value',
+)
+const scheduleShape = v.object(
+  {
+    weekday: shape.described(wordParameter(WEEKDAYS), 'The day on which the time span starts', 'saturday'),
+    from: shape.described(textField(5), 'The time of day at which the time span starts', '22:00'),
+    to: shape.described(
+      textField(5),
+      'The time of day at which the time span ends. If this time is not later than from, the span ends on the next day',
+      '06:00',
+    ),
+    timeZone: shape.described(
+      textField(100),
+      'The time zone of from and to, including daylight saving time',
+      'Europe/Berlin',
+    ),
+  },
+  'expected an object with weekday, from, to and timeZone',
+)
 const WEEKLY = 'A weekly time span within the period; null to silence without interruption'
 
 /** A silence as the API returns it. */
@@ -73,35 +88,14 @@ const previewShape = v.object({
   ),
 })
 
-const matcherField = v.object(
-  {
-    name: shape.described(textField(MAX_NAME), NAMES, 'service'),
-    op: shape.described(wordParameter(OPERATORS), 'The operator: equal, not equal, matches, or does not match', '='),
-    value: shape.described(
-      v.pipe(v.string('expected a string'), v.maxLength(MAX_VALUE, `too long; at most ${MAX_VALUE} characters`)),
-      'The value; for =~ and !~, a regular expression (RE2) that must match the whole value',
-      'checkout',
-    ),
-  },
-  'expected an object with name, op and value',
-)
-const scheduleField = v.object(
-  {
-    weekday: shape.described(wordParameter(WEEKDAYS), SCHEDULE.weekday, 'saturday'),
-    from: shape.described(textField(5), SCHEDULE.from, '22:00'),
-    to: shape.described(textField(5), SCHEDULE.to, '06:00'),
-    timeZone: shape.described(textField(100), SCHEDULE.timeZone, 'Europe/Berlin'),
-  },
-  'expected an object with weekday, from, to and timeZone',
-)
 const fields = {
   matchers: shape.described(
-    v.array(matcherField, 'expected a list of matchers'),
+    v.array(matcherShape, 'expected a list of matchers'),
     'The matchers, all of which must match',
   ),
   startsAt: shape.optional(instantField, 'When the silence starts; now if omitted', '2036-11-20T22:00:00Z'),
   endsAt: shape.described(instantField, 'When the silence ends; every silence has an end', '2036-11-21T02:00:00Z'),
-  schedule: shape.optional(v.nullable(scheduleField), WEEKLY, null),
+  schedule: shape.optional(v.nullable(scheduleShape), WEEKLY, null),
   comment: shape.described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
 }
 
