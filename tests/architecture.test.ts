@@ -66,13 +66,13 @@ const FAULTS = '/store/sqlite/fault.ts'
 const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   {
     what: /\bDate\.now\b|\bnew Date\(\s*\)|\brandomUUID|\bMath\.random\b/,
-    only: /^(deps|serve)\.ts$|^cli\/|^client\/|^server\/(reload|stop|welcome|connection\/port)\.ts$/,
+    only: /^(deps|serve)\.ts$|^cli\/|^client\/|^server\/(signals|welcome|connection\/port)\.ts$/,
   },
   { what: /\bprocess\.env\b/, only: /^config\.ts$/ },
   // Untrusted text reaches the terminal only through one function. Completion scripts and backups are not untrusted.
   {
     what: /process\.std(?:out|err)\.write\(/,
-    only: /^cli\/(output|completion\/completion|commands\/serve)\.ts$|^server\/(log|stop)\.ts$/,
+    only: /^cli\/(output|completion\/completion|commands\/serve)\.ts$|^server\/(log|signals)\.ts$/,
   },
   { what: /\bimport\.meta\b|\bisSea\b/, only: /^assets\.ts$/ },
   { what: /\bnew SQLite\b/, only: /^store\/sqlite\/driver\.ts$/ },

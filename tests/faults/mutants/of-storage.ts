@@ -108,7 +108,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'left-log',
-    file: 'src/server/stop.ts',
+    file: 'src/server/signals.ts',
     from: '    finish(db, log)\n    release()',
     to: '    release()',
     test: 'tests/faults/start-and-stop.test.ts',
