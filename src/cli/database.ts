@@ -32,9 +32,14 @@ export function requireConfig(flags: Flags): Config {
  */
 export function bringUpToDate(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
   refuseNewerFile(db, migrations)
-  const release = holdLock(db.file)
+  return whileLocked(db.file, () => upgrade(db, now, migrations))
+}
+
+/** Runs work while this process has the database locked. @throws StoreError if another process holds the lock */
+export function whileLocked<Result>(file: string, work: () => Result): Result {
+  const release = holdLock(file)
   try {
-    return upgrade(db, now, migrations)
+    return work()
   } finally {
     release()
   }
@@ -42,9 +47,8 @@ export function bringUpToDate(db: Db, now: number, migrations?: Migrations): Ret
 
 /** Applies pending migrations. The caller must hold the lock. */
 export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
-  const isNew = migrationStates(db, migrations).every(({ appliedAt }) => appliedAt === null)
   const done = migrate(db, now, migrations)
-  if (!isNew && done.applied.length > 0) makeShrinkable(db)
+  if (done.copy !== null) makeShrinkable(db)
   return done
 }
 

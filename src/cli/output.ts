@@ -45,11 +45,7 @@ export function printError(text: string): void {
 
 /** Replaces the last line that was drawn on the terminal's standard error. Empty text clears the line. */
 export function drawLine(text: string): void {
-  process.stderr.write(`\r\u001b[K${visibleLine(text)}`)
-}
-
-function visibleLine(text: string): string {
-  return text === '' ? '' : visible(text)
+  process.stderr.write(`\r\u001b[K${text === '' ? '' : visible(text)}`)
 }
 
 /** Prints a list as a table or, with --json, as one JSON value. */

@@ -1,11 +1,18 @@
 /** incmon migrate: upgrades a database to this program's schema version, or lists the pending migrations. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { holdLock } from '../../store/sqlite/lock.ts'
-import { type Db, openStore } from '../../store/sqlite/open.ts'
+import { openStore } from '../../store/sqlite/open.ts'
 import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
 import { canShrink } from '../../store/sqlite/vacuum.ts'
-import { bringUpToDate, type Common, isMissing, makeShrinkable, reportMigration, requireConfig } from '../database.ts'
+import {
+  bringUpToDate,
+  type Common,
+  isMissing,
+  makeShrinkable,
+  reportMigration,
+  requireConfig,
+  whileLocked,
+} from '../database.ts'
 import { instant, print, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
@@ -29,23 +36,14 @@ function runMigrate(options: Common & { readonly status?: boolean; readonly dryR
   const db = openStore(database)
   try {
     const done = bringUpToDate(db, now)
-    if (done.applied.length === 0 && !canShrink(db)) shrinkAlone(db)
+    // An earlier upgrade might not have had enough disk space to shrink the file.
+    if (done.applied.length === 0 && !canShrink(db)) whileLocked(db.file, () => makeShrinkable(db))
     if (options.json) return print(JSON.stringify({ database, ...done }))
     if (done.applied.length === 0) return print(`${database} is up to date`)
     if (isNew) print(`created a new database at ${resolve(database)}`)
     reportMigration(database, done)
   } finally {
     db.close()
-  }
-}
-
-/** Shrinks the file if an earlier upgrade did not have enough disk space to do so. */
-function shrinkAlone(db: Db): void {
-  const release = holdLock(db.file)
-  try {
-    makeShrinkable(db)
-  } finally {
-    release()
   }
 }
 
