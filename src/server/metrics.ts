@@ -30,15 +30,12 @@ const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 5000]
 
 export function createMetrics(version: string): Metrics {
   const registry = new Registry()
-  const own = { registers: [registry] }
-  const counters = createCounters(own)
-  const sizes = createSizeFigures(own)
-  new Gauge({ ...own, name: 'incmon_build_info', help: 'Always 1.', labelNames: ['version', 'node'] }).set(
-    { version, node: process.versions.node },
-    1,
-  )
+  const create = creatorsIn(registry)
+  const counters = createCounters(create)
+  const sizes = createSizeFigures(create)
+  create.gauge('incmon_build_info', 'Always 1.', ['version', 'node']).set({ version, node: process.versions.node }, 1)
   return {
-    requestsOf: createRequestFigures(own),
+    requestsOf: createRequestFigures(create),
     committed: ({ deliveries, items, rejected, repeated, milliseconds }) => {
       if (deliveries + items + rejected === 0) return
       counters.items.inc(items)
@@ -56,11 +53,21 @@ export function createMetrics(version: string): Metrics {
   }
 }
 
-type Own = { registers: Registry[] }
+type Creators = ReturnType<typeof creatorsIn>
 
-function createCounters(own: Own) {
-  const counter = (name: string, help: string) => new Counter({ ...own, name, help })
-  const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ ...own, name, help, buckets })
+/** Returns functions that create metrics in a registry. */
+function creatorsIn(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter: (name: string, help: string, labelNames: string[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: (name: string, help: string, labelNames: string[] = []) => new Gauge({ name, help, labelNames, registers }),
+    histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+      new Histogram({ name, help, buckets, labelNames, registers }),
+  }
+}
+
+function createCounters({ counter, histogram }: Creators) {
   return {
     items: counter('incmon_ingested_items_total', 'Webhook items stored.'),
     rejected: counter('incmon_rejected_items_total', 'Webhook items rejected with an error.'),
@@ -79,34 +86,23 @@ function createCounters(own: Own) {
 }
 
 /** Caches the counter for each route and status, because looking up a labeled counter is slow. */
-function createRequestFigures(own: Own): Metrics['requestsOf'] {
-  const counter = new Counter({
-    ...own,
-    name: 'incmon_http_requests_total',
-    help: 'HTTP requests answered.',
-    labelNames: ['route', 'status'],
-  })
-  const histogram = new Histogram({
-    ...own,
-    name: 'incmon_http_request_seconds',
-    help: 'Time from receiving the headers of a request to sending its response.',
-    labelNames: ['route'],
-    buckets: REQUEST_SECONDS,
-  })
+function createRequestFigures({ counter, histogram }: Creators): Metrics['requestsOf'] {
+  const requests = counter('incmon_http_requests_total', 'HTTP requests answered.', ['route', 'status'])
+  const help = 'Time from receiving the headers of a request to sending its response.'
+  const seconds = histogram('incmon_http_request_seconds', help, REQUEST_SECONDS, ['route'])
   return (route) => {
     const counted: { inc: () => void }[] = []
-    const timed = histogram.labels({ route })
+    const timed = seconds.labels({ route })
     return (status, milliseconds) => {
       const hundreds = Math.trunc(status / 100)
-      counted[hundreds] ??= counter.labels({ route, status: `${hundreds}xx` })
+      counted[hundreds] ??= requests.labels({ route, status: `${hundreds}xx` })
       counted[hundreds].inc()
       timed.observe(milliseconds / 1000)
     }
   }
 }
 
-function createSizeFigures(own: Own): Readonly<Record<keyof Sizes, Gauge>> {
-  const gauge = (name: string, help: string) => new Gauge({ ...own, name, help })
+function createSizeFigures({ gauge }: Creators): Readonly<Record<keyof Sizes, Gauge>> {
   return {
     database: gauge('incmon_database_bytes', 'Size of the database file.'),
     wal: gauge('incmon_database_wal_bytes', 'Size of the write-ahead log.'),
@@ -149,31 +145,22 @@ export function organizationText(
   channels: readonly ChannelRecord[],
 ): Promise<string> {
   const registry = new Registry()
-  const own = { registers: [registry] }
-  const help = 'Incidents of the organization that are not resolved.'
-  const incidents = new Gauge({ ...own, name: 'incmon_open_incidents', help, labelNames: ['severity'] })
+  const { counter, gauge } = creatorsIn(registry)
+  const incidents = gauge('incmon_open_incidents', 'Incidents of the organization that are not resolved.', ['severity'])
   for (const [severity, count] of Object.entries(open)) incidents.set({ severity }, count)
-  const labelled = { ...own, labelNames: ['source', 'cluster', 'receiver'] }
-  const counter = (name: string, help: string) => new Counter({ ...labelled, name, help })
-  const items = counter('incmon_source_items_total', 'Items stored, by source.')
-  const rejected = counter('incmon_source_rejected_items_total', 'Items rejected with an error, by source.')
-  const seen = new Gauge({
-    ...labelled,
-    name: 'incmon_source_last_seen_timestamp_seconds',
-    help: 'When the source last sent a usable item.',
-  })
+  const sender = ['source', 'cluster', 'receiver']
+  const items = counter('incmon_source_items_total', 'Items stored, by source.', sender)
+  const rejected = counter('incmon_source_rejected_items_total', 'Items rejected with an error, by source.', sender)
+  const seenHelp = 'When the source last sent a usable item.'
+  const seen = gauge('incmon_source_last_seen_timestamp_seconds', seenHelp, sender)
   for (const { source, cluster, receiver, events, rejections, lastEventAt } of senders) {
     const labels = { source, cluster, receiver }
     items.inc(labels, events)
     rejected.inc(labels, rejections)
     if (lastEventAt !== null) seen.set(labels, lastEventAt / 1000)
   }
-  const failing = new Gauge({
-    name: 'incmon_channel_failing',
-    help: 'Whether the last message to a channel failed (1) or was delivered (0).',
-    labelNames: ['channel'],
-    ...own,
-  })
+  const failingHelp = 'Whether the last message to a channel failed (1) or was delivered (0).'
+  const failing = gauge('incmon_channel_failing', failingHelp, ['channel'])
   for (const { name, failing: cause } of channels) failing.set({ channel: name }, cause === null ? 0 : 1)
   return registry.metrics()
 }
