@@ -94,18 +94,16 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
 /** Handles requests that match no route: 405 if the path supports other methods, 404 otherwise. */
 function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono {
   const app = new Hono({ strict: false })
-  for (const [path, methods] of methodsByPath(routes)) {
+  const refuse = (reply: (c: Context) => Reply) =>
+    watch('none', (c) => (isForBrowser(c) ? missingPage.handle(c, parts) : reply(c)))
+  for (const [path, same] of Map.groupBy(routes, (route) => route.path)) {
+    const methods = same.map(({ method }) => method)
     app.all(
       path,
-      watch('none', (c) => (isForBrowser(c) ? missingPage.handle(c, parts) : refuseMethod(c.req.method, methods))),
+      refuse((c) => refuseMethod(c.req.method, methods)),
     )
   }
-  app.notFound(
-    watch('none', (c) => {
-      if (isForBrowser(c)) return missingPage.handle(c, parts)
-      return problem(404, 'this path does not exist; GET /docs lists all paths')
-    }),
-  )
+  app.notFound(refuse(() => problem(404, 'this path does not exist; GET /docs lists all paths')))
   return app
 }
 
@@ -113,12 +111,6 @@ function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono
 function isForBrowser(c: Context): boolean {
   const accept = headerOf(c, 'accept') ?? ''
   return c.req.method === 'GET' && !c.req.path.startsWith('/api/') && /text\/html/.test(accept) && !prefersJson(accept)
-}
-
-function methodsByPath(routes: Routes): Map<string, string[]> {
-  const methods = new Map<string, string[]>()
-  for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), method])
-  return methods
 }
 
 function refuseMethod(method: string, methods: readonly string[]): Reply {

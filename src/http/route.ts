@@ -12,7 +12,7 @@ import type { Identity } from '../store/tokens.ts'
 import { requireScope, type TokenHeader } from './middleware/auth.ts'
 import { readBody } from './middleware/body.ts'
 import { idempotencyKeyOf } from './middleware/header.ts'
-import { refuseMisspelledQuery, refuseUnknownDryRun } from './middleware/misspelling.ts'
+import { refuseMisspelled, refuseUnknownDryRun } from './middleware/misspelling.ts'
 import { refuseProxied } from './middleware/operator.ts'
 import { readQuery } from './middleware/query.ts'
 import type { Reply } from './middleware/reply.ts'
@@ -146,7 +146,7 @@ export function parseTarget<Allowed extends Method>(
 }
 
 function readRestQuery<Query>(c: Context, schema: v.GenericSchema<unknown, Query>): Query {
-  refuseMisspelledQuery(schema, c.req.query())
+  refuseMisspelled('query', schema, c.req.query())
   return readQuery(c, schema)
 }
 
@@ -174,15 +174,14 @@ function answerOnce<Query, Body>(
 }
 
 function withKeyRefusals(answers: Answers): Answers {
-  const refusal = (status: 409 | 422): Answer => {
-    const known = answers[status]
-    const why =
-      status === 409
-        ? 'A request with this Idempotency-Key did not finish'
-        : 'This Idempotency-Key was used with a different body in the last 24 hours'
+  const refusal = (known: Answer | undefined, why: string): Answer => {
     return { description: known ? `${known.description}. ${why}` : why, body: 'problem' }
   }
-  return { ...answers, 409: refusal(409), 422: refusal(422) }
+  return {
+    ...answers,
+    409: refusal(answers[409], 'A request with this Idempotency-Key did not finish'),
+    422: refusal(answers[422], 'This Idempotency-Key was used with a different body in the last 24 hours'),
+  }
 }
 
 /** A validated operator request. `id` comes from the path, or is '' if the path has none. */

@@ -10,7 +10,7 @@ import { cleanText, parseBody } from '../../intake/json.ts'
 import type { PendingBodies } from '../../server/connection/pending-bodies.ts'
 import { onUnreadableBody } from '../../server/connection/unreadable.ts'
 import { headerOf, incomingOf } from './header.ts'
-import { refuseEmptyPatch, refuseMisspelledBody } from './misspelling.ts'
+import { refuseEmptyPatch, refuseMisspelled } from './misspelling.ts'
 import { faults } from './query.ts'
 
 const MEBIBYTE = 1_048_576
@@ -73,7 +73,7 @@ export async function readBody<Output>(
     )
   const body = parseBody(await readBytes(c, limit, pending))
   if (Array.isArray(body)) throw new IncmonError('invalid', 'body: expected an object, found a list')
-  refuseMisspelledBody(schema, body)
+  refuseMisspelled('body', schema, body)
   const result = v.safeParse(schema, body)
   if (!result.success) throw faults(result.issues, 'body')
   if (c.req.method === 'PATCH') refuseEmptyPatch(schema, body)

@@ -23,9 +23,14 @@ type Inside = {
 const MAX_NAMES = 200
 const DRY_RUN = 'dryRun'
 
-/** @throws IncmonError `invalid` that lists each misspelled parameter with its correct name */
-export function refuseMisspelledQuery(schema: Schema, query: Readonly<Record<string, string>>): void {
-  refuse('query', 'parameter', faultsIn(schema, query, ''))
+/** @throws IncmonError `invalid` that lists each misspelled parameter or field with its correct name */
+export function refuseMisspelled(where: 'query' | 'body', schema: Schema, value: unknown): void {
+  const what = where === 'query' ? 'parameter' : 'field'
+  const fields = faultsIn(schema, value, '').map(({ path, meant }): FieldError => {
+    return { path, message: `unknown ${what}; did you mean ${meant}?` }
+  })
+  const [first] = fields
+  if (first) throw new IncmonError('invalid', `${where}: ${first.path}: ${first.message}`, fields)
 }
 
 /**
@@ -39,11 +44,6 @@ export function refuseUnknownDryRun(schema: Schema | undefined, query: Readonly<
   if (name !== undefined) throw invalidField('query', name, 'this path does not support dryRun; nothing was changed')
 }
 
-/** @throws IncmonError `invalid` that lists each misspelled field with its correct name */
-export function refuseMisspelledBody(schema: Schema, body: unknown): void {
-  refuse('body', 'field', faultsIn(schema, body, ''))
-}
-
 /**
  * Rejects a PATCH without any known field, which would return 200 without changing anything.
  * @throws IncmonError `invalid` that lists the known fields
@@ -53,16 +53,6 @@ export function refuseEmptyPatch(schema: Schema, body: unknown): void {
   if (known.length === 0 || typeof body !== 'object' || body === null) return
   if (known.some((name) => Object.hasOwn(body, name))) return
   throw new IncmonError('invalid', `body: contains no known field; send at least one of ${known.join(', ')}`)
-}
-
-function refuse(where: string, what: string, found: readonly { path: string; meant: string }[]): void {
-  const [first] = found
-  if (!first) return
-  const fields: FieldError[] = found.map(({ path, meant }) => ({
-    path,
-    message: `unknown ${what}; did you mean ${meant}?`,
-  }))
-  throw new IncmonError('invalid', `${where}: ${first.path}: ${fields[0]?.message}`, fields)
 }
 
 function faultsIn(schema: Schema, value: unknown, path: string): { path: string; meant: string }[] {
