@@ -114,11 +114,9 @@ function itemOf(value: unknown, index: number, now: number): DumpedEvent | strin
   if (!source) return `source: expected one of ${SOURCES.join(', ')}`
   if (item.payload === undefined) return 'payload: missing'
   const { receivedAt = null } = item
-  const dumped = { source, isSuppressed: false, payload: item.payload }
-  if (receivedAt === null) return { ...dumped, receivedAt: null }
-  const at = parseInstant(receivedAt)
-  if (at === null) return 'receivedAt: expected a time such as 2026-03-14T02:11:09Z'
-  return futureFault('receivedAt', at, now) ?? { ...dumped, receivedAt: Math.min(at, now) }
+  const at = receivedAt === null ? null : parseInstant(receivedAt)
+  if (receivedAt !== null && at === null) return 'receivedAt: expected a time such as 2026-03-14T02:11:09Z'
+  return dated({ source, isSuppressed: false, payload: item.payload }, 'receivedAt', at, now)
 }
 
 const EXPECTED = 'expected { "source", "receivedAt", "payload" }, or an alert as listed by amtool'
@@ -134,14 +132,14 @@ function ofAlertmanager(alert: Readonly<Record<string, unknown>>, now: number): 
   const name = isTable(receiver) && typeof receiver.name === 'string' ? receiver.name : ''
   const payload = { receiver: name, status: 'firing', groupLabels: alert.labels, alerts: [alert] }
   const isSuppressed = isTable(alert.status) && alert.status.state === 'suppressed'
-  const dumped = { source: 'metrics', isSuppressed, payload } as const
-  if (updatedAt === null) return { ...dumped, receivedAt: null }
-  return futureFault('updatedAt', updatedAt, now) ?? { ...dumped, receivedAt: Math.min(updatedAt, now) }
+  return dated({ source: 'metrics', isSuppressed, payload }, 'updatedAt', updatedAt, now)
 }
 
-/** Returns an error message if the time is in the future. Otherwise, returns null. */
-function futureFault(field: string, at: number, now: number): string | null {
-  return at > now + CLOCK_SKEW_MS ? `${field}: is in the future; check the clocks and correct the time` : null
+/** Returns the event with its time of receipt, or an error message if the time is in the future. */
+function dated(event: Omit<DumpedEvent, 'receivedAt'>, field: string, at: number | null, now: number) {
+  if (at === null) return { ...event, receivedAt: null }
+  if (at > now + CLOCK_SKEW_MS) return `${field}: is in the future; check the clocks and correct the time`
+  return { ...event, receivedAt: Math.min(at, now) }
 }
 
 export function isTable(value: unknown): value is Record<string, unknown> {

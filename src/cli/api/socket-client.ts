@@ -91,21 +91,14 @@ async function* explaining(path: string, body: AsyncIterable<Uint8Array>): Async
 }
 
 function explained(path: string, error: unknown): CommandError {
-  const code = errorCode(error)
-  if (code === 'EACCES' || code === 'EPERM') {
-    return new CommandError(
-      `no permission to connect to ${path} (${code}): run the command as the user that runs the server`,
-    )
-  }
-  if (code === 'ETIMEDOUT') {
-    return new CommandError(`the server on ${path} is not responding: check its log and the load on this machine`)
-  }
-  if (code.startsWith('HPE_')) {
-    return new CommandError(
-      `another program is listening on ${path} (${code}): stop that program, then restart "incmon serve"`,
-    )
-  }
-  return new CommandError(
-    `the server on ${path} closed the connection before it responded (${code}): check its log, and check whether the change was made`,
-  )
+  return new CommandError(messageOf(path, errorCode(error)))
+}
+
+function messageOf(path: string, code: string): string {
+  if (code === 'EACCES' || code === 'EPERM')
+    return `no permission to connect to ${path} (${code}): run the command as the user that runs the server`
+  if (code === 'ETIMEDOUT') return `the server on ${path} is not responding: check its log and the load on this machine`
+  if (code.startsWith('HPE_'))
+    return `another program is listening on ${path} (${code}): stop that program, then restart "incmon serve"`
+  return `the server on ${path} closed the connection before it responded (${code}): check its log, and check whether the change was made`
 }
