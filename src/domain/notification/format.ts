@@ -1,4 +1,5 @@
 /** Formats request bodies for each kind of channel. */
+import { formatInstant } from '../instant.ts'
 import type { MessageContext, MessageItem, MessageText, Tone } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
@@ -8,15 +9,16 @@ export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 export type ChannelRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
-const COLOURS: Readonly<Record<Tone, string>> = {
-  critical: '#d32f2f',
-  error: '#e65100',
-  warning: '#f9a825',
-  info: '#1976d2',
-  acknowledged: '#1565c0',
-  resolved: '#2e7d32',
-  neutral: '#607d8b',
-}
+/** How the channels show a tone: its colour, its colour in Teams, and its priority and tag in ntfy. */
+const TONES = {
+  critical: { colour: '#d32f2f', teams: 'Attention', priority: 5, tag: 'red_circle' },
+  error: { colour: '#e65100', teams: 'Attention', priority: 4, tag: 'orange_circle' },
+  warning: { colour: '#f9a825', teams: 'Warning', priority: 3, tag: 'yellow_circle' },
+  info: { colour: '#1976d2', teams: 'Accent', priority: 2, tag: 'blue_circle' },
+  acknowledged: { colour: '#1565c0', teams: 'Accent', priority: 2, tag: 'eyes' },
+  resolved: { colour: '#2e7d32', teams: 'Good', priority: 3, tag: 'green_circle' },
+  neutral: { colour: '#607d8b', teams: 'Default', priority: 3, tag: 'white_circle' },
+} as const satisfies Record<Tone, object>
 /** The lowest text limit among Slack, Discord, Teams and Telegram. */
 const MAX_TEXT = 3_000
 /** The number of characters reserved for the links at the end of a truncated text. */
@@ -29,7 +31,7 @@ const MAX_LINKS = 700
 export function formatSlack({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = `${symbol} ${escapeSlack(title)}`
   const attachment = {
-    color: COLOURS[tone],
+    color: TONES[tone].colour,
     fallback: cut(`${title} ${body}`.trim()),
     text: withLinks(escapeSlack(body), links, (text, url) => `<${url}|${text}>`),
   }
@@ -41,19 +43,9 @@ export function formatDiscord({ tone, symbol, title, body, links }: MessageText)
   const embed = {
     title: `${symbol} ${title}`.slice(0, 256),
     description: withLinks(body, links, (text, url) => `[${text}](${url})`),
-    color: Number.parseInt(COLOURS[tone].slice(1), 16),
+    color: Number.parseInt(TONES[tone].colour.slice(1), 16),
   }
   return posted({ embeds: [embed], allowed_mentions: { parse: [] } })
-}
-
-const TEAMS_COLOURS: Readonly<Record<Tone, string>> = {
-  critical: 'Attention',
-  error: 'Attention',
-  warning: 'Warning',
-  info: 'Accent',
-  acknowledged: 'Accent',
-  resolved: 'Good',
-  neutral: 'Default',
 }
 
 /** Formats a message for a Microsoft Teams workflow webhook as a single Adaptive Card. */
@@ -69,7 +61,7 @@ export function formatTeams({ tone, symbol, title, body, links }: MessageText): 
     type: 'AdaptiveCard',
     version: '1.4',
     body: [
-      text(`${symbol} ${title}`, { weight: 'Bolder', color: TEAMS_COLOURS[tone] }),
+      text(`${symbol} ${title}`, { weight: 'Bolder', color: TONES[tone].teams }),
       ...(body === '' ? [] : [text(body)]),
     ],
     actions: links.map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })),
@@ -100,33 +92,14 @@ export function formatTelegram(
   })
 }
 
-const PRIORITIES: Readonly<Record<Tone, number>> = {
-  critical: 5,
-  error: 4,
-  warning: 3,
-  info: 2,
-  acknowledged: 2,
-  resolved: 3,
-  neutral: 3,
-}
-const TAGS: Readonly<Record<Tone, string>> = {
-  critical: 'red_circle',
-  error: 'orange_circle',
-  warning: 'yellow_circle',
-  info: 'blue_circle',
-  acknowledged: 'eyes',
-  resolved: 'green_circle',
-  neutral: 'white_circle',
-}
-
 /** Formats a message as JSON, to be published at the root URL of an ntfy server. */
 export function formatNtfy({ tone, title, body, links }: MessageText, topic: string): ChannelRequest {
   const message = {
     topic,
     title: title.slice(0, 250),
     message: cut(body === '' ? title : body),
-    priority: PRIORITIES[tone],
-    tags: [TAGS[tone]],
+    priority: TONES[tone].priority,
+    tags: [TONES[tone].tag],
   }
   const click = links.at(-1)?.url
   const actions = links.map(({ text, url }) => ({ action: 'view', label: text, url, clear: true }))
@@ -146,12 +119,16 @@ export function formatWebhook(
   const [only, second] = items
   const message = { title, body }
   if (only && !second) {
-    if (only.kind === 'test') return posted({ type: 'test', timestamp: iso(now), data: { message, url } })
+    if (only.kind === 'test') return posted({ type: 'test', timestamp: formatInstant(now), data: { message, url } })
     const type = only.kind === 'sender-silent' ? 'sender.silent' : `incident.${only.kind}`
-    return posted({ type, timestamp: iso(now), data: { ...shownItem(only), suspects, message, url, acknowledgeUrl } })
+    return posted({
+      type,
+      timestamp: formatInstant(now),
+      data: { ...shownItem(only), suspects, message, url, acknowledgeUrl },
+    })
   }
   const notifications = items.map((item) => ({ type: item.kind, ...shownItem(item) }))
-  return posted({ type: 'incidents.digest', timestamp: iso(now), data: { notifications, message, url } })
+  return posted({ type: 'incidents.digest', timestamp: formatInstant(now), data: { notifications, message, url } })
 }
 
 /** The parts of a mail. All mails about an incident share a thread, so that mail programs group them. */
@@ -178,7 +155,7 @@ export function formatMail(
   const paragraphs = [
     `<strong>${symbol} ${escapeHtml(title)}</strong>`,
     escapeHtml(body),
-    links.map(htmlButton).join(' '),
+    links.map(({ text, url }) => htmlLink(text, url, BUTTON)).join(' '),
   ]
   return {
     subject: `${isFirst ? '' : 'Re: '}${subject}`,
@@ -194,7 +171,7 @@ const BUTTON = 'display:inline-block;padding:6px 14px;border:1px solid #8a8a8a;b
 
 function htmlOf(tone: Tone, paragraphs: readonly string[]): string {
   const shown = paragraphs.filter((one) => one !== '').map((one) => `<p style="margin:0 0 12px">${one}</p>`)
-  const marked = `<div style="border-left:4px solid ${COLOURS[tone]};padding:0 16px">${shown.join('')}</div>`
+  const marked = `<div style="border-left:4px solid ${TONES[tone].colour};padding:0 16px">${shown.join('')}</div>`
   const end = '<p style="margin:12px 0 0;color:#616061">Sent by incmon.</p>'
   return `<!doctype html><html lang="en"><body style="${PAGE}">${marked}${end}</body></html>`
 }
@@ -203,14 +180,14 @@ function htmlLink(text: string, url: string, style = ''): string {
   return `<a${style === '' ? '' : ` style="${style}"`} href="${escapeHtml(url)}">${escapeHtml(text)}</a>`
 }
 
-function htmlButton({ text, url }: MessageText['links'][number]): string {
-  return htmlLink(text, url, BUTTON)
-}
-
 function shownItem({ kind: _, at, actor, incident, service }: MessageItem) {
   const { startedAt, resolvedAt, ...rest } = incident
-  const shown = { ...rest, startedAt: iso(startedAt), resolvedAt: resolvedAt === null ? null : iso(resolvedAt) }
-  return { at: iso(at), actor, incident: shown, service }
+  const shown = {
+    ...rest,
+    startedAt: formatInstant(startedAt),
+    resolvedAt: resolvedAt === null ? null : formatInstant(resolvedAt),
+  }
+  return { at: formatInstant(at), actor, incident: shown, service }
 }
 
 function posted(body: object): ChannelRequest {
@@ -230,10 +207,6 @@ function withLinks(
 ): string {
   const shown = links.map((link) => linkOf(link.text, link.url)).join(' · ')
   return [cut(text, longest), shown].filter((line) => line !== '').join('\n')
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString()
 }
 
 /** Escapes text for Slack, where an unescaped `<!channel>` would notify everyone. */
