@@ -7,6 +7,14 @@ import { cacheByName } from './memoize.ts'
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
+/** The verbs that describe a service with a problem of a given severity. */
+export const STATES = {
+  critical: { is: 'is critical', hasBeen: 'has been critical', was: 'was critical' },
+  error: { is: 'has errors', hasBeen: 'has had errors', was: 'had errors' },
+  warning: { is: 'has a warning', hasBeen: 'has had a warning', was: 'had a warning' },
+  info: { is: 'has a notice', hasBeen: 'has had a notice', was: 'had a notice' },
+} as const satisfies Record<Severity, object>
+
 const WORDS: Readonly<Record<Severity | 'none', string>> = {
   critical: 'critical crit fatal emergency emerg disaster page p0 p1 sev0 sev1',
   error: 'error err high major alert p2 sev2',

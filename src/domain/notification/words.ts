@@ -1,7 +1,7 @@
 /** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
 import { firingText } from '../incident/incident.ts'
 import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
-import { rank, SEVERITIES, type Severity } from '../severity.ts'
+import { rank, SEVERITIES, type Severity, STATES } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { MessageKind } from './kind.ts'
@@ -70,18 +70,6 @@ const SYMBOLS: Readonly<Record<Tone, string>> = {
   acknowledged: '🔵',
   resolved: '🟢',
   neutral: '⚪',
-}
-const STATES: Readonly<Record<Severity, string>> = {
-  critical: 'is critical',
-  error: 'has errors',
-  warning: 'has a warning',
-  info: 'has a notice',
-}
-const LASTING: Readonly<Record<Severity, string>> = {
-  critical: 'has been critical',
-  error: 'has had errors',
-  warning: 'has had a warning',
-  info: 'has had a notice',
 }
 const MAX_SUBJECT = 150
 const MINUTE = 60_000
@@ -166,8 +154,8 @@ function titleOf(item: MessageItem, context: MessageContext): string {
   const began = `The problem began ${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock} (${isNew ? 'just now' : `${formatDuration(age)} ago`}).`
   const lasting = isSender(service.name)
     ? `${name} has sent nothing ${since}`
-    : `${name} ${LASTING[incident.severity]} ${since}`
-  const state = `${name} ${STATES[incident.severity]}`
+    : `${name} ${STATES[incident.severity].hasBeen} ${since}`
+  const state = `${name} ${STATES[incident.severity].is}`
   switch (kind) {
     case 'test':
       return 'This is a test message from incmon. The channel works.'

@@ -1,7 +1,7 @@
 /** The summary, impact and detection sections. */
 
 import { firstSymptom } from '../alert/first-symptom.ts'
-import { SEVERITIES, type Severity } from '../severity.ts'
+import { SEVERITIES, type Severity, STATES } from '../severity.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import type { EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
@@ -19,7 +19,6 @@ import {
   secondsBetween,
   senderName,
   serviceName,
-  stateText,
   stillFiringText,
 } from './words.ts'
 
@@ -29,7 +28,7 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   const ref = incidentRef(incident)
   const name = serviceName(incident.service)
   const what =
-    incident.cause === 'silence' ? `The source ${name} sent nothing` : `${name} ${stateText(incident.severity)}`
+    incident.cause === 'silence' ? `The source ${name} sent nothing` : `${name} ${STATES[incident.severity].was}`
   const first = firstSymptom(alerts)
   const reopened = entries.filter(({ kind }) => kind === 'reopened').length
   const sentences: Sentence[] = [{ text: `${what} ${windowText(facts)}.`, refs: [ref] }]

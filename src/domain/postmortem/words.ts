@@ -1,6 +1,5 @@
 /** Formats times, durations, counts and lists, and sorts values deterministically. */
 import type { Source } from '../event/event.ts'
-import type { Severity } from '../severity.ts'
 import type { ServiceFact } from './facts.ts'
 
 const LISTED = 8
@@ -32,18 +31,6 @@ const SENDERS: Readonly<Record<Source, string>> = {
 /** Returns the name of the program that sends data for this source, for example `Kubernetes`. */
 export function senderName(source: Source): string {
   return SENDERS[source]
-}
-
-const STATES: Readonly<Record<Severity, string>> = {
-  critical: 'was critical',
-  error: 'had errors',
-  warning: 'had a warning',
-  info: 'had a notice',
-}
-
-/** Describes the state of a service with this severity: `was critical`. */
-export function stateText(severity: Severity): string {
-  return STATES[severity]
 }
 
 /** Formats a duration as `1 h 5 min 12 s`, `2 d 3 s` or `0 s`. `seconds` must be a whole number and not negative. */
