@@ -1,5 +1,5 @@
 /** Formats times and durations for display: short, in one time zone, with a 24-hour clock. */
-import { cacheByName } from './memoize.ts'
+import { isTimeZone, type LocalTime, localTimeOf } from './time-zone.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -11,16 +11,6 @@ const NO_TIME = 'unknown time'
 
 /** `now`: Unix time in milliseconds. `zone`: the reader's IANA time zone. */
 export type Reader = { readonly now: number; readonly zone: string }
-
-type DateParts = {
-  readonly year: number
-  readonly month: number
-  readonly day: number
-  readonly weekday: number
-  readonly hour: number
-  readonly minute: number
-  readonly second: number
-}
 
 /** Formats a duration: `45 s`, `47 min`, `1 h 38 min`, `3 days`. Negative durations are shown as 0. */
 export function formatDuration(ms: number): string {
@@ -59,7 +49,7 @@ export function formatExactClock(at: number, zone: string): string {
 export function formatDate(at: number, { now, zone }: Reader): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
-  const date = `${parts.day} ${MONTHS[parts.month]}`
+  const date = `${parts.day} ${MONTHS[parts.month - 1]}`
   return parts.year === partsOf(now, zone)?.year ? date : `${date} ${parts.year}`
 }
 
@@ -97,13 +87,13 @@ export function formatAgo(at: number, reader: Reader): string {
 export function formatFullTime(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
-  const date = `${WEEKDAYS[parts.weekday]} ${parts.day} ${MONTHS[parts.month]} ${parts.year}`
+  const date = `${WEEKDAYS[parts.weekday]} ${parts.day} ${MONTHS[parts.month - 1]} ${parts.year}`
   return `${date}, ${formatExactClock(at, zone)} ${zone}`
 }
 
 /** Returns whether a time zone name such as Europe/Berlin is valid. The name may be untrusted. */
 export function isShownZone(name: string): boolean {
-  return /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/.test(name) && zones(name) !== null
+  return /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/.test(name) && isTimeZone(name)
 }
 
 /** Returns the short name of a time zone: `Berlin` for Europe/Berlin. */
@@ -118,48 +108,10 @@ export function dayOf(at: number, zone: string): { readonly minutes: number; rea
   return { minutes: parts.hour * 60 + parts.minute, name: `${WEEKDAYS[parts.weekday]} ${parts.day}` }
 }
 
-function partsOf(at: number, zone: string): DateParts | null {
-  const date = new Date(at)
-  if (Number.isNaN(date.getTime())) return null
-  const zoned = zone === 'UTC' ? date : new Date(at + offsetOf(date, zone))
-  if (Number.isNaN(zoned.getTime())) return null
-  return {
-    year: zoned.getUTCFullYear(),
-    month: zoned.getUTCMonth(),
-    day: zoned.getUTCDate(),
-    weekday: zoned.getUTCDay(),
-    hour: zoned.getUTCHours(),
-    minute: zoned.getUTCMinutes(),
-    second: zoned.getUTCSeconds(),
-  }
-}
-
-const zones = cacheByName((zone) => {
-  const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
-  try {
-    return new Intl.DateTimeFormat('en-US', {
-      ...fields,
-      second: 'numeric',
-      hourCycle: 'h23',
-      era: 'short',
-      timeZone: zone,
-    })
-  } catch {
-    // Unknown zones are displayed as UTC.
-    return null
-  }
-})
-
-/** Returns a zone's offset from UTC at the given time, in milliseconds. */
-function offsetOf(date: Date, zone: string): number {
-  const format = zones(zone)
-  if (!format) return 0
-  const parts = Object.fromEntries(format.formatToParts(date).map(({ type, value }) => [type, value]))
-  const year = parts.era === 'BC' ? 1 - Number(parts.year) : Number(parts.year)
-  const local = new Date(0)
-  local.setUTCFullYear(year, Number(parts.month) - 1, Number(parts.day))
-  local.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second))
-  return local.getTime() - Math.floor(date.getTime() / SECOND) * SECOND
+/** Returns the local time, or null for an invalid time. */
+function partsOf(at: number, zone: string): LocalTime | null {
+  const parts = localTimeOf(at, zone)
+  return Number.isNaN(parts.year) ? null : parts
 }
 
 function two(value: number): string {

@@ -1,15 +1,19 @@
 /** Converts between instants and local times, including daylight saving time. */
+import { cacheByName } from './memoize.ts'
 
-const MINUTE = 60_000
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
 const DAY = 24 * 60 * MINUTE
 
-/** A local date and minute. `month` and `day` are 1-based. */
+/** A local date and time. `month` and `day` are 1-based. `weekday`: 0 is Sunday. All are NaN for an invalid time. */
 export type LocalTime = {
   readonly year: number
   readonly month: number
   readonly day: number
+  readonly weekday: number
   readonly hour: number
   readonly minute: number
+  readonly second: number
 }
 
 export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
@@ -26,12 +30,7 @@ export const TIME_ZONES: readonly string[] = [
 
 /** Returns whether the runtime supports a time zone with this name, for example Europe/Berlin. */
 export function isTimeZone(name: string): boolean {
-  try {
-    formatterOf(name)
-    return true
-  } catch {
-    return false
-  }
+  return formatterOf(name) !== null
 }
 
 /** Returns the time zone with this name or city: `berlin` → Europe/Berlin. Returns other text unchanged. */
@@ -47,15 +46,18 @@ export function isClockTime(text: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
 }
 
-/** Returns the local date and time at an instant, a Unix time in milliseconds. */
+/** Returns the local date and time at an instant, a Unix time in milliseconds. Uses UTC for an unknown time zone. */
 export function localTimeOf(at: number, timeZone: string): LocalTime {
-  const parts = new Map(
-    formatterOf(timeZone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, Number(value)]),
-  )
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0
-  return { year: part('year'), month: part('month'), day: part('day'), hour: part('hour'), minute: part('minute') }
+  const local = new Date(at + offsetOf(at, timeZone))
+  return {
+    year: local.getUTCFullYear(),
+    month: local.getUTCMonth() + 1,
+    day: local.getUTCDate(),
+    weekday: local.getUTCDay(),
+    hour: local.getUTCHours(),
+    minute: local.getUTCMinutes(),
+    second: local.getUTCSeconds(),
+  }
 }
 
 /**
@@ -87,7 +89,10 @@ export function spansAround(
  * Returns the first instant with the given local time. A local time skipped by daylight saving time is moved forward by
  * the skipped hour.
  */
-export function instantOf({ year, month, day, hour, minute }: LocalTime, timeZone: string): number {
+export function instantOf(
+  { year, month, day, hour, minute }: Omit<LocalTime, 'weekday' | 'second'>,
+  timeZone: string,
+): number {
   return instantsOf(Date.UTC(year, month - 1, day, hour, minute), timeZone)[0]
 }
 
@@ -102,8 +107,14 @@ function instantsOf(wanted: number, timeZone: string): [first: number, last: num
 
 /** Returns the offset of local time from UTC at an instant, in milliseconds. */
 function offsetOf(at: number, timeZone: string): number {
-  const { year, month, day, hour, minute } = localTimeOf(at, timeZone)
-  return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(at / MINUTE) * MINUTE
+  const format = timeZone === 'UTC' || Number.isNaN(new Date(at).getTime()) ? null : formatterOf(timeZone)
+  if (!format) return 0
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
+  const year = parts.era === 'BC' ? 1 - Number(parts.year) : Number(parts.year)
+  const local = new Date(0)
+  local.setUTCFullYear(year, Number(parts.month) - 1, Number(parts.day))
+  local.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second))
+  return local.getTime() - Math.floor(at / SECOND) * SECOND
 }
 
 function sinceMidnight(clockTime: string): number {
@@ -111,21 +122,12 @@ function sinceMidnight(clockTime: string): number {
   return (hours * 60 + minutes) * MINUTE
 }
 
-const formatters = new Map<string, Intl.DateTimeFormat>()
-
-/** Creating a formatter is expensive, and there are only a few hundred time zones, so every formatter is cached. */
-function formatterOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formatters.get(timeZone)
-  if (known) return known
-  const made = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-  })
-  formatters.set(timeZone, made)
-  return made
-}
+/** Returns null for an unknown time zone. Creating a formatter is expensive, so the formatters are cached. */
+const formatterOf = cacheByName((timeZone) => {
+  const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+  try {
+    return new Intl.DateTimeFormat('en-US', { ...fields, second: 'numeric', hourCycle: 'h23', era: 'short', timeZone })
+  } catch {
+    return null
+  }
+})
