@@ -87,18 +87,18 @@ const BY_ID: ReadonlyMap<string, Rule> = new Map(RULES.map((rule) => [rule.id, r
 export function actionsOf(facts: GroupedFacts): readonly Action[] {
   return RULES.flatMap((rule) => {
     const because = rule.because(facts)
-    return because ? [{ ...actionOf(rule), because }] : []
+    return because ? [{ ...newAction(rule.id, rule.text, 'proposed'), because }] : []
   })
 }
 
 /** Returns the action with this id, without its reason. Returns null if there is no such action. */
 export function knownAction(id: string): Action | null {
   const rule = BY_ID.get(id)
-  return rule ? actionOf(rule) : null
+  return rule ? newAction(id, rule.text, 'proposed') : null
 }
 
-function actionOf({ id, text }: Rule): Action {
-  return { id, text, because: null, owner: null, due: null, state: 'proposed' }
+export function newAction(id: string, text: string, state: Action['state']): Action {
+  return { id, text, because: null, owner: null, due: null, state }
 }
 
 function ofFailure({ alerts }: GroupedFacts, failure: string): Sentence | null {

@@ -4,31 +4,22 @@
  */
 import { IncmonError } from '../error.ts'
 import { parseBound } from '../instant.ts'
-import { knownAction } from './actions.ts'
-import type { Action, Postmortem, PostmortemState } from './document.ts'
+import { knownAction, newAction } from './actions.ts'
+import type { Action, Lessons, Postmortem, PostmortemState } from './document.ts'
+
+type Texts<Name extends string> = { readonly [N in Name]?: string | null | undefined }
 
 /** In a change, a missing field leaves the stored value unchanged, and null or a blank string removes it. */
-export type Edits = {
-  readonly summary?: string | null | undefined
-  readonly impact?: { readonly customers?: string | null | undefined } | undefined
-  readonly rootCause?: string | null | undefined
-  readonly lessons?:
-    | {
-        readonly wentWell?: string | null | undefined
-        readonly wentBadly?: string | null | undefined
-        readonly lucky?: string | null | undefined
-      }
-    | undefined
+export type Edits = Texts<'summary' | 'rootCause'> & {
+  readonly impact?: Texts<'customers'> | undefined
+  readonly lessons?: Texts<keyof Lessons> | undefined
   /** Changes to suggested actions, and actions added by users, by id. An added action must have `text`. */
   readonly actions?: readonly ActionEdit[] | undefined
 }
 
 /** `due`: a date such as `2026-03-31`, or null. If `text` is null, a suggested action gets its original text back. */
-export type ActionEdit = {
+export type ActionEdit = Texts<'text' | 'owner' | 'due'> & {
   readonly id: string
-  readonly text?: string | null | undefined
-  readonly owner?: string | null | undefined
-  readonly due?: string | null | undefined
   readonly state?: Action['state'] | undefined
 }
 
@@ -84,11 +75,7 @@ export function merge(document: Postmortem, edits: Edits, state: PostmortemState
     summary: { ...document.summary, addition: edits.summary ?? document.summary.addition },
     impact: { ...document.impact, customers: edits.impact?.customers ?? document.impact.customers },
     rootCause: { ...document.rootCause, text: edits.rootCause ?? document.rootCause.text },
-    lessons: {
-      wentWell: edits.lessons?.wentWell ?? document.lessons.wentWell,
-      wentBadly: edits.lessons?.wentBadly ?? document.lessons.wentBadly,
-      lucky: edits.lessons?.lucky ?? document.lessons.lucky,
-    },
+    lessons: { ...document.lessons, ...written(edits.lessons ?? {}) },
     actions: mergeActions(document.actions, edits.actions ?? []),
   }
 }
@@ -96,33 +83,10 @@ export function merge(document: Postmortem, edits: Edits, state: PostmortemState
 /** Returns the suggested actions in order, followed by actions that users kept or added. */
 function mergeActions(proposed: readonly Action[], edits: readonly ActionEdit[]): readonly Action[] {
   const ids = new Set(proposed.map(({ id }) => id))
-  const kept = edits
-    .filter(({ id }) => !ids.has(id))
-    .map((edit) => laid(knownAction(edit.id) ?? ownAction(edit.id), edit))
-  const changed = proposed.map((action) =>
-    laid(
-      action,
-      edits.find(({ id }) => id === action.id),
-    ),
-  )
-  return [...changed, ...kept]
-}
-
-function laid(action: Action, edit: ActionEdit | undefined): Action {
-  if (!edit) return action
-  const { text, owner, due, state } = edit
-  return {
-    ...action,
-    text: text ?? action.text,
-    owner: owner ?? action.owner,
-    due: due ?? action.due,
-    state: state ?? action.state,
-  }
-}
-
-/** Actions added by a user are accepted without confirmation. */
-function ownAction(id: string): Action {
-  return { id, text: '', because: null, owner: null, due: null, state: 'open' }
+  const byId = new Map(edits.map((edit) => [edit.id, edit]))
+  // Actions added by a user are accepted without confirmation.
+  const kept = edits.filter(({ id }) => !ids.has(id)).map(({ id }) => knownAction(id) ?? newAction(id, '', 'open'))
+  return [...proposed, ...kept].map((action) => ({ ...action, ...written(byId.get(action.id) ?? {}) }))
 }
 
 /** Drops undefined fields, which would override earlier values. */
@@ -131,7 +95,8 @@ function defined<T extends object>(value: T | undefined): Partial<T> {
   return Object.fromEntries(entries) as Partial<T>
 }
 
-function written<T extends Readonly<Record<string, string | null | undefined>>>(texts: T): { [K in keyof T]?: string } {
+/** Drops missing and blank texts. */
+function written<T extends Readonly<Record<string, string | null | undefined>>>(texts: T) {
   const entries = Object.entries(texts).filter(([, text]) => typeof text === 'string' && text.trim() !== '')
-  return Object.fromEntries(entries) as { [K in keyof T]?: string }
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> }
 }
