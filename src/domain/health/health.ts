@@ -45,9 +45,6 @@ export type Health = {
   readonly changesAt: number | null
 }
 
-/** `neverCritical`: set for `unattributed`, which is not a real service. */
-export type HealthRules = { readonly neverCritical?: boolean }
-
 const MINUTE = 60_000
 const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
 /** The penalty of an ended alert decays to 0 over this time, in ms. */
@@ -74,13 +71,10 @@ export function penaltySeverity(penalty: number): Severity {
 /**
  * Returns a service's health, given its alerts in any order. Another firing alert never raises the score. Alerts with
  * the same source and name are counted once, at the highest severity. The penalty of an ended alert decays over 30
- * minutes. With `neverCritical`, the status is never worse than degraded.
+ * minutes. With `neverCritical`, the status is never worse than degraded. It is set for `unattributed`, which is not a
+ * real service.
  */
-export function healthOf(
-  alerts: readonly HealthCondition[],
-  now: number,
-  { neverCritical = false }: HealthRules = {},
-): Health {
+export function healthOf(alerts: readonly HealthCondition[], now: number, { neverCritical = false } = {}): Health {
   const witnesses = splitBySource(alerts)
   const planned = isPlanned(alerts)
   const weighed = alerts.map((alert) => weigh(alert, witnesses, circumstancesOf(alert, planned), now))

@@ -1,6 +1,7 @@
 /** Decides when incidents open, change and end automatically. Start here. */
 import { incidentDueAt } from '../alert/unavailable.ts'
 import { circumstancesOf, type Health, type HealthCondition, isPlanned } from '../health/health.ts'
+import { earliest } from '../instant.ts'
 import { countOf } from '../postmortem/words.ts'
 import { rank } from '../severity.ts'
 
@@ -186,9 +187,4 @@ export function stillFiringDueAt(resolvedAt: number, sent: number): number {
 /** Returns `1 alert is still firing` or `2,715 alerts are still firing`. */
 export function firingText(count: number): string {
   return `${countOf(count, 'alert')} ${count === 1 ? 'is' : 'are'} still firing`
-}
-
-function earliest(times: readonly (number | null)[]): number | null {
-  const known = times.filter((time) => time !== null)
-  return known.length > 0 ? Math.min(...known) : null
 }

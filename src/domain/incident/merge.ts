@@ -1,6 +1,6 @@
 /** Merges two incidents: the remaining incident takes over all records, and the other incident is resolved. */
 
-import { rank, type Severity } from '../severity.ts'
+import { type Severity, worst } from '../severity.ts'
 import type { LiveIncident } from '../state/live.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
@@ -30,7 +30,7 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
 /** Returns the values for the remaining incident: the higher severity and the earlier start. */
 export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
-    severity: rank(from.severity) > rank(into.severity) ? from.severity : into.severity,
+    severity: worst(from.severity, into.severity),
     startedAt: Math.min(from.startedAt, into.startedAt),
     took: `merged the alerts and timeline of incident ${from.title} into this incident`,
     why: `merged into ${into.title}`,

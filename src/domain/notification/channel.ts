@@ -1,7 +1,5 @@
 /** Channels: destinations for messages, and their settings. */
-import type { Severity } from '../severity.ts'
-import type { NotificationKind } from './kind.ts'
-import { type Rule, sendTimeOf } from './rule.ts'
+import { type Rule, type RuledNotification, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
 
 export type ChannelSettings = Reminders & {
@@ -25,14 +23,6 @@ export const DEFAULT_CHANNEL: ChannelSettings = {
 
 export type Recipient = { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }
 
-type Notification = {
-  readonly kind: NotificationKind
-  readonly severity: Severity
-  readonly serviceId: string
-  readonly service: string
-  readonly namespace: string
-}
-
 /**
  * Returns the channels that get a notification, and when to send it to each.
  * @param involved returns whether a channel has already sent a message about the incident. An escalation channel gets
@@ -40,7 +30,7 @@ type Notification = {
  */
 export function recipientsOf(
   channels: readonly Recipient[],
-  notification: Notification,
+  notification: RuledNotification,
   involved: (rowId: number) => boolean,
   now: number,
 ): { readonly rowId: number; readonly dueAt: number }[] {
