@@ -1,18 +1,15 @@
 /** The classification of a draft: the event to store, and the signal for an alert. */
 
 import type { Labels } from '../event/event.ts'
-import type { Severity } from '../severity.ts'
+import type { StoredEvent } from '../state/effect.ts'
 import type { Signal } from './alert.ts'
 
 export type DraftJudgement = {
   /** The fields of the event to store, apart from the payload. */
-  readonly event: {
+  readonly event: Pick<StoredEvent, 'name' | 'severity' | 'text'> & {
     readonly kind: EventKind
-    readonly name: string
     /** The object of the event, for example `Pod/cart-1` or `Ref/main`; '' if there is none. */
     readonly object: string
-    readonly severity: Severity
-    readonly text: string
   }
   /** The condition that starts or ends; null if the draft is only stored. */
   readonly signal: Signal | null

@@ -1,23 +1,17 @@
 /** Sender activity: heartbeats, and the number of events per hour. */
-import { DEFAULT_HEARTBEAT_TIMEOUT, repeatTimeoutOf } from '../alert/delivery-interval.ts'
+import { DEFAULT_HEARTBEAT_TIMEOUT, type DeliveryInterval, repeatTimeoutOf } from '../alert/delivery-interval.ts'
+import type { LiveSender } from '../state/live.ts'
 
-/** Times and intervals in ms; null or 0 before the first heartbeat. */
-export type Heartbeat = {
-  readonly heartbeatAt: number | null
-  /** The longest normal interval. */
-  readonly heartbeatGap: number
-  /** When the next heartbeat is overdue; null if it is already missing or there has never been one. */
-  readonly heartbeatDueAt: number | null
-}
+/**
+ * Times and intervals in ms; null or 0 before the first heartbeat. `heartbeatGap`: the longest normal interval.
+ * `heartbeatDueAt`: when the next heartbeat is overdue; null if it is already missing or there has never been one.
+ */
+export type Heartbeat = Pick<LiveSender, 'heartbeatAt' | 'heartbeatGap' | 'heartbeatDueAt'>
 
 /**
  * Returns the heartbeat after another arrival. A gap that was caused by an outage does not count as a normal interval.
  */
-export function withHeartbeat(
-  before: Heartbeat,
-  at: number,
-  receiver: { readonly longestGap: number; readonly gaps: number },
-): Heartbeat {
+export function withHeartbeat(before: Heartbeat, at: number, receiver: DeliveryInterval): Heartbeat {
   const pause = before.heartbeatAt === null || before.heartbeatDueAt === null ? 0 : at - before.heartbeatAt
   const heartbeatGap = Math.max(before.heartbeatGap, pause)
   // A single interval is enough, because heartbeats are triggered only by the repeat interval.

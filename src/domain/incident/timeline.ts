@@ -9,20 +9,7 @@ import { changeName, wholeChangeText } from './change-text.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
 /** The alert fields needed for grouping. */
-export type TimelineAlert = Pick<
-  AlertFact,
-  | 'uuid'
-  | 'serviceId'
-  | 'source'
-  | 'name'
-  | 'severity'
-  | 'startsAt'
-  | 'endsAt'
-  | 'lastSeenAt'
-  | 'occurrences'
-  | 'summary'
-  | 'labels'
->
+export type TimelineAlert = Omit<AlertFact, 'resolution' | 'links' | 'node' | 'objects' | 'failure' | 'hint'>
 
 export type TimelineMaterial = {
   readonly incident: { readonly uuid: string }

@@ -1,6 +1,6 @@
 /** The kinds of notifications, and the incident changes that cause them. */
-import type { IncidentStatus } from '../incident/incident.ts'
-import { rank, type Severity } from '../severity.ts'
+import { rank } from '../severity.ts'
+import type { LiveIncident } from '../state/live.ts'
 
 /** Most important first. If an incident changed in several ways, the first kind in this list determines the message. */
 export const NOTIFICATION_KINDS = [
@@ -21,12 +21,7 @@ export type NotificationKind = (typeof NOTIFICATION_KINDS)[number]
 export type MessageKind = NotificationKind | 'reminder' | 'escalation' | 'still-firing' | 'test'
 
 /** The incident fields whose changes cause notifications. */
-export type IncidentState = {
-  readonly severity: Severity
-  readonly status: IncidentStatus
-  readonly cause: 'service' | 'silence'
-  readonly acknowledgedAt: number | null
-}
+export type IncidentState = Pick<LiveIncident, 'severity' | 'status' | 'cause' | 'acknowledgedAt'>
 
 /** Returns the most important change between two states of an incident, or null if no notification is needed. */
 export function notificationKindOf(before: IncidentState | null, after: IncidentState): NotificationKind | null {

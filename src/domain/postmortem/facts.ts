@@ -1,9 +1,10 @@
 /** The facts for a postmortem: all stored records of an incident. */
-import type { Resolution } from '../alert/alert.ts'
+import type { Alert } from '../alert/alert.ts'
 import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
-import type { Band, Reason } from '../correlation/correlation.ts'
-import type { Commit, Links, Source } from '../event/event.ts'
-import type { Severity } from '../severity.ts'
+import type { Link } from '../correlation/correlation.ts'
+import type { Commit } from '../event/event.ts'
+import type { StoredEvent, TimelineEntry } from '../state/effect.ts'
+import type { AlertTexts, LiveIncident } from '../state/live.ts'
 
 /** Times in ms UTC. Lists are unordered except `suspects`. Null means unknown. */
 export type PostmortemFacts = {
@@ -41,96 +42,53 @@ export type PostmortemFacts = {
   readonly generatedAt: number
 }
 
-export type IncidentFact = {
-  readonly uuid: string
-  readonly title: string
-  readonly severity: Severity
-  readonly origin: 'manual' | 'automatic'
-  /** `silence`: a missing heartbeat. */
-  readonly cause: 'service' | 'silence'
-  readonly createdAt: number
-  readonly startedAt: number
-  readonly acknowledgedAt: number | null
-  readonly resolvedAt: number | null
-  readonly service: ServiceFact
-}
+/** `cause`: `silence` is a missing heartbeat. */
+export type IncidentFact = Pick<
+  LiveIncident,
+  'title' | 'severity' | 'origin' | 'cause' | 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'
+> & { readonly uuid: string; readonly service: ServiceFact }
 
 export type ServiceFact = { readonly uuid: string; readonly namespace: string; readonly name: string }
 
-export type AlertFact = {
+/** `endsAt` and `resolution`: null while firing. `occurrences`: the number of events that reported the alert. */
+export type AlertFact = KnownAlert & {
   readonly uuid: string
   /** The UUID of the alert's service. */
   readonly serviceId: string
-  readonly source: Source
-  readonly name: string
-  readonly severity: Severity
-  readonly startsAt: number
-  /** When the alert ended; null while firing. `resolution` is also null while firing. */
-  readonly endsAt: number | null
-  readonly resolution: Resolution | null
-  readonly lastSeenAt: number
-  /** The number of events that reported the alert. */
-  readonly occurrences: number
-  readonly summary: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly links: Links
-  readonly node: string | null
   /** The objects that the alert's events are about, for example `Pod/cart-1` or `Node/worker-3`. */
   readonly objects: readonly string[]
-  readonly failure: string | null
   /** A hint about the usual cause. */
   readonly hint: string | null
 }
 
-export type EntryFact = {
-  readonly at: number
-  readonly kind: string
-  readonly text: string
-  /** The token's name; null for automatic changes. */
-  readonly actor: string | null
-  readonly ref: string | null
-}
+type KnownAlert = Pick<AlertTexts, 'labels' | 'links'> &
+  Omit<Alert, 'status' | 'said' | 'fingerprint' | 'logicalKey' | 'rules' | 'evidence' | 'receivedAt' | 'endedAt'>
 
-export type EventFact = {
+export type EntryFact = Omit<TimelineEntry, 'kind'> & { readonly kind: string }
+
+/** `uuid` and `alertId` are UUIDs. */
+export type EventFact = Pick<StoredEvent, 'at' | 'source' | 'kind' | 'name' | 'object' | 'text'> & {
   readonly uuid: string
-  readonly at: number
-  readonly source: Source
-  readonly kind: string
-  readonly name: string
-  readonly object: string
-  readonly text: string
   readonly alertId: string | null
 }
 
-export type ChangeFact = {
-  readonly kind: Change['kind']
-  /** `group/project#31` or `shop/cart@5d4f8c7b9`. */
-  readonly ref: string
-  /** The UUID of the newest event about the change. */
-  readonly eventId: string
-  readonly startsAt: number
-  readonly endsAt: number
+/** `branch`, `sha`, `commit` and `url`: null for a rollout, or if unknown. */
+export type ChangeFact = Pick<Change, 'kind' | 'ref' | 'eventId' | 'startsAt' | 'endsAt'> & {
   /** Null for a rollout. */
   readonly outcome: Outcome | null
   readonly branch: string | null
   readonly sha: string | null
   readonly commit: Commit | null
-  /** The pipeline's page in GitLab; null if unknown. */
+  /** The pipeline's page in GitLab. */
   readonly url: string | null
   /** The failed jobs, with the reason if the sender reported one. */
   readonly failedJobs: readonly { readonly name: string; readonly reason: string | null }[]
 }
 
-export type CorrelationFact = {
+export type CorrelationFact = Omit<Link, 'evidence'> & {
   readonly uuid: string
-  readonly change: { readonly kind: Change['kind']; readonly ref: string }
+  readonly change: Pick<Change, 'kind' | 'ref'>
   readonly alertId: string
-  /** 0.2 to 1. */
-  readonly score: number
-  readonly band: Band
-  readonly reasons: readonly Reason[]
-  /** The time from the start of the change to the most significant event; negative if the event came first. */
-  readonly lagSeconds: number
   readonly verdict: 'confirmed' | 'rejected' | null
   readonly createdAt: number
   /** The start of the earliest alert, if this record combines the links to several similar alerts. */
@@ -138,13 +96,8 @@ export type CorrelationFact = {
 }
 
 /** `score`: 0 to 1. `change`: null if only a link to the change is stored. */
-export type SuspectFact = {
-  readonly kind: Change['kind']
-  readonly ref: string
-  readonly change: ChangeFact | null
-  readonly score: number
-  readonly reasons: readonly Reason[]
-}
+export type SuspectFact = Pick<Change, 'kind' | 'ref'> &
+  Pick<Link, 'score' | 'reasons'> & { readonly change: ChangeFact | null }
 
 /** `ref`: `alert/<uuid>`. */
 export type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
