@@ -1,18 +1,13 @@
 /** Applies events that were received before the alert was opened, so that the order of arrival does not matter. */
 
-import { digest } from '../event/fingerprint.ts'
 import { addsNode, deletedObjectOf, ends, rolloutOf } from '../event/reason.ts'
+import type { StoredEvent } from '../state/effect.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, withEvidence } from './evidence.ts'
+import { pipelineFingerprint } from './signal-ci.ts'
 
 /** A received event that can end a condition: a Kubernetes info or change event, or a successful pipeline. */
-export type ReceivedEvent = {
-  readonly kind: string
-  readonly name: string
-  readonly object: string
-  readonly text: string
-  readonly at: number
-}
+export type ReceivedEvent = Pick<StoredEvent, 'kind' | 'name' | 'object' | 'text' | 'at'>
 
 /** Applies received events of a service to one of its alerts. Duplicates and the order of events do not matter. */
 export function withReceivedEvents(alert: Alert, received: readonly ReceivedEvent[]): Alert {
@@ -70,16 +65,11 @@ function splitObject(object: string): string[] {
 }
 
 function withSuccess(alert: Alert, received: readonly ReceivedEvent[]): Alert {
-  const successes = received.filter(
-    ({ kind, name, object, at }) =>
-      kind === 'success' && at >= alert.lastSeenAt && pipelineFingerprint(name, object) === alert.fingerprint,
-  )
+  const successes = received.filter(({ kind, name, object, at }) => {
+    const [, ref = ''] = splitObject(object)
+    return kind === 'success' && at >= alert.lastSeenAt && pipelineFingerprint(name, ref) === alert.fingerprint
+  })
   if (successes.length === 0 || alert.status === 'resolved') return alert
   const endsAt = Math.min(...successes.map(({ at }) => at))
   return { ...alert, status: 'resolved', resolution: 'reported', endsAt, endedAt: alert.receivedAt }
-}
-
-/** Returns the fingerprint of a pipeline's alert. `object`: the event's object, `Ref/<ref>`. */
-function pipelineFingerprint(project: string, object: string): string {
-  return digest(project, object.slice('Ref/'.length))
 }

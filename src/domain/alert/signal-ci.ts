@@ -109,6 +109,6 @@ function pipelineSignal(
  * The fingerprint does not include the service, because a project can move to another service when its image is seen in
  * a cluster.
  */
-function pipelineFingerprint(path: string, ref: string): string {
+export function pipelineFingerprint(path: string, ref: string): string {
   return digest(path, ref)
 }
