@@ -1,4 +1,5 @@
 /** Converts between instants and local times, including daylight saving time. */
+import type { FieldError } from './error.ts'
 import { cacheByName } from './memoize.ts'
 
 const SECOND = 1_000
@@ -41,8 +42,15 @@ export function timeZoneOf(text: string): string {
   return zone === undefined || others.length > 0 ? text : zone
 }
 
+/** Returns what is wrong with a daily period and how to fix it, or null. `end`: an example for `to`. */
+export function dailySpanFault({ from, to, timeZone }: DailySpan, end: string): FieldError | null {
+  if (!isClockTime(from)) return { path: 'from', message: 'expected a clock time such as 22:00' }
+  if (!isClockTime(to)) return { path: 'to', message: `expected a clock time such as ${end}` }
+  return isTimeZone(timeZone) ? null : { path: 'timeZone', message: 'expected a time zone such as Europe/Berlin' }
+}
+
 /** Returns whether a string is a time of day between 00:00 and 23:59. */
-export function isClockTime(text: string): boolean {
+function isClockTime(text: string): boolean {
   return /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
 }
 

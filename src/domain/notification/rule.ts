@@ -1,6 +1,7 @@
 /** Rules decide which notifications a channel gets, and when. */
+import type { FieldError } from '../error.ts'
 import { rank, type Severity } from '../severity.ts'
-import { type DailySpan, isClockTime, isTimeZone, spansAround, WEEKDAYS, type Weekday } from '../time-zone.ts'
+import { type DailySpan, dailySpanFault, spansAround, WEEKDAYS, type Weekday } from '../time-zone.ts'
 import type { NotificationKind } from './kind.ts'
 
 /**
@@ -48,15 +49,10 @@ export function endOfQuiet(quiet: QuietHours | null, now: number): number {
 }
 
 /** Returns what is wrong with quiet hours and how to fix it, or null if they are valid. */
-export function quietHoursFault({
-  from,
-  to,
-  timeZone,
-  weekdays,
-}: QuietHours): { path: string; message: string } | null {
-  if (!isClockTime(from)) return { path: 'from', message: 'expected a clock time such as 22:00' }
-  if (!isClockTime(to)) return { path: 'to', message: 'expected a clock time such as 07:00' }
-  if (!isTimeZone(timeZone)) return { path: 'timeZone', message: 'expected a time zone such as Europe/Berlin' }
+export function quietHoursFault(hours: QuietHours): FieldError | null {
+  const { from, to, weekdays } = hours
+  const fault = dailySpanFault(hours, '07:00')
+  if (fault) return fault
   const isEndless = from === to && (weekdays === undefined || weekdays.length === WEEKDAYS.length)
   return isEndless ? { path: 'to', message: 'these quiet hours would never end; disable the channel instead' } : null
 }

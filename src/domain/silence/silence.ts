@@ -1,16 +1,12 @@
 /** Silences: which alerts a silence applies to, and when. */
-import { isClockTime, isTimeZone, spansAround, type Weekday } from '../time-zone.ts'
+import type { FieldError } from '../error.ts'
+import { type DailySpan, dailySpanFault, spansAround, type Weekday } from '../time-zone.ts'
 import { type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
 
 /**
  * A weekly period. `from` and `to` are times such as 22:00. If `to` is not after `from`, the period ends the next day.
  */
-export type Schedule = {
-  readonly weekday: Weekday
-  readonly from: string
-  readonly to: string
-  readonly timeZone: string
-}
+export type Schedule = DailySpan & { readonly weekday: Weekday }
 
 /**
  * A silence applies from `startsAt` to `endsAt`. With a schedule, it applies only during the weekly periods in between.
@@ -43,11 +39,8 @@ export function nextChangeOf(period: Period, at: number): number | null {
 }
 
 /** Returns what is wrong with a schedule and how to fix it, or null if it is valid. */
-export function scheduleFault({ from, to, timeZone }: Schedule): { path: string; message: string } | null {
-  if (!isClockTime(from)) return { path: 'from', message: 'expected a clock time such as 22:00' }
-  if (!isClockTime(to)) return { path: 'to', message: 'expected a clock time such as 06:00' }
-  if (!isTimeZone(timeZone)) return { path: 'timeZone', message: 'expected a time zone such as Europe/Berlin' }
-  return null
+export function scheduleFault(schedule: Schedule): FieldError | null {
+  return dailySpanFault(schedule, '06:00')
 }
 
 function spansOf({ weekday, ...span }: Schedule, at: number) {
