@@ -67,19 +67,13 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
 }
 
 /** When incidents were created, by service and condition. */
-type Openings = ReadonlyMap<string, readonly number[]>
+type Openings = ReadonlyMap<string, readonly { readonly createdAt: number }[]>
 
 function openingsOf(incidents: readonly ReportedIncident[]): Openings {
-  const openings = new Map<string, number[]>()
-  for (const { service, conditions, createdAt } of incidents) {
-    for (const condition of conditions) {
-      const key = `${service.uuid} ${condition}`
-      const known = openings.get(key)
-      if (known) known.push(createdAt)
-      else openings.set(key, [createdAt])
-    }
-  }
-  return openings
+  const openings = incidents.flatMap(({ service, conditions, createdAt }) =>
+    conditions.map((condition) => ({ key: `${service.uuid} ${condition}`, createdAt })),
+  )
+  return Map.groupBy(openings, ({ key }) => key)
 }
 
 function figuresOf(counted: readonly ReportedIncident[], seen: Openings): Figures {
@@ -98,7 +92,9 @@ function figuresOf(counted: readonly ReportedIncident[], seen: Openings): Figure
 
 function recurs({ createdAt, service, conditions }: ReportedIncident, seen: Openings): boolean {
   return conditions.some((condition) =>
-    seen.get(`${service.uuid} ${condition}`)?.some((at) => at < createdAt && at >= createdAt - RECURS_WITHIN),
+    seen
+      .get(`${service.uuid} ${condition}`)
+      ?.some((one) => one.createdAt < createdAt && one.createdAt >= createdAt - RECURS_WITHIN),
   )
 }
 
