@@ -69,6 +69,16 @@ const STATE_OBJECTS = [
   'phase',
 ]
 
+/** The labels that identify each kind of exporter. */
+const OWN: Readonly<Record<ExporterKind, readonly string[]>> = {
+  state: ['job', 'service', 'endpoint', 'instance'],
+  host: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
+  kubelet: ['job', 'service', 'endpoint'],
+  probe: ['job', 'endpoint'],
+  gateway: SCRAPE,
+  other: [],
+}
+
 const NO_NAMES: ReadonlySet<string> = new Set()
 const NO_EXPORTER: Exporter = { kind: 'other', own: NO_NAMES, renamed: false, exported: NO_NAMES }
 const UNDETECTED = { kind: 'other', word: null } as const
@@ -155,21 +165,9 @@ function byPodAlone(labels: Labels): { kind: ExporterKind; word: string | null }
 }
 
 function ownLabels(kind: ExporterKind, labels: Labels): readonly string[] {
-  switch (kind) {
-    case 'state':
-      return ['job', 'service', 'endpoint', 'instance']
-    case 'kubelet':
-      return ['job', 'service', 'endpoint']
-    case 'host':
-      return ['job', 'service', 'endpoint', 'pod', 'container', 'namespace']
-    case 'probe':
-      return ['job', 'endpoint']
-    case 'gateway':
-      // With `honor_labels`, the `job` label names the job that pushed the metrics.
-      return SCRAPE.filter((name) => name !== 'job' || has(labels, 'exported_job'))
-    case 'other':
-      return []
-  }
+  // With `honor_labels`, the `job` label names the job that pushed the metrics.
+  const namesTarget = kind === 'gateway' && !has(labels, 'exported_job')
+  return namesTarget ? OWN[kind].filter((name) => name !== 'job') : OWN[kind]
 }
 
 function contains(labels: Labels, name: string, word: string): boolean {

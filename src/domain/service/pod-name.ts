@@ -27,11 +27,13 @@ const HASH = '[456789bcdf]{6,10}'
  * unlike a hash.
  */
 const CRON_TIME = String.raw`\d{8,10}`
+const CRON_RUN = String.raw`${CRON_TIME}(?:-\d{1,5})?`
+const JOB_INDEX = String.raw`\d{1,7}`
 const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`
 
-const REPLICASET = new RegExp(`^(.+)-${HASH}$`)
-const CRON_JOB = new RegExp(`^(.+)-${CRON_TIME}$`)
-const ORDINAL_LAST = new RegExp(`^(.+)-${ORDINAL}$`)
+const REPLICASET = named(HASH)
+const CRON_JOB = named(CRON_TIME)
+const ORDINAL_LAST = named(ORDINAL)
 
 /** Words that users put before or after a workload's name when they name the workload's claim. */
 const CLAIM_SUFFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk', 'db', 'pv'] as const
@@ -42,9 +44,7 @@ const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'dis
  * `web`.
  */
 const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
-  pod: new RegExp(
-    String.raw`^(?:-${HASH}-${RANDOM}|-${CRON_TIME}(?:-\d{1,5})?-${RANDOM}|-\d{1,7}-${RANDOM}|-${ORDINAL}|-${RANDOM})?$`,
-  ),
+  pod: new RegExp(`^(?:-(?:${HASH}-${RANDOM}|${CRON_RUN}-${RANDOM}|${JOB_INDEX}-${RANDOM}|${ORDINAL}|${RANDOM}))?$`),
   replicaset: new RegExp(`^(?:-${HASH})?$`),
   job: new RegExp(`^(?:-${CRON_TIME}|-${RANDOM})?$`),
   claim: new RegExp(`^(?:-(?:${CLAIM_SUFFIXES.join('|')})(?:-claim)?)?$`),
@@ -65,13 +65,8 @@ type Shape = {
 
 /** The first match wins. The first group is the workload. */
 const POD_SHAPES: readonly Shape[] = [
-  { rule: 'deployment pod', shape: new RegExp(`^(.+)-${HASH}-${RANDOM}$`), creates: 'event', fitsCut: true },
-  {
-    rule: 'cronjob pod',
-    shape: new RegExp(String.raw`^(.+)-${CRON_TIME}(?:-\d{1,5})?-${RANDOM}$`),
-    creates: 'event',
-    fitsCut: true,
-  },
+  { rule: 'deployment pod', shape: named(`${HASH}-${RANDOM}`), creates: 'event', fitsCut: true },
+  { rule: 'cronjob pod', shape: named(`${CRON_RUN}-${RANDOM}`), creates: 'event', fitsCut: true },
   {
     // The static pods of kubeadm, `<component>-<node>`, look like StatefulSet pods if the node has a name like
     // `master-0`.
@@ -81,14 +76,9 @@ const POD_SHAPES: readonly Shape[] = [
     fitsCut: true,
     namespace: 'kube-system',
   },
-  {
-    rule: 'indexed job pod',
-    shape: new RegExp(String.raw`^(.+)-\d{1,7}-${RANDOM}$`),
-    creates: 'alert',
-    fitsCut: false,
-  },
+  { rule: 'indexed job pod', shape: named(`${JOB_INDEX}-${RANDOM}`), creates: 'alert', fitsCut: false },
   { rule: 'statefulset pod', shape: ORDINAL_LAST, creates: 'event', fitsCut: true },
-  { rule: 'daemonset or job pod', shape: new RegExp(`^(.+)-${RANDOM}$`), creates: 'alert', fitsCut: false },
+  { rule: 'daemonset or job pod', shape: named(RANDOM), creates: 'alert', fitsCut: false },
 ]
 
 /**
@@ -175,6 +165,11 @@ function possibleCutWorkloads(pod: string): string[] {
   const ends = [base.length, ...dashes(base).reverse()]
   const fitting = ends.map((end) => base.slice(0, end)).filter((it) => CUT_SUFFIX.test(base.slice(it.length)))
   return [`${base}*`, ...fitting.filter((it) => it !== '')]
+}
+
+/** Matches a name that consists of a workload, which is the first group, and a suffix. */
+function named(suffix: string): RegExp {
+  return new RegExp(`^(.+)-${suffix}$`)
 }
 
 function dashes(name: string): number[] {
