@@ -6,13 +6,8 @@ import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Finding[] {
   if (certificate === null) return []
   if ('fault' in certificate) {
-    return [
-      fail(
-        'certificate',
-        certificate.fault,
-        'correct the setting or the file; until then, the server cannot start and ignores SIGHUP',
-      ),
-    ]
+    const remedy = 'correct the setting or the file; until then, the server cannot start and ignores SIGHUP'
+    return [fail('certificate', certificate.fault, remedy)]
   }
   const { file, held } = certificate
   const trouble = certificateFaultOf(held, now)

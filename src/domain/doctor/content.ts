@@ -73,12 +73,10 @@ function diagnoseSettings({ settings }: ReadContent, served: boolean): Finding {
     return fail('settings', `${shown}: a commit may be lost`, 'move the file to a local disk')
   }
   if (settings.journal_mode === 'wal') return ok('settings', shown)
-  if (served)
-    return warn(
-      'settings',
-      `${shown}, while a server is using the database`,
-      'restart the server, which sets journal_mode to wal',
-    )
+  if (served) {
+    const text = `${shown}, while a server is using the database`
+    return warn('settings', text, 'restart the server, which sets journal_mode to wal')
+  }
   // Backups and restored databases are not in WAL mode.
   return ok('settings', `${shown}; the next "incmon serve" sets journal_mode to wal`)
 }
@@ -86,53 +84,37 @@ function diagnoseSettings({ settings }: ReadContent, served: boolean): Finding {
 function diagnoseModel({ version, known, differences }: ReadContent): Finding {
   const [difference] = differences
   if (difference !== undefined) {
-    return fail(
-      'schema',
-      `${countOf(differences.length, 'difference')} from schema version ${version}: ${difference}`,
-      RESTORE,
-    )
+    const text = `${countOf(differences.length, 'difference')} from schema version ${version}: ${difference}`
+    return fail('schema', text, RESTORE)
   }
   if (version > known) {
-    return fail(
-      'schema',
-      `schema version ${version}, but this version of incmon supports at most ${known}`,
-      'use a newer version of incmon',
-    )
+    const text = `schema version ${version}, but this version of incmon supports at most ${known}`
+    return fail('schema', text, 'use a newer version of incmon')
   }
   if (version === known) return ok('schema', `schema version ${version}, as expected`)
-  return warn(
-    'schema',
-    `schema version ${version}, but this version of incmon uses ${known}`,
-    '"incmon migrate" or the next "incmon serve" upgrades the database',
-  )
+  const text = `schema version ${version}, but this version of incmon uses ${known}`
+  return warn('schema', text, '"incmon migrate" or the next "incmon serve" upgrades the database')
 }
 
 function diagnoseClock(receivedAt: number | null, now: number): Finding {
   if (receivedAt === null) return ok('clock', 'there is no event to compare with yet')
   const behind = receivedAt - now
   if (behind <= SMALL_STEP) return ok('clock', 'not behind the newest event')
-  const text = `${formatSeconds(Math.round(behind / SECOND))} behind the newest event: the clock was set back, or it was ahead earlier`
-  return fail(
-    'clock',
-    `${text}; until the clock catches up, alerts do not end automatically and missing heartbeats are not detected`,
-    CLOCK,
-  )
+  const cause = `${formatSeconds(Math.round(behind / SECOND))} behind the newest event: the clock was set back, or it was ahead earlier`
+  const effect = 'until the clock catches up, alerts do not end automatically and missing heartbeats are not detected'
+  return fail('clock', `${cause}; ${effect}`, CLOCK)
 }
 
 function diagnoseSenders(senders: readonly SenderFact[], now: number): Finding[] {
-  if (senders.length > 0)
-    return senders.flatMap((sender) => [
-      diagnoseSender(sender, now),
-      ...diagnoseTimes(sender),
-      ...diagnoseCluster(sender, senders),
-    ])
-  return [
-    warn(
-      'source',
-      'no sender has sent anything yet',
-      'run "incmon send-test alertmanager --token TOKEN" to send a test',
-    ),
-  ]
+  if (senders.length === 0) {
+    const remedy = 'run "incmon send-test alertmanager --token TOKEN" to send a test'
+    return [warn('source', 'no sender has sent anything yet', remedy)]
+  }
+  return senders.flatMap((sender) => [
+    diagnoseSender(sender, now),
+    ...diagnoseTimes(sender),
+    ...diagnoseCluster(sender, senders),
+  ])
 }
 
 function diagnoseSender(sender: SenderFact, now: number): Finding {

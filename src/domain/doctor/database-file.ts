@@ -12,33 +12,29 @@ const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
 export function diagnoseDatabaseFile(facts: DoctorFacts): Finding[] {
-  return [...diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)]
+  return [diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)]
 }
 
-function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Finding[] {
+function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Finding {
   if (!directory) {
-    return [
-      fail('database', `the directory of ${file} does not exist`, 'create it, or choose another file with --database'),
-    ]
+    const remedy = 'create it, or choose another file with --database'
+    return fail('database', `the directory of ${file} does not exist`, remedy)
   }
   const log = logSize(companions)
   if (!entry && log > 0) {
     const text = `no database at ${file}, but ${file}-wal contains ${formatBytes(log)} of its data`
-    return [
-      fail(
-        'database',
-        text,
-        'put the database file back next to its log; a database file without its log is incomplete',
-      ),
-    ]
+    const remedy = 'put the database file back next to its log; a database file without its log is incomplete'
+    return fail('database', text, remedy)
   }
   if (!entry) {
-    return [
-      fail('database', `no database at ${file}`, 'create one with "incmon serve", or choose another with --database'),
-    ]
+    return fail(
+      'database',
+      `no database at ${file}`,
+      'create one with "incmon serve", or choose another with --database',
+    )
   }
-  if (!entry.isFile) return [fail('database', `${file} is not a file`, 'choose a file with --database')]
-  return [ok('database', `${file}, ${formatBytes(entry.size + log)}${log > 0 ? ' with its log' : ''}`)]
+  if (!entry.isFile) return fail('database', `${file} is not a file`, 'choose a file with --database')
+  return ok('database', `${file}, ${formatBytes(entry.size + log)}${log > 0 ? ' with its log' : ''}`)
 }
 
 function diagnoseRights({ directory, entry, companions, uid }: DoctorFacts): Finding[] {
@@ -91,13 +87,8 @@ function diagnoseRoom({ disk, entry, minFree }: DoctorFacts): Finding[] {
   }
   if (room === 'scarce') return [warn('disk', free, remedy)]
   if (entry && disk.free < entry.size) {
-    return [
-      warn(
-        'disk',
-        `${free}, but an upgrade makes a copy of the database, which takes ${formatBytes(entry.size)}`,
-        remedy,
-      ),
-    ]
+    const text = `${free}, but an upgrade makes a copy of the database, which takes ${formatBytes(entry.size)}`
+    return [warn('disk', text, remedy)]
   }
   return [ok('disk', free)]
 }
@@ -109,9 +100,8 @@ function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
     const remedy = served
       ? 'stop programs that read the file for a long time, such as programs that copy it'
       : 'start "incmon serve"'
-    return [
-      warn('log', `the write-ahead log contains ${formatBytes(size)} that are not yet in the database file`, remedy),
-    ]
+    const text = `the write-ahead log contains ${formatBytes(size)} that are not yet in the database file`
+    return [warn('log', text, remedy)]
   }
   if (size === 0) return [ok('log', 'the write-ahead log is empty')]
   const whose = served

@@ -14,7 +14,7 @@ export function diagnose(facts: DoctorFacts): Finding[] {
     ...diagnoseDatabaseFile(facts),
     ...diagnoseContent(facts),
     ...diagnoseChannels(facts),
-    ...diagnoseServer(facts),
+    diagnoseServer(facts),
     ...diagnoseRefusedSenders(facts),
     ...diagnoseCertificate(facts),
   ]

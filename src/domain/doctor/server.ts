@@ -1,28 +1,26 @@
 /** Checks which program is using the port. If the program is incmon, also checks whether it uses this database. */
 import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 
-export function diagnoseServer({ served, port, address }: DoctorFacts): Finding[] {
+export function diagnoseServer({ served, port, address }: DoctorFacts): Finding {
   switch (port.state) {
     case 'incmon':
-      return [diagnoseRunning(address, port.unready, served)]
+      return diagnoseRunning(address, port.unready, served)
     case 'other':
-      return [fail('port', `another program is listening on ${address}`, 'stop that program, or choose another --port')]
+      return fail('port', `another program is listening on ${address}`, 'stop that program, or choose another --port')
     case 'changed':
-      return [
-        warn(
-          'port',
-          `incmon is listening on ${port.address}, but ${address} is configured`,
-          'restart the server, because SIGHUP cannot change the address',
-        ),
-      ]
+      return warn(
+        'port',
+        `incmon is listening on ${port.address}, but ${address} is configured`,
+        'restart the server, because SIGHUP cannot change the address',
+      )
     case 'denied':
-      return [fail('port', `${address} is not available (${port.code})`, 'choose another --host or --port')]
+      return fail('port', `${address} is not available (${port.code})`, 'choose another --host or --port')
     case 'unreachable':
-      return [warn('port', 'a server is using the database, but this command cannot reach it', port.why)]
+      return warn('port', 'a server is using the database, but this command cannot reach it', port.why)
     case 'any':
-      return [served ? silentServer() : ok('port', 'any free port; no server is running')]
+      return served ? silentServer() : ok('port', 'any free port; no server is running')
     case 'free':
-      return [diagnoseFree(address, served)]
+      return served ? silentServer() : ok('port', `${address} is free: no server is running`)
   }
 }
 
@@ -30,17 +28,8 @@ function diagnoseRunning(address: string, unready: string | null, served: boolea
   if (unready !== null)
     return fail('port', `incmon is listening on ${address} but is not ready: ${unready}`, 'see above')
   if (served) return ok('port', `incmon is listening on ${address} and is ready`)
-  const text = `incmon is listening on ${address}, but it uses another database`
-  return warn(
-    'port',
-    text,
-    'set --database to the file of that server, or --host and --port to the address of your server',
-  )
-}
-
-function diagnoseFree(address: string, served: boolean): Finding {
-  if (!served) return ok('port', `${address} is free: no server is running`)
-  return silentServer()
+  const remedy = 'set --database to the file of that server, or --host and --port to the address of your server'
+  return warn('port', `incmon is listening on ${address}, but it uses another database`, remedy)
 }
 
 function silentServer(): Finding {
