@@ -1,7 +1,5 @@
 /** Points in time, in milliseconds since 1970 UTC: parsed from senders' formats, formatted as ISO 8601. */
-
-const MINUTE = 60_000
-const DAY = 86_400_000
+import { DAY, MINUTE } from './units.ts'
 
 /** The last millisecond of the year 9999. ISO 8601 years have four digits. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)

@@ -6,8 +6,7 @@
 import type { Source } from './event/event.ts'
 import type { Settings } from './organization.ts'
 import type { LiveIncident } from './state/live.ts'
-
-const DAY = 86_400_000
+import { DAY } from './units.ts'
 
 /** Records from these times (ms UTC) or earlier have expired. Rejections and groups have the same cutoff as events. */
 export type Cutoffs = { readonly now: number; readonly events: number; readonly alerts: number }

@@ -1,10 +1,7 @@
 /** Formats times and durations for display: short, in one time zone, with a 24-hour clock. */
 import { isTimeZone, type LocalTime, localTimeOf } from './time-zone.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './units.ts'
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 const NO_TIME = 'unknown time'

@@ -1,10 +1,7 @@
 /** Converts between instants and local times, including daylight saving time. */
 import type { FieldError } from './error.ts'
 import { cacheByName } from './memoize.ts'
-
-const SECOND = 1_000
-const MINUTE = 60 * SECOND
-const DAY = 24 * 60 * MINUTE
+import { DAY, MINUTE, SECOND } from './units.ts'
 
 /** A local date and time. `month` and `day` are 1-based. `weekday`: 0 is Sunday. All are NaN for an invalid time. */
 export type LocalTime = {

@@ -3,6 +3,7 @@
 import type { Labels, Links, Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import { type Severity, worst } from '../severity.ts'
+import { MINUTE } from '../units.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 
@@ -61,7 +62,6 @@ export type Change =
   /** The event belongs to the alert but changes nothing: a late copy, or the end of an older problem. */
   | 'kept'
 
-const MINUTE = 60_000
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 

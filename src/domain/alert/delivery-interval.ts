@@ -2,8 +2,8 @@
  * Learns how often a sender repeats the alerts of a group. If an expected repeat does not arrive, the alert has
  * probably ended.
  */
+import { MINUTE } from '../units.ts'
 
-const MINUTE = 60_000
 /** The shortest interval that counts. Retries and a second Alertmanager cause shorter intervals. */
 const SHORTEST_GAP = MINUTE / 2
 export const MIN_REPEAT_TIMEOUT = 5 * MINUTE

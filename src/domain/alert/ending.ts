@@ -1,12 +1,11 @@
 /** Infers the end of an alert when the sender does not report the end. */
 
 import { canContinue } from '../event/lasting.ts'
+import { HOUR, MINUTE } from '../units.ts'
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
 const CI_EXPIRES = 24 * HOUR

@@ -1,8 +1,8 @@
 /** Derives from the evidence when each object had a condition. */
 import { quietPeriodOf } from '../event/lasting.ts'
+import { SECOND } from '../units.ts'
 import type { Evidence, Mark, Observation } from './evidence.ts'
 
-const SECOND = 1_000
 /**
  * A pod can report problems for this long while it shuts down. Probes continue until its containers have stopped, by
  * default within 30 seconds (`terminationGracePeriodSeconds`).

@@ -1,6 +1,6 @@
 /** Measures how late a sender's Kubernetes events arrive. A clock that is behind has the same effect. */
+import { MINUTE } from '../units.ts'
 
-const MINUTE = 60_000
 /**
  * A quiet cluster may have no recent events when its sender connects. A lag above this value means that the sender is
  * late.

@@ -1,10 +1,10 @@
 /** Determines which conditions make a pod unavailable, and when they open an incident. */
 import { isMoment, isProbe, meansUnavailable } from '../event/lasting.ts'
 import { isTerminal } from '../event/reason.ts'
+import { MINUTE } from '../units.ts'
 import type { Alert } from './alert.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
-const MINUTE = 60_000
 /**
  * If a pod cannot be scheduled or started, or its image cannot be pulled, Kubernetes retries within seconds. If the
  * condition lasts longer than this, the problem is real. The kubelet's first back-offs are 10, 20 and 40 seconds.

@@ -1,5 +1,6 @@
 /** Compares the certificate on disk with the certificate that the server presents, and checks its validity. */
 import { formatInstant } from '../instant.ts'
+import { DAY } from '../units.ts'
 import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
 
 /** Returns no findings if the server uses plain HTTP. */
@@ -28,7 +29,6 @@ export type Certificate = { readonly from: number; readonly until: number; reado
 /** `text`: the words after the name of the certificate. `isRefused`: clients currently reject the certificate. */
 export type CertificateFault = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
 
-const DAY = 86_400_000
 /**
  * A certificate that expires sooner than this is reported. Automatic renewal happens earlier, and manual renewal can
  * take up to two weeks.

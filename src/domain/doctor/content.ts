@@ -1,6 +1,7 @@
 /** Checks the contents of the database: integrity, settings, schema, clock, senders and tokens. */
 
 import { countOf, formatSeconds } from '../postmortem/words.ts'
+import { DAY, SECOND } from '../units.ts'
 import {
   type DatabaseContent,
   type DoctorFacts,
@@ -13,8 +14,6 @@ import {
 } from './facts.ts'
 import { diagnoseTokens } from './tokens.ts'
 
-const SECOND = 1_000
-const DAY = 86_400_000
 /** Small clock corrections are harmless. */
 const SMALL_STEP = 5 * SECOND
 /**

@@ -1,7 +1,7 @@
 /** Learns the error of a sender's clock from the times in the sender's items, and corrects those times. */
+import { MINUTE } from '../units.ts'
 import type { Draft, Source } from './event.ts'
 
-const MINUTE = 60_000
 /**
  * Nothing is sent before it happens, so a time in the future proves that the sender's clock is ahead. Correct clocks
  * differ by seconds.

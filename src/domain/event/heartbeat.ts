@@ -1,6 +1,7 @@
 /** Sender activity: heartbeats, and the number of events per hour. */
 import { DEFAULT_HEARTBEAT_TIMEOUT, type DeliveryInterval, repeatTimeoutOf } from '../alert/delivery-interval.ts'
 import type { LiveSender } from '../state/live.ts'
+import { HOUR } from '../units.ts'
 
 /**
  * Times and intervals in ms; null or 0 before the first heartbeat. `heartbeatGap`: the longest normal interval.
@@ -24,7 +25,6 @@ export function withHeartbeat(before: Heartbeat, at: number, receiver: DeliveryI
   }
 }
 
-const HOUR = 3_600_000
 const KEPT = 24
 
 /** `last`: the newest hour, counted since 1970 UTC. `counts`: the number of events in each hour, oldest first. */

@@ -3,11 +3,8 @@
  * condition continues until its end is reported, its pod is deleted, or it is no longer repeated. How long to wait for
  * a repeat depends on how often Kubernetes repeats the event.
  */
+import { HOUR, MINUTE, SECOND } from '../units.ts'
 import { type Failure, REASONS, REPORTED_ONCE, TERMINAL } from './reason-table.ts'
-
-const SECOND = 1_000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
 
 /** How long a momentary condition lasts. A container killed for its memory usage restarts within minutes. */
 const MOMENT = 10 * MINUTE

@@ -1,6 +1,6 @@
 /** Determines when a condition began and ended, given that each event can count many repeats. */
+import { MINUTE } from '../units.ts'
 
-const MINUTE = 60_000
 /** After a pause of this length, a condition is considered new. */
 export const PAUSE = 10 * MINUTE
 

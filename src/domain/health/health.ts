@@ -10,6 +10,7 @@ import {
 } from '../alert/unavailable.ts'
 import { earliest } from '../instant.ts'
 import { rank, type Severity } from '../severity.ts'
+import { MINUTE } from '../units.ts'
 import { isWitnessed, splitBySource, type Witnesses } from './agreement.ts'
 
 /** The alert fields that determine health. */
@@ -45,7 +46,6 @@ export type Health = {
   readonly changesAt: number | null
 }
 
-const MINUTE = 60_000
 const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
 /** The penalty of an ended alert decays to 0 over this time, in ms. */
 export const DECAY = 30 * MINUTE

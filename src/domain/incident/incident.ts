@@ -4,12 +4,11 @@ import { circumstancesOf, type Health, type HealthCondition, isPlanned } from '.
 import { earliest } from '../instant.ts'
 import { countOf } from '../postmortem/words.ts'
 import { rank } from '../severity.ts'
+import { HOUR, MINUTE } from '../units.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
 const RECOVERED = 30 * MINUTE
 const REOPEN_WITHIN = 30 * MINUTE
 const UNTOUCHED = 24 * HOUR

@@ -1,8 +1,5 @@
 /** Decides when a channel sends a message, retries, and gives up. */
-
-const SECOND = 1_000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
+import { HOUR, MINUTE, SECOND } from '../units.ts'
 
 /** A channel sends at most one message in this period. Notifications in between are combined into a digest. */
 export const MIN_MESSAGE_INTERVAL = 30 * SECOND

@@ -4,6 +4,7 @@ import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity, STATES } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
 import type { Suspect } from '../suspect/suspect.ts'
+import { MINUTE } from '../units.ts'
 import type { MessageKind } from './kind.ts'
 import { isSender, shortened, shownName } from './names.ts'
 
@@ -72,7 +73,6 @@ const SYMBOLS: Readonly<Record<Tone, string>> = {
   neutral: '⚪',
 }
 const MAX_SUBJECT = 150
-const MINUTE = 60_000
 
 /** Returns the text for a single notification. */
 export function messageTextOf(item: MessageItem, context: MessageContext): MessageText {

@@ -3,6 +3,7 @@ import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
+import { DAY } from '../units.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
@@ -20,8 +21,6 @@ import {
   ordered,
   secondsBetween,
 } from './words.ts'
-
-const DAY = 24 * 3_600_000
 
 /**
  * Returns the suspected changes, ranked like the incident's suspects. Linked changes that are not suspects come last.

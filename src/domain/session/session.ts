@@ -1,9 +1,6 @@
 /** Sessions: lifetimes, user names, and safe redirect targets. */
 import { SCOPES, type Scope } from '../token.ts'
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+import { DAY, HOUR, MINUTE } from '../units.ts'
 
 /** The maximum lifetimes of a session, in milliseconds: by default, and on a remembered device. */
 export const SHORT_SESSION = 12 * HOUR
