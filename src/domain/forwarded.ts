@@ -1,13 +1,5 @@
 /** Determines the client address of requests that come through a trusted proxy. */
 
-/** The forwarding headers of a request; '' if absent. */
-export type ForwardingHeaders = {
-  readonly forwarded: string
-  readonly xForwardedFor: string
-  readonly xForwardedProto: string
-  readonly xForwardedHost: string
-}
-
 /** `origin`: for example https://incmon.example.com; '' if no trusted proxy sent one. */
 export type Client = { readonly address: string; readonly origin: string }
 
@@ -19,18 +11,23 @@ const HOST = /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i
  * the addresses that are listed before the client's address. A proxy sets one of these headers and passes the other
  * header through unchanged. If the two headers disagree, both are ignored.
  * @param peer the address of the connection
+ * @param header returns a header by its lower-case name; '' if absent
  */
-export function clientOf(peer: string, said: ForwardingHeaders, isTrusted: (address: string) => boolean): Client {
+export function clientOf(
+  peer: string,
+  header: (name: string) => string,
+  isTrusted: (address: string) => boolean,
+): Client {
   const direct = plainAddress(peer)
   if (!isTrusted(direct)) return { address: direct, origin: '' }
-  const elements = split(said.forwarded, ',').map(parametersOf)
-  const chains = [split(said.xForwardedFor, ','), elements.map((one) => one.get('for') ?? '')]
+  const elements = split(header('forwarded'), ',').map(parametersOf)
+  const chains = [split(header('x-forwarded-for'), ','), elements.map((one) => one.get('for') ?? '')]
   const [first = direct, second = first] = chains
     .filter((chain) => chain.length > 0)
     .map((chain) => clientIn(chain, direct, isTrusted))
   if (first !== second) return { address: direct, origin: '' }
-  const proto = split(said.xForwardedProto, ',')[0] ?? elements[0]?.get('proto') ?? ''
-  const host = split(said.xForwardedHost, ',')[0] ?? elements[0]?.get('host') ?? ''
+  const proto = split(header('x-forwarded-proto'), ',')[0] ?? elements[0]?.get('proto') ?? ''
+  const host = split(header('x-forwarded-host'), ',')[0] ?? elements[0]?.get('host') ?? ''
   const isOrigin = /^https?$/i.test(proto) && HOST.test(host)
   return { address: first, origin: isOrigin ? `${proto.toLowerCase()}://${host}` : '' }
 }

@@ -29,13 +29,7 @@ export function idempotencyKeyOf(c: Context): string | null {
 
 export function callerOf(c: Context, { isTrusted }: Pick<ServerContext, 'isTrusted'>): Client {
   const header = (name: string) => headerOf(c, name) ?? ''
-  const said = {
-    forwarded: header('forwarded'),
-    xForwardedFor: header('x-forwarded-for'),
-    xForwardedProto: header('x-forwarded-proto'),
-    xForwardedHost: header('x-forwarded-host'),
-  }
-  return clientOf(incomingOf(c)?.socket.remoteAddress ?? '', said, isTrusted)
+  return clientOf(incomingOf(c)?.socket.remoteAddress ?? '', header, isTrusted)
 }
 
 /** Returns the public URL of this server, for example https://incmon.example.com, or '' if the URL is uncertain. */
