@@ -1,6 +1,7 @@
 /** The rows of a timeline. Repeats are combined into one row with a count and the time of the last repeat. */
 import type { Source } from '../event/event.ts'
-import { formatCount, formatTimes, ordered, timesOf } from '../postmortem/words.ts'
+import type { TimelineRowText } from '../postmortem/document.ts'
+import { formatCount, formatTimes, ordered, senderName, timesOf } from '../postmortem/words.ts'
 
 export type TimelineRow = {
   readonly at: number
@@ -99,6 +100,16 @@ export function rowDetails({ at, until, kind, count, seen }: TimelineRow, shown:
   else if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)
   else if (isLater && count > 1) parts.push(`the last at ${shown(until)}`)
   return parts.join(', ')
+}
+
+/** Formats the details after the text of a row in a postmortem; see `rowDetails`. */
+export function detailsText(row: TimelineRowText, shown: (at: number) => string): string {
+  return rowDetails({ ...row, at: Date.parse(row.at), until: Date.parse(row.until) }, shown)
+}
+
+/** Returns who is responsible for a row: a user, a sender such as `Kubernetes`, or incmon. */
+export function actorOf({ actor, source }: Pick<TimelineRow, 'actor' | 'source'>): string {
+  return actor ?? (source === null ? 'incmon' : senderName(source))
 }
 
 type Gathered = { first: Moment; at: number; until: number; told: number; echoes: number; objects: Set<string> }

@@ -1,9 +1,9 @@
 /** Renders a postmortem as Markdown. */
 
+import { actorOf, detailsText } from '../incident/timeline-rows.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import type { Action, Contribution, Metric, Postmortem, Sentence, TimelineRowText } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
-import { actorOf, detailsText } from './rows.ts'
 import { formatScore, formatTime } from './words.ts'
 
 /** The number of each record in the evidence section. */
@@ -45,7 +45,7 @@ function headerOf({ header }: Postmortem): string {
     `Severity: ${header.severity}`,
     `Services: ${plain(header.services.join(', '))}`,
     `State: ${header.state}, revision ${header.revision}`,
-    `Generated: ${time(header.generatedAt)}`,
+    `Generated: ${formatTime(Date.parse(header.generatedAt))}`,
   ]
   return `# Postmortem: ${plain(header.title)}\n\n${facts.map((fact) => `- ${fact}`).join('\n')}`
 }
@@ -152,8 +152,4 @@ function cited(refs: readonly string[], numbers: Numbers): string {
 function shortTime(at: number, first: number): string {
   const [one, other] = [formatTime(at), formatTime(first)]
   return (one.slice(0, 10) === other.slice(0, 10) ? one.slice(11) : one).replace(' UTC', '')
-}
-
-function time(iso: string): string {
-  return formatTime(Date.parse(iso))
 }

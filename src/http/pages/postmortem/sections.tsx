@@ -1,7 +1,7 @@
 /** The sections of a postmortem that contain lists or tables: timeline, changes, metrics, actions, evidence. */
 import type { FC } from 'hono/jsx'
+import { actorOf, detailsText } from '../../../domain/incident/timeline-rows.ts'
 import type { Contribution, Metric } from '../../../domain/postmortem/document.ts'
-import { actorOf, detailsText } from '../../../domain/postmortem/rows.ts'
 import { formatDate, formatExactClock, formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
 import { entryText } from '../incident/timeline.tsx'
 import { Icon } from '../kit/mark.tsx'
