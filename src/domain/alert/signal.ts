@@ -25,15 +25,8 @@ const BY_FINGERPRINT_OR_LABELS =
 export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
 export function judge(draft: Draft, target: Target, attribution: Attribution): DraftJudgement {
-  switch (draft.source) {
-    case 'cluster':
-      return judgeCluster(draft, target, attribution)
-    case 'metrics':
-    case 'dashboard':
-      return judgeAlert(draft, target, attribution)
-    case 'ci':
-      return judgeCi(draft, attribution)
-  }
+  if (draft.source === 'ci') return judgeCi(draft, attribution)
+  return draft.source === 'cluster' ? judgeCluster(draft, target, attribution) : judgeAlert(draft, target, attribution)
 }
 
 /**
@@ -120,8 +113,15 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
   const kind = draft.nature === 'heartbeat' || draft.nature === 'test' ? draft.nature : draft.status
   const silent = severity === 'none' || kind === 'heartbeat' || kind === 'test'
   const known = severity === 'none' ? 'info' : severity
+  const { pod } = draft.labels
   return {
-    event: { kind, name: draft.name, object: objectOf(draft.labels), severity: silent ? 'info' : known, text: summary },
+    event: {
+      kind,
+      name: draft.name,
+      object: pod ? `Pod/${pod}` : '',
+      severity: silent ? 'info' : known,
+      text: summary,
+    },
     tellsOfEnds: false,
     evidenceOf: null,
     signal: silent
@@ -163,10 +163,6 @@ function logicalKey(draft: AlertDraft, target: Target, attribution: Attribution)
     addPart(hash, draft.labels[label] ?? '')
   }
   return hexOf(hash)
-}
-
-function objectOf(labels: Labels): string {
-  return labels.pod ? `Pod/${labels.pod}` : ''
 }
 
 /**

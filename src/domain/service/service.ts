@@ -64,49 +64,29 @@ export function attribute(draft: Draft, known: readonly Name[], images: readonly
 export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasRef[] {
   const byRules = attribute(draft, known)
   const rules: AliasRef[] = byRules.name === UNATTRIBUTED ? [] : [workload(byRules)]
-  const refs = draft.source === 'ci' ? [...projectAliases(draft), ...rules] : [...rules, ...foreignAliases(draft)]
+  const project: AliasRef[] =
+    draft.source === 'ci' && draft.project ? [{ kind: 'ci-project', value: draft.project.path }] : []
+  const refs = draft.source === 'ci' ? [...project, ...rules] : [...rules, ...foreignAliases(draft)]
   return [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]
 }
 
 /** Returns the node that a draft is about, or the node on which the draft's object runs, or null. */
 export function nodeOf(draft: Draft): string | null {
-  switch (draft.source) {
-    case 'cluster':
-      return (draft.object.kind.toLowerCase() === 'node' ? draft.object.name : draft.object.node)?.trim() || null
-    case 'metrics':
-    case 'dashboard':
-      return nodeOfLabels(draft.labels)
-    case 'ci':
-      return null
-  }
+  if (draft.source === 'ci') return null
+  if (draft.source !== 'cluster') return nodeOfLabels(draft.labels)
+  const { kind, name, node } = draft.object
+  return (kind.toLowerCase() === 'node' ? name : node)?.trim() || null
 }
 
 function namesOf(draft: Draft): Name[] {
-  switch (draft.source) {
-    case 'cluster':
-      return objectNames(draft.object)
-    case 'metrics':
-    case 'dashboard':
-      return labelNames(draft.labels)
-    case 'ci':
-      return projectNames(draft)
-  }
+  if (draft.source === 'ci') return projectNames(draft)
+  return draft.source === 'cluster' ? objectNames(draft.object) : labelNames(draft.labels)
 }
 
 function find(draft: Draft, known: readonly Name[], images: readonly Name[]): Attribution | null {
-  switch (draft.source) {
-    case 'cluster':
-      return attributeObject(draft.object, known)
-    case 'metrics':
-    case 'dashboard':
-      return draft.nature === 'heartbeat' || draft.nature === 'test' ? null : attributeLabels(draft.labels, known)
-    case 'ci':
-      return attributeCi(draft, known, images)
-  }
-}
-
-function projectAliases(draft: Extract<Draft, { readonly source: 'ci' }>): AliasRef[] {
-  return draft.project ? [{ kind: 'ci-project', value: draft.project.path }] : []
+  if (draft.source === 'ci') return attributeCi(draft, known, images)
+  if (draft.source === 'cluster') return attributeObject(draft.object, known)
+  return draft.nature === 'heartbeat' || draft.nature === 'test' ? null : attributeLabels(draft.labels, known)
 }
 
 function foreignAliases(draft: Exclude<Draft, { readonly source: 'ci' }>): AliasRef[] {
