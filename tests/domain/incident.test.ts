@@ -138,7 +138,7 @@ describe('alerts join', () => {
   test('the oldest open incident instead of opening another', () =>
     assert.deepEqual(joined([outage(), looping]), ['outage', 'loop']))
   test('a manual one as well', () =>
-    assert.deepEqual(joined([looping], { current: incident({ moves: false }) }), ['loop']))
+    assert.deepEqual(joined([looping], { current: incident({ origin: 'manual' }) }), ['loop']))
   test('only once', () => assert.deepEqual(joined([outage({ inIncident: true })]), []))
   test('unless it is only info', () => assert.deepEqual(joined([outage({ severity: 'info' })]), []))
   test('unless it has ended', () => assert.deepEqual(joined([outage({ status: 'resolved', endsAt: NOON })]), []))
@@ -169,7 +169,9 @@ describe('an open incident', () => {
     [false, 'open'],
   ] as const) {
     test(`returns to ${to} when the service is critical again`, () => {
-      const { steps } = decide(situation([told], { current: { ...watched, acknowledged } }))
+      const { steps } = decide(
+        situation([told], { current: { ...watched, acknowledgedAt: acknowledged ? NOON : null } }),
+      )
       assert.deepEqual(steps, [{ do: 'move', to, text: 'the service became critical again' }])
     })
   }
@@ -198,7 +200,7 @@ describe('an open incident', () => {
     assert.deepEqual(healthy(99 * 1440, watched, { resolves: false }), []))
 
   test('never changes automatically if a person opened it', () => {
-    const manual = incident({ moves: false, status: 'monitoring' })
+    const manual = incident({ origin: 'manual', status: 'monitoring' })
     assert.deepEqual([healthy(99 * 1440, manual), steps([told], 0, { current: manual })], [[], []])
   })
 })

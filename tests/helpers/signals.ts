@@ -127,7 +127,7 @@ export function situation(alerts: readonly SituationAlert[], more: Partial<Situa
 }
 
 export function incident(more: Partial<CurrentIncident> = {}): CurrentIncident {
-  return { status: 'open', moves: true, acknowledged: false, touchedAt: null, ...more }
+  return { status: 'open', origin: 'automatic', cause: 'service', acknowledgedAt: null, touchedAt: null, ...more }
 }
 
 /** Returns a service's alerts after these items, all received at the same time: the write path without a store. */

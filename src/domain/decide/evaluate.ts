@@ -92,12 +92,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
     alerts: conditions,
     candidates: all,
     explained,
-    current: current && {
-      status: current.status,
-      moves: current.origin === 'automatic' && current.cause === 'service',
-      acknowledged: current.acknowledgedAt !== null,
-      touchedAt: current.touchedAt,
-    },
+    current,
     lastResolvedAt: current ? null : (lastResolvedIncident(state, serviceId)?.resolvedAt ?? null),
   })
   if (health.status !== service.health.status || health.score !== service.health.score) {

@@ -4,6 +4,7 @@ import { circumstancesOf, type Health, type HealthCondition, isPlanned } from '.
 import { earliest } from '../instant.ts'
 import { countOf } from '../postmortem/words.ts'
 import { rank } from '../severity.ts'
+import type { LiveIncident } from '../state/live.ts'
 import { HOUR, MINUTE } from '../units.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const
@@ -45,16 +46,7 @@ export type SituationAlert = HealthCondition & {
   readonly hasIncident: boolean
 }
 
-export type CurrentIncident = {
-  readonly status: IncidentStatus
-  /**
-   * Whether the incident may be changed automatically. True only if the incident was opened automatically for this
-   * service.
-   */
-  readonly moves: boolean
-  readonly acknowledged: boolean
-  readonly touchedAt: number | null
-}
+export type CurrentIncident = Pick<LiveIncident, 'status' | 'origin' | 'cause' | 'acknowledgedAt' | 'touchedAt'>
 
 export type Step =
   | { readonly do: 'open'; readonly title: string; readonly startedAt: number; readonly alertIds: readonly string[] }
@@ -142,10 +134,11 @@ function follow(
   current: CurrentIncident,
   ill: boolean,
 ): { steps: Step[]; changesAt: number | null } {
-  if (!current.moves) return { steps: [], changesAt: null }
+  // Only incidents that were opened automatically for this service are changed automatically.
+  if (current.origin === 'manual' || current.cause === 'silence') return { steps: [], changesAt: null }
   if (healthySince === null) {
     const back = ill && current.status === 'monitoring'
-    const to = current.acknowledged ? 'investigating' : 'open'
+    const to = current.acknowledgedAt === null ? 'open' : 'investigating'
     return { steps: back ? [{ do: 'move', to, text: 'the service became critical again' }] : [], changesAt: null }
   }
   const recoveredAt = healthySince + RECOVERED
