@@ -1,5 +1,7 @@
 /** The fingerprints of an alert. Each fingerprint has its latest start time or, once it has ended, its end time. */
 
+import { ordered } from '../postmortem/words.ts'
+
 /** `startedAt`: the latest start time, or the end time if `ended` is true. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
 
@@ -32,11 +34,6 @@ export function withFingerprint(fingerprints: readonly Fingerprint[], one: Finge
  * slow down later items.
  */
 function withoutOldest(fingerprints: readonly Fingerprint[]): readonly Fingerprint[] {
-  const oldest = fingerprints.reduce((a, b) => (isOlder(b, a) ? b : a))
+  const [oldest] = ordered(fingerprints, (one) => [one.ended ? 0 : 1, one.startedAt, one.fingerprint])
   return fingerprints.filter((one) => one !== oldest)
-}
-
-function isOlder(a: Fingerprint, b: Fingerprint): boolean {
-  if (a.ended !== b.ended) return a.ended
-  return a.startedAt !== b.startedAt ? a.startedAt < b.startedAt : a.fingerprint < b.fingerprint
 }

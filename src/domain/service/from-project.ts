@@ -2,6 +2,7 @@
 
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
+import { ordered } from '../postmortem/words.ts'
 import type { Attribution, Name } from './service.ts'
 
 /** In lookups, this value matches any namespace. */
@@ -106,8 +107,8 @@ function subjectOf(
     group: path.slice(0, -1),
     slug: slugOf(last) || last,
     environments: [...new Set(environments.filter(Boolean))],
-    known: [...known].sort(byName),
-    images: [...images].sort(byName),
+    known: ordered(known, byName),
+    images: ordered(images, byName),
   }
 }
 
@@ -166,9 +167,8 @@ function best(
   subject: Subject,
   ...tests: readonly ((name: Name, subject: Subject) => boolean)[]
 ): Name | null {
-  const rank = (name: Name) => tests.map((test) => (test(name, subject) ? '0' : '1')).join('')
-  const order = (a: Name, b: Name) => rank(a).localeCompare(rank(b)) || a.name.length - b.name.length
-  return [...names].sort(order)[0] ?? null
+  const ranked = ordered(names, (name) => [...tests.map((test) => (test(name, subject) ? 0 : 1)), name.name.length])
+  return ranked[0] ?? null
 }
 
 /** Returns the only matching name, or the one in production if the namespaces differ only by environment. */
@@ -196,10 +196,6 @@ function parts(environment: string): string[] {
   return [environment.replaceAll('/', '-'), ...environment.split('/')]
 }
 
-function byName(a: Name, b: Name): number {
-  return compare(a.name, b.name) || compare(a.namespace, b.namespace)
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+function byName({ name, namespace }: Name): readonly string[] {
+  return [name, namespace]
 }
