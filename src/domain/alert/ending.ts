@@ -84,7 +84,7 @@ function endOfPeriods(periods: readonly FiringPeriod[]): { at: number; resolutio
 /** Returns the time of a later successful run of the CronJob, or null. Each run of a CronJob has a different name. */
 function laterRun({ failure, evidence: { seen, recovered } }: Alert): number | null {
   if (failure !== 'job' || seen.length === 0) return null
-  const last = latest(seen)
+  const last = Math.max(...seen.map(([at]) => at))
   return recovered.find(([at]) => at >= last)?.[0] ?? null
 }
 
@@ -115,8 +115,4 @@ function dueAt(alert: Alert, context: ServerContext, now: number): number {
   const quiet = Math.max(now, ...periods.map(({ quietAt }) => quietAt))
   const quietDue = quiet > now ? quiet : now + (lag > 0 ? CATCH_UP : RECHECK_INTERVAL)
   return rolloutDue > now ? Math.min(rolloutDue, quietDue) : quietDue
-}
-
-function latest(seen: readonly (readonly [number, ...unknown[]])[]): number {
-  return Math.max(...seen.map(([at]) => at))
 }

@@ -42,6 +42,11 @@ export function withObservation(evidence: Evidence, sighting: Observation): Evid
   return { ...evidence, seen: evidence.seen.map((one) => (one === known ? merged : one)) }
 }
 
+/** Returns whether a mark is about an object. The mark's name can end in `*`, which stands for any end of the name. */
+export function isAbout([, name]: Mark, object: string): boolean {
+  return name.endsWith('*') ? `${object}-`.startsWith(name.slice(0, -1)) : name === object
+}
+
 function isSame(a: readonly [number, string, ...unknown[]], b: readonly [number, string, ...unknown[]]): boolean {
   return a[0] === b[0] && a[1] === b[1]
 }

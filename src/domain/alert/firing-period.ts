@@ -1,7 +1,7 @@
 /** Derives from the evidence when each object had a condition. */
 import { quietPeriodOf } from '../event/lasting.ts'
 import { SECOND } from '../units.ts'
-import type { Evidence, Mark, Observation } from './evidence.ts'
+import { type Evidence, isAbout, type Mark, type Observation } from './evidence.ts'
 
 /**
  * A pod can report problems for this long while it shuts down. Probes continue until its containers have stopped, by
@@ -47,8 +47,7 @@ export function ongoing(periods: readonly FiringPeriod[], now: number, lasts = f
 type Ends = { readonly recovered: readonly number[]; readonly gone: readonly number[] }
 
 function endsOf({ recovered, gone }: Evidence, object: string): Ends {
-  const isOwn = (name: string) => (name.endsWith('*') ? `${object}-`.startsWith(name.slice(0, -1)) : name === object)
-  const own = (marks: readonly Mark[]) => marks.flatMap(([at, name]) => (isOwn(name) ? [at] : []))
+  const own = (marks: readonly Mark[]) => marks.filter((mark) => isAbout(mark, object)).map(([at]) => at)
   return { recovered: own(recovered), gone: own(gone) }
 }
 
@@ -79,7 +78,7 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
   const recovered = ends.recovered.filter((at) => at >= lastAt)
   const gone = ends.gone.filter((at) => at >= since && at + SHUTDOWN >= lastAt)
   const first = Math.min(...recovered, ...gone)
-  const quietAt = lastAt + quietPeriodOf(rules.name, { count }, rules.repeats)
+  const quietAt = lastAt + quietPeriodOf(rules.name, count, rules.repeats)
   return { object, since, lastAt, count, recoveredAt: first === Number.POSITIVE_INFINITY ? null : first, quietAt }
 }
 
@@ -105,9 +104,10 @@ function continues(
   const from = counted.has(since) ? period.lastAt : since
   const repeats = counted.has(since) ? count - (counted.get(since) ?? 0) : count - 1
   const gap = (at - from) / Math.max(1, repeats)
-  const isDense = gap <= quietPeriodOf(rules.name, { count: attemptsOf(period) }, rules.repeats)
+  const quiet = quietPeriodOf(rules.name, attemptsOf(period), rules.repeats)
+  const isDense = gap <= quiet
   const begins = isDense && !counted.has(since) ? since : isDense ? period.lastAt : at
-  return begins <= period.lastAt + quietPeriodOf(rules.name, { count: attemptsOf(period) }, rules.repeats)
+  return begins <= period.lastAt + quiet
 }
 
 function extended(period: Building, [at, , since, count]: Observation): Building {
@@ -123,7 +123,7 @@ function extended(period: Building, [at, , since, count]: Observation): Building
  */
 function begun([at, , since, count]: Observation, counted: ReadonlyMap<number, number>, rules: PeriodRules): Building {
   const gap = (at - since) / Math.max(1, count - 1)
-  const isDense = !counted.has(since) && gap <= quietPeriodOf(rules.name, { count }, rules.repeats)
+  const isDense = !counted.has(since) && gap <= quietPeriodOf(rules.name, count, rules.repeats)
   const own = isDense ? count : 1
   const earlier = new Map(counted).set(since, count - own)
   return { since: isDense ? since : at, lastAt: at, count: own, attempts: 1, earlier }

@@ -3,7 +3,7 @@
 import { addsNode, deletedObjectOf, ends, rolloutOf } from '../event/reason.ts'
 import type { StoredEvent } from '../state/effect.ts'
 import type { Alert } from './alert.ts'
-import { type Evidence, withEvidence } from './evidence.ts'
+import { type Evidence, isAbout, type Mark, withEvidence } from './evidence.ts'
 import { pipelineFingerprint } from './signal-ci.ts'
 
 /** A received event that can end a condition: a Kubernetes info or change event, or a successful pipeline. */
@@ -21,7 +21,11 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
   const told = { reason: event.name, message: event.text, kind, object }
   if (event.name === 'Started' && kind === 'Pod') return withReplaced(evidence, object, event.at)
   const gone = deletedObjectOf(told)
-  if (gone !== null && isSeen(evidence, gone)) return withEvidence(evidence, 'gone', [event.at, gone])
+  if (gone !== null) {
+    const mark: Mark = [event.at, gone]
+    // Only the deletion of an object that had the condition has an effect.
+    if (evidence.seen.some(([, seen]) => isAbout(mark, seen))) return withEvidence(evidence, 'gone', mark)
+  }
   if (event.kind === 'change') {
     const rollout = rolloutOf(event.text)
     if (rollout?.direction !== 'up') return evidence
@@ -51,12 +55,6 @@ function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
  */
 function templateOf(object: string): string | null {
   return /-([456789bcdf]{6,10})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?$/.exec(object)?.[1] ?? null
-}
-
-/** Returns whether the deleted object had the condition. Other deletions have no effect. */
-function isSeen({ seen }: Evidence, gone: string): boolean {
-  const isPrefix = gone.endsWith('*')
-  return seen.some(([, object]) => (isPrefix ? `${object}-`.startsWith(gone.slice(0, -1)) : object === gone))
 }
 
 function splitObject(object: string): string[] {

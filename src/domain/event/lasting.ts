@@ -26,11 +26,6 @@ const MOMENTS: ReadonlySet<string> = new Set([
  */
 const MANY_PROBES = 20
 
-export type Seen = {
-  /** The number of occurrences, from the sender's count or from separate events. */
-  readonly count: number
-}
-
 /** Returns whether a condition is momentary. */
 export function isMoment(group: string): boolean {
   return MOMENTS.has(group)
@@ -50,16 +45,16 @@ export function isProbe(group: string): boolean {
 }
 
 /**
- * Returns how long to wait for a repeat, in milliseconds, before the condition is considered over. `repeats`: whether
- * the sender reports repeats. If the sender never reports repeats, missing events say nothing about the end of a
- * lasting condition.
+ * Returns how long to wait for a repeat, in milliseconds, before the condition is considered over. `count`: the number
+ * of occurrences, from the sender's count or from separate events. `repeats`: whether the sender reports repeats. If
+ * the sender never reports repeats, missing events say nothing about the end of a lasting condition.
  */
-export function quietPeriodOf(group: string, seen: Seen, repeats: boolean): number {
+export function quietPeriodOf(group: string, count: number, repeats: boolean): number {
   if (isMoment(group)) return MOMENT
-  return repeats ? quietOf(group, seen) : SILENT_SENDER
+  return repeats ? quietOf(group, count) : SILENT_SENDER
 }
 
-function quietOf(group: string, { count }: Seen): number {
+function quietOf(group: string, count: number): number {
   const failure: Failure | null = REASONS.get(group)?.failure ?? null
   // Probes fail every 10 seconds. From the 26th event on, the spam filter passes only one event every 5 minutes.
   if (isProbe(group)) return count >= MANY_PROBES ? 6 * MINUTE : 150 * SECOND
