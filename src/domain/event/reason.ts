@@ -34,6 +34,10 @@ export type ReasonFinding = ReasonJudgement & {
   readonly hint: string | null
 }
 
+/** The fields of an event that rules read. `kind`: the kind of its object. */
+type KubernetesEvent = { readonly reason: string; readonly message: string; readonly kind: string }
+type TypedEvent = KubernetesEvent & { readonly type: 'Normal' | 'Warning' | null }
+
 const GROUP_LENGTH = 100
 const FAILURE_START = /^(?:Failed|Error|Err|Invalid|Unable)/
 const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|Killed|Denied|NotReady)$/
@@ -43,12 +47,7 @@ const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|
  * raises info to warning. The type `Normal` affects only unknown reasons, which stay at info. Kubernetes also uses this
  * type for problems such as NodeNotReady and FailedBinding.
  */
-export function judgeReason(event: {
-  reason: string
-  message: string
-  type: 'Normal' | 'Warning' | null
-  kind: string
-}): ReasonFinding {
+export function judgeReason(event: TypedEvent): ReasonFinding {
   const message = plainMessage(event.message)
   const reason = reasonOf(event.reason, message)
   const judged = lift(judge(reason, message, event), event.type)
@@ -72,7 +71,7 @@ function isCalledNormal(reason: string, group: string, kind: string): boolean {
   return kind === 'Node' ? NORMAL_OF_NODES.has(reason) : NORMAL.has(reason)
 }
 
-function judge(reason: string, message: string, event: Parameters<typeof judgeReason>[0]): ReasonJudgement {
+function judge(reason: string, message: string, event: TypedEvent): ReasonJudgement {
   const subtype = subtypeOf(reason, message, event.kind)
   if (subtype) return subtype
   const row = REASONS.get(reason)
@@ -107,7 +106,7 @@ export function isRepeated(seen: { count: number; pods: number; inTenMinutes: nu
  * Returns the conditions that an event ends, on its own object or on the workload of a claim, Job or ReplicaSet. A
  * `Started` event ends nothing, because every restart in a crash loop emits a `Started` event.
  */
-export function ends(event: { reason: string; message: string; kind: string }): readonly string[] {
+export function ends(event: KubernetesEvent): readonly string[] {
   const message = plainMessage(event.message)
   const reason = reasonOf(event.reason, message)
   if (reason === 'Completed' && event.kind !== 'Job') return []
@@ -121,12 +120,7 @@ export function ends(event: { reason: string; message: string; kind: string }): 
  * the container is restarted, the message also contains a reason. Controllers write `Deleted pod: NAME`. A StatefulSet
  * writes `delete Pod NAME in …`. The scheduler writes `skip schedule deleting pod: NAMESPACE/NAME`.
  */
-export function deletedObjectOf(event: {
-  reason: string
-  message: string
-  kind: string
-  object: string
-}): string | null {
+export function deletedObjectOf(event: KubernetesEvent & { readonly object: string }): string | null {
   const message = plainMessage(event.message)
   switch (reasonOf(event.reason, message)) {
     case 'Killing':

@@ -3,7 +3,14 @@
  * here for `GET /api/incidents/:id`.
  */
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
-import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact } from '../postmortem/facts.ts'
+import type {
+  AlertFact,
+  ChangeFact,
+  CorrelationFact,
+  EntryFact,
+  EventFact,
+  PostmortemFacts,
+} from '../postmortem/facts.ts'
 import { formatScore, ordered } from '../postmortem/words.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
@@ -11,12 +18,9 @@ import { collapse, type Moment, named, sortRows, type TimelineRow } from './time
 /** The alert fields needed for grouping. */
 export type TimelineAlert = Omit<AlertFact, 'resolution' | 'links' | 'node' | 'objects' | 'failure' | 'hint'>
 
-export type TimelineMaterial = {
+export type TimelineMaterial = Pick<PostmortemFacts, 'entries' | 'events' | 'changes'> & {
   readonly incident: { readonly uuid: string }
   readonly alerts: readonly TimelineAlert[]
-  readonly entries: readonly EntryFact[]
-  readonly events: readonly EventFact[]
-  readonly changes: readonly ChangeFact[]
   readonly correlations: readonly Link[]
 }
 
@@ -70,21 +74,14 @@ function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFa
   return groups.map(({ name, source, summary, members, seen, firstStartsAt }) => {
     const told = source === 'cluster' ? members.flatMap(({ uuid }) => objects.get(uuid) ?? []) : []
     const on = named(new Set(told.flatMap(({ object }) => (object === '' ? [] : [object]))))
+    // The alert that started first represents the group. Members with equal starts are sorted by UUID.
+    const first = members.find(({ startsAt }) => startsAt === firstStartsAt)
     const words = summary.replace(/\.$/, '')
     const text = words === name || words === '' ? name : `${name}: ${words}`
     const until = members.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), firstStartsAt)
     const common = { kind: 'alert', actor: null, source, count: members.length, seen: Math.max(seen, members.length) }
-    return { ...common, at: firstStartsAt, until, text: `${text}${on}`, ref: `alert/${firstOf(members)}` }
+    return { ...common, at: firstStartsAt, until, text: `${text}${on}`, ref: `alert/${first?.uuid}` }
   })
-}
-
-/** Returns the alert that started first, which represents its group. */
-function firstOf(members: readonly TimelineAlert[]): string {
-  const [first] = members
-  if (!first) return ''
-  const isBefore = (a: TimelineAlert, b: TimelineAlert) =>
-    a.startsAt === b.startsAt ? a.uuid < b.uuid : a.startsAt < b.startsAt
-  return members.reduce((earliest, one) => (isBefore(one, earliest) ? one : earliest), first).uuid
 }
 
 /** The alerts' groups, by the alerts' UUIDs. */

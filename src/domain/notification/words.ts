@@ -3,6 +3,7 @@ import { firingText } from '../incident/incident.ts'
 import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity, STATES } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
+import type { LiveIncident, LiveService } from '../state/live.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import { MINUTE } from '../units.ts'
 import type { MessageKind } from './kind.ts'
@@ -16,21 +17,17 @@ export type MessageItem = {
   readonly actor: string | null
   /** The severity before it was raised. */
   readonly severityBefore: Severity | null
-  readonly incident: {
-    readonly id: string
+  readonly incident: Pick<
+    LiveIncident,
+    'id' | 'title' | 'severity' | 'status' | 'startedAt' | 'resolvedAt' | 'alertCount'
+  > & {
     /** The incident number that users refer to. Numbers increase within an organization. */
     readonly number: number
-    readonly title: string
-    readonly severity: Severity
-    readonly status: string
-    readonly startedAt: number
-    readonly resolvedAt: number | null
-    readonly alertCount: number
     /** How many of the incident's alerts are still firing. */
     readonly firingAlerts: number
     readonly hasPostmortem: boolean
   }
-  readonly service: { readonly name: string; readonly namespace: string; readonly cluster: string }
+  readonly service: Pick<LiveService, 'name' | 'namespace' | 'cluster'>
 }
 
 export type MessageContext = {
@@ -147,7 +144,7 @@ function titleOf(item: MessageItem, context: MessageContext): string {
   const { kind, actor, severityBefore, incident, service } = item
   const { now, timeZone } = context
   const name = shownName(service.name)
-  const clock = `${formatMoment(incident.startedAt, { now, zone: timeZone })}${zoneOf(timeZone)}`
+  const clock = `${formatMoment(incident.startedAt, { now, zone: timeZone })}${timeZone === 'UTC' ? ' UTC' : ''}`
   const age = now - incident.startedAt
   const isNew = age < MINUTE
   const since = `since ${clock} (${isNew ? 'just now' : formatDuration(age)})`
@@ -223,8 +220,4 @@ function sentencesOf(
 function problemOf(title: string, service: string): string {
   const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
   return shortened(rest.replace(/[.\s]+$/, ''))
-}
-
-function zoneOf(timeZone: string): string {
-  return timeZone === 'UTC' ? ' UTC' : ''
 }

@@ -80,11 +80,7 @@ export type Contribution = {
 /** `seconds`: null if it cannot be computed, for the reason given in `sentence`. */
 export type Metric = { readonly seconds: number | null; readonly definition: string; readonly sentence: Sentence }
 
-export type Lessons = {
-  readonly wentWell: string | null
-  readonly wentBadly: string | null
-  readonly lucky: string | null
-}
+export type Lessons = Readonly<Record<'wentWell' | 'wentBadly' | 'lucky', string | null>>
 
 export const ACTION_STATES = ['proposed', 'open', 'done', 'dropped'] as const
 

@@ -8,20 +8,12 @@ export type Operator = (typeof OPERATORS)[number]
 
 export type Matcher = { readonly name: string; readonly op: Operator; readonly value: string }
 
-/** The alert fields that matchers can match. A label with the same name as a field can also match. */
-export type MatchedAlert = {
-  readonly service: string
-  readonly namespace: string
-  readonly cluster: string
-  readonly source: string
-  readonly severity: string
-  readonly alertname: string
-  readonly labels: Readonly<Record<string, string>>
-}
-
 /** A matcher with one of these names is compared with both the label and the alert's own field. */
 export const OWN_NAMES = ['service', 'namespace', 'cluster', 'source', 'severity', 'alertname'] as const
 type OwnName = (typeof OWN_NAMES)[number]
+
+/** The alert fields that matchers can match. A label with the same name as a field can also match. */
+export type MatchedAlert = Readonly<Record<OwnName, string>> & { readonly labels: Readonly<Record<string, string>> }
 
 export const MAX_MATCHERS = 20
 export const MAX_NAME = 200
