@@ -6,11 +6,8 @@ const LABELS = ['cluster', 'cluster_name', 'k8s_cluster'] as const
 
 /** Returns the cluster named in the labels, or ''. */
 export function clusterInLabels(labels: Labels): string {
-  for (const label of LABELS) {
-    const value = labels[label]?.trim()
-    if (value) return value
-  }
-  return ''
+  const values = LABELS.map((label) => labels[label]?.trim())
+  return values.find(Boolean) ?? ''
 }
 
 /** How an item's cluster was matched; `rule` is null for an exact match. */

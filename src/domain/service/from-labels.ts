@@ -3,8 +3,8 @@
 import type { Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
 import { concernsExporter, type Exporter, exporterOf, hostOf, targetLabel, trimmed } from './exporter.ts'
-import { knownWorkload, nodeService, readGenerated } from './from-object.ts'
-import { type GeneratedKind, possibleWorkloads, type Reading } from './pod-name.ts'
+import { knownWorkload, nodeService } from './from-object.ts'
+import { type GeneratedKind, possibleWorkloads, type Reading, readGenerated } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
 /** How to interpret a label's value. */
@@ -170,7 +170,7 @@ function placeGenerated(
   const workload = knownWorkload(kind, object, known)
   const reading: Pick<Reading, 'name' | 'rule'> = workload
     ? { name: workload, rule: 'known workload' }
-    : readGenerated(kind, object)
+    : readGenerated[kind](object)
   return { namespace: object.namespace, name: reading.name, rule: reading.rule }
 }
 

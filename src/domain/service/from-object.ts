@@ -2,15 +2,7 @@
 
 import type { KubernetesObject } from '../event/event.ts'
 import { trimmed } from './exporter.ts'
-import {
-  type GeneratedKind,
-  possibleWorkloads,
-  type Reading,
-  readClaimName,
-  readJobName,
-  readPodName,
-  readReplicaSetName,
-} from './pod-name.ts'
+import { type GeneratedKind, possibleWorkloads, readGenerated, readJobName, readPodName } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
 const GENERATED: Readonly<Record<string, GeneratedKind>> = {
@@ -30,7 +22,7 @@ type Rule = {
 
 /** The first matching rule wins. The result can contain a more specific rule name. */
 const RULES: readonly Rule[] = [
-  { rule: 'node', find: (it) => (isKind(it, 'node') ? nodeService(it.name) : null) },
+  { rule: 'node', find: (it) => (lower(it.kind) === 'node' ? nodeService(it.name) : null) },
   { rule: 'workload', find: (it) => (WORKLOADS.has(lower(it.kind)) ? itself(it, 'event') : null) },
   { rule: 'own name', find: (it) => (generatedKind(it) ? null : itself(it, 'alert')) },
   { rule: 'owner', find: byOwner },
@@ -153,33 +145,12 @@ function byKnownWorkload(object: KubernetesObject, known: readonly Name[]): Omit
 
 function byName(object: KubernetesObject): Attribution | null {
   const kind = generatedKind(object)
-  return kind && { namespace: object.namespace, ...readGenerated(kind, object) }
-}
-
-/** Returns the workload implied by a generated name when no known workload matches. */
-export function readGenerated(
-  kind: GeneratedKind,
-  object: { readonly namespace: string; readonly name: string; readonly node: string | null },
-): Reading {
-  switch (kind) {
-    case 'pod':
-      return readPodName(object.name, object.node?.trim() || null, object.namespace)
-    case 'replicaset':
-      return readReplicaSetName(object.name)
-    case 'job':
-      return readJobName(object.name)
-    case 'claim':
-      return readClaimName(object.name)
-  }
+  return kind && { namespace: object.namespace, ...readGenerated[kind](object) }
 }
 
 function generatedKind(object: KubernetesObject): GeneratedKind | null {
   const kind = lower(object.kind)
   return Object.hasOwn(GENERATED, kind) ? (GENERATED[kind] ?? null) : null
-}
-
-function isKind(object: KubernetesObject, kind: string): boolean {
-  return lower(object.kind) === kind
 }
 
 function lower(kind: string): string {

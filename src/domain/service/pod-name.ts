@@ -81,6 +81,16 @@ const POD_SHAPES: readonly Shape[] = [
   { rule: 'daemonset or job pod', shape: named(RANDOM), creates: 'alert', fitsCut: false },
 ]
 
+type GeneratedObject = { readonly namespace: string; readonly name: string; readonly node: string | null }
+
+/** Return the workload implied by a generated name when no known workload matches. */
+export const readGenerated: Readonly<Record<GeneratedKind, (object: GeneratedObject) => Reading>> = {
+  pod: ({ name, node, namespace }) => readPodName(name, node?.trim() || null, namespace),
+  replicaset: ({ name }) => readReplicaSetName(name),
+  job: ({ name }) => readJobName(name),
+  claim: ({ name }) => readClaimName(name),
+}
+
 /**
  * Returns the workload of a pod when no known workload matches. Tries static pods, `<name>-<node>`, before
  * `POD_SHAPES`, because nodes often have names like `worker-1`. Falls back to the name of the pod.
@@ -101,7 +111,7 @@ export function readPodName(name: string, node: string | null, namespace: string
  * Returns the Deployment of a ReplicaSet, that is, the name without its hash. A ReplicaSet without a hash keeps its
  * name.
  */
-export function readReplicaSetName(name: string): Reading {
+function readReplicaSetName(name: string): Reading {
   const base = name.length > MAX_NAME ? undefined : REPLICASET.exec(name)?.[1]
   return { name: base ?? name, rule: 'replicaset', creates: 'event' }
 }
@@ -120,7 +130,7 @@ export function readJobName(name: string): Reading {
  * contains the name of the set. For example, the Prometheus operator's `prometheus-k8s-db-prometheus-k8s-0` has such a
  * template. Any other claim keeps its name.
  */
-export function readClaimName(name: string): Reading {
+function readClaimName(name: string): Reading {
   const own: Reading = { name, rule: 'claim', creates: 'alert' }
   const base = name.length > MAX_NAME ? undefined : ORDINAL_LAST.exec(name)?.[1]
   if (!base?.includes('-')) return own
@@ -138,8 +148,7 @@ export function readClaimName(name: string): Reading {
 export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
   if (name === '') return []
   if (name.length > MAX_NAME) return [name]
-  const prefixes = [name.length, ...dashes(name).reverse()].map((end) => name.slice(0, end)).filter((it) => it !== '')
-  const fitting = prefixes.filter((prefix) => SUFFIXES[kind].test(name.slice(prefix.length)))
+  const fitting = prefixesOf(name).filter((prefix) => SUFFIXES[kind].test(name.slice(prefix.length)))
   if (kind === 'claim') return unique([name, ...possibleSets(name), ...fitting, ...afterWord(name)])
   return kind === 'pod' && name.length === CUT_LENGTH ? unique([...fitting, ...possibleCutWorkloads(name)]) : fitting
 }
@@ -162,14 +171,22 @@ function afterWord(claim: string): string[] {
 
 function possibleCutWorkloads(pod: string): string[] {
   const base = pod.slice(0, CUT_BASE)
-  const ends = [base.length, ...dashes(base).reverse()]
-  const fitting = ends.map((end) => base.slice(0, end)).filter((it) => CUT_SUFFIX.test(base.slice(it.length)))
-  return [`${base}*`, ...fitting.filter((it) => it !== '')]
+  return [`${base}*`, ...prefixesOf(base).filter((it) => CUT_SUFFIX.test(base.slice(it.length)))]
 }
 
 /** Matches a name that consists of a workload, which is the first group, and a suffix. */
 function named(suffix: string): RegExp {
   return new RegExp(`^(.+)-${suffix}$`)
+}
+
+/** Returns the whole name, and its parts before each dash, longest first. */
+function prefixesOf(name: string): string[] {
+  return [
+    name,
+    ...dashes(name)
+      .map((at) => name.slice(0, at))
+      .reverse(),
+  ].filter((it) => it !== '')
 }
 
 function dashes(name: string): number[] {
