@@ -49,14 +49,10 @@ function diagnoseRights({ directory, entry, companions, uid }: DoctorFacts): Fin
   findings.push(...[entry, ...companions].flatMap((one) => rightsOf(one, 'no data can be stored', uid)))
   for (const one of [entry, ...companions].filter(({ mode }) => mode & ANYBODY))
     findings.push(warn('permissions', `other users can open ${one.path}, mode ${octal(one)}`, `chmod 600 ${one.path}`))
-  for (const one of companions.filter((other) => other.uid !== entry.uid))
-    findings.push(
-      fail(
-        'permissions',
-        `${one.path} belongs to uid ${one.uid}, but the database file belongs to uid ${entry.uid}`,
-        `chown ${entry.uid} ${one.path}`,
-      ),
-    )
+  for (const one of companions.filter((other) => other.uid !== entry.uid)) {
+    const text = `${one.path} belongs to uid ${one.uid}, but the database file belongs to uid ${entry.uid}`
+    findings.push(fail('permissions', text, `chown ${entry.uid} ${one.path}`))
+  }
   return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, writable by the current user`)]
 }
 
