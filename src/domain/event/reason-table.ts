@@ -30,11 +30,8 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['error', 'crash', 'FailedDaemonPod FailedPostStartHook'],
   ['error', 'other', 'BackOff Failed'],
   ['error', 'image', 'ImagePullBackOff ErrImagePull'],
-  [
-    'error',
-    'config',
-    'CreateContainerConfigError CreateContainerError RunContainerError StartError ContainerCannotRun',
-  ],
+  ['error', 'config', 'CreateContainerConfigError CreateContainerError RunContainerError'],
+  ['error', 'config', 'StartError ContainerCannotRun'],
   ['error', 'probe', 'ProbeError'],
   ['error', 'scheduling', 'FailedScheduling'],
   ['error', 'rollout', 'FailedCreate'],

@@ -13,7 +13,7 @@ const PUBLIC_PATHS = ['services', 'workflows', 'triggers', 'hooks', 'api']
 export function targetFault(kind: ChannelKind, text: string): string | null {
   if (text.length > MAX_URL) return `too long; at most ${MAX_URL} characters`
   if (kind === 'mail') return mailFault(text)
-  const url = parsed(text)
+  const url = URL.parse(text)
   if (!url) return 'not a URL; send a URL such as https://example.com/hook'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'the URL must begin with https:// or http://'
   if (!canDecode(url)) return 'the URL contains a % that does not start a valid UTF-8 escape; write %25 for a literal %'
@@ -27,7 +27,7 @@ export function targetFault(kind: ChannelKind, text: string): string | null {
 /** Replaces the secret parts of a URL with `***`. An ntfy topic is as secret as a password. */
 export function maskTarget(kind: ChannelKind, text: string): string {
   if (kind === 'mail') return text
-  const url = parsed(text)
+  const url = URL.parse(text)
   if (!url) return HIDDEN
   const [, first = ''] = url.pathname.split('/')
   const path = PUBLIC_PATHS.includes(first) ? `/${first}/${HIDDEN}` : `/${HIDDEN}`
@@ -43,7 +43,7 @@ export function maskTarget(kind: ChannelKind, text: string): string {
  * secret.
  */
 export function withoutSecrets(message: string, secrets: readonly string[]): string {
-  const hosts = secrets.map((secret) => parsed(secret)?.hostname)
+  const hosts = secrets.map((secret) => URL.parse(secret)?.hostname)
   const words = secrets
     .flatMap((secret) => secret.split(/[/?&=@:]+/))
     .filter((part) => part.length >= 8 && !hosts.includes(part))
@@ -56,7 +56,7 @@ export function withoutSecrets(message: string, secrets: readonly string[]): str
 
 /** Returns the credentials and the query of a URL: as written, decoded, and as sent in the Authorization header. */
 function credentialsIn(text: string): string[] {
-  const url = parsed(text)
+  const url = URL.parse(text)
   if (!url || !canDecode(url)) return []
   const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   const basic = password === '' ? '' : Buffer.from(`${user}:${password}`).toString('base64')
@@ -82,8 +82,4 @@ function mailFault(text: string): string | null {
   return isRight && addresses.length <= 20
     ? null
     : 'not an email address; send up to 20 addresses separated by commas, such as team@example.com'
-}
-
-function parsed(text: string): URL | null {
-  return URL.parse(text)
 }
