@@ -4,7 +4,7 @@ import type { Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
 import { concernsExporter, type Exporter, exporterOf, hostOf, targetLabel, trimmed } from './exporter.ts'
 import { knownWorkload, nodeService } from './from-object.ts'
-import { type GeneratedKind, possibleWorkloads, type Reading, readGenerated } from './pod-name.ts'
+import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name.ts'
 import type { Attribution, Name } from './service.ts'
 
 /** How to interpret a label's value. */
@@ -155,23 +155,16 @@ function read({ choice, target, says }: Decision, known: readonly Name[]): Attri
 
 function place({ reads, value }: Choice, { namespace }: Target, known: readonly Name[]): Name & { rule?: string } {
   const kind = generated(reads)
-  if (kind) return placeGenerated(kind, { namespace, name: value, node: null }, known)
+  if (kind) {
+    const object = { namespace, name: value, node: null }
+    const workload = knownWorkload(kind, object, known)
+    const { name, rule } = workload ? { name: workload, rule: 'known workload' } : readGenerated[kind](object)
+    return { namespace, name, rule }
+  }
   if (reads === 'node' || reads === 'instance') return nodeService(hostOf(value))
   if (reads === 'probe') return placeProbed(hostOf(value))
   if (reads === 'job label') return placeJob(value, namespace)
   return { namespace, name: value }
-}
-
-function placeGenerated(
-  kind: GeneratedKind,
-  object: Name & { node: null },
-  known: readonly Name[],
-): Name & { rule: string } {
-  const workload = knownWorkload(kind, object, known)
-  const reading: Pick<Reading, 'name' | 'rule'> = workload
-    ? { name: workload, rule: 'known workload' }
-    : readGenerated[kind](object)
-  return { namespace: object.namespace, name: reading.name, rule: reading.rule }
 }
 
 /** Returns the service behind a probed cluster address, for example `web.shop.svc.cluster.local`. */
