@@ -3,8 +3,9 @@
  * confirmation.
  */
 
-import type { Source } from './event/event.ts'
+import type { Alert } from './alert/alert.ts'
 import type { Settings } from './organization.ts'
+import type { StoredEvent } from './state/effect.ts'
 import type { LiveIncident } from './state/live.ts'
 import { DAY } from './units.ts'
 
@@ -22,7 +23,7 @@ export function cutoffsAt(settings: Settings, now: number): Cutoffs {
 
 /** Returns whether an event has expired: neither its own time nor its time of receipt is later than the cutoff. */
 export function isEventDue(
-  event: { readonly at: number; readonly receivedAt: number },
+  event: Pick<StoredEvent, 'at' | 'receivedAt'>,
   { events }: Pick<Cutoffs, 'events'>,
 ): boolean {
   return event.at <= events && event.receivedAt <= events
@@ -87,7 +88,7 @@ const TOLD: readonly string[] = ['firing', 'change', 'info']
 
 /** Returns whether a retained incident needs the event. */
 export function referencesEvent(
-  event: { readonly at: number; readonly source: Source; readonly kind: string; readonly serviceId: number | null },
+  event: Pick<StoredEvent, 'at' | 'source' | 'kind' | 'serviceId'>,
   reach: IncidentReferences,
 ): boolean {
   const { at, source, kind } = event
@@ -105,17 +106,11 @@ export function referencesEvent(
  * Returns whether a retained incident needs the alert to rank suspects. Only alerts that overlap in time with the
  * incident are needed.
  */
-export function referencesAlert(
-  alert: { readonly startsAt: number; readonly lastSeenAt: number },
-  reach: IncidentReferences,
-): boolean {
+export function referencesAlert(alert: Pick<Alert, 'startsAt' | 'lastSeenAt'>, reach: IncidentReferences): boolean {
   return alert.startsAt <= reach.to && alert.startsAt >= reach.alertsFrom && alert.lastSeenAt >= reach.from
 }
 
 /** Returns whether a retained incident needs the pipeline. */
-export function referencesPipeline(
-  { startsAt }: { readonly startsAt: number },
-  { changesFrom, to }: IncidentReferences,
-): boolean {
-  return startsAt >= changesFrom && startsAt <= to
+export function referencesPipeline(pipeline: { readonly startsAt: number }, reach: IncidentReferences): boolean {
+  return pipeline.startsAt >= reach.changesFrom && pipeline.startsAt <= reach.to
 }

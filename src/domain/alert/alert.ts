@@ -1,8 +1,9 @@
 /** An alert tracks one condition of a service. Each further signal can change the alert. Start here. */
 
-import type { Labels, Links, Source } from '../event/event.ts'
+import type { Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import { type Severity, worst } from '../severity.ts'
+import type { AlertTexts } from '../state/live.ts'
 import { MINUTE } from '../units.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
@@ -10,7 +11,7 @@ import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
 /** A condition as reported by a single event, regardless of earlier events. Times in ms. */
-export type Signal = {
+export type Signal = AlertTexts & {
   readonly status: 'firing' | 'resolved'
   readonly source: Source
   readonly name: string
@@ -18,9 +19,6 @@ export type Signal = {
   /** The severity in the sender's own words, or null. */
   readonly said: string | null
   readonly summary: string
-  readonly labels: Labels
-  readonly annotations: Labels
-  readonly links: Links
   /** Primary identity: signals with equal fingerprints are about the same condition. */
   readonly fingerprint: string
   /** Secondary identity: while an alert is active, signals with an equal key are about the same condition. */
@@ -42,7 +40,7 @@ export type Signal = {
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are left out, because no rule needs them later. */
-export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'labels' | 'annotations' | 'links'> & {
+export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | keyof AlertTexts> & {
   readonly status: 'firing' | 'resolved'
   readonly resolution: Resolution | null
   readonly lastSeenAt: number

@@ -11,8 +11,9 @@ import {
   plainMessage,
   withoutPodUid,
 } from '../event/reason.ts'
-import { type Attribution, nodeOf, UNATTRIBUTED } from '../service/service.ts'
+import { type Attribution, type Name, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
+import type { AlertPart } from '../state/live.ts'
 import type { Signal } from './alert.ts'
 import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
@@ -22,7 +23,7 @@ const BY_FINGERPRINT_OR_LABELS =
   'the sender’s fingerprint, or the labels that survive a restart if no alert has this fingerprint'
 
 /** The service, determined by the rules or by an alias. */
-export type Target = { readonly cluster: string; readonly namespace: string; readonly name: string }
+export type Target = Name & { readonly cluster: string }
 
 export function judge(draft: Draft, target: Target, attribution: Attribution): DraftJudgement {
   if (draft.source === 'ci') return judgeCi(draft, attribution)
@@ -84,11 +85,7 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
  * Returns the identity of a condition: its service, its name, and the container, or the object's kind if the container
  * is unknown. For a probe, the kind is always used, because not every probe event names the container.
  */
-export function eventFingerprint(
-  target: Target,
-  group: string,
-  { container, kind }: { readonly container: string | null; readonly kind: string },
-): string {
+export function eventFingerprint(target: Target, group: string, { container, kind }: AlertPart): string {
   const part = group.startsWith('Unhealthy') ? kind : (container ?? kind)
   return digest(target.cluster, target.namespace, target.name, group, part)
 }
@@ -173,6 +170,6 @@ export function makesAlert(signal: Signal): boolean {
   return signal.source !== 'ci' || signal.status === 'firing'
 }
 
-export function isUnattributed(name: { readonly namespace: string; readonly name: string }): boolean {
-  return name.namespace === '' && name.name === UNATTRIBUTED
+export function isUnattributed({ namespace, name }: Name): boolean {
+  return namespace === '' && name === UNATTRIBUTED
 }

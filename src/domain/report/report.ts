@@ -17,14 +17,11 @@ export type ReportedIncident = Timing &
  */
 export type Spread = { readonly mean: number | null; readonly median: number | null; readonly of: number }
 
-export type Figures = {
+export type Figures = Readonly<Record<'mttd' | 'mtta' | 'mttr', Spread>> & {
   readonly incidents: number
   readonly resolved: number
   readonly bySeverity: Readonly<Record<Severity, number>>
   readonly recurrences: number
-  readonly mttd: Spread
-  readonly mtta: Spread
-  readonly mttr: Spread
 }
 
 export type Reliability = {

@@ -68,11 +68,7 @@ export function nodeService(host: string): Omit<Attribution, 'rule'> {
  * Returns the longest known workload name from which the object's name can have been generated. A truncated name
  * matches only if exactly one workload fits.
  */
-export function knownWorkload(
-  kind: GeneratedKind,
-  object: { readonly namespace: string; readonly name: string },
-  known: readonly Name[],
-): string | null {
+export function knownWorkload(kind: GeneratedKind, object: Name, known: readonly Name[]): string | null {
   const names = known.filter(({ namespace }) => namespace === object.namespace).map(({ name }) => name)
   if (names.length === 0) return null
   for (const possible of possibleWorkloads(kind, object.name)) {

@@ -1,7 +1,9 @@
 /** Parses generated Kubernetes names to find the workload of a pod, ReplicaSet, Job or claim. */
 
+import type { Attribution, Name } from './service.ts'
+
 /** The workload, the rule, and whether an event is enough to create the service. */
-export type Reading = { readonly name: string; readonly rule: string; readonly creates: 'event' | 'alert' }
+export type Reading = Omit<Attribution, 'namespace'>
 
 /** Kinds whose names are generated from a workload name. */
 export type GeneratedKind = 'pod' | 'replicaset' | 'job' | 'claim'
@@ -81,7 +83,7 @@ const POD_SHAPES: readonly Shape[] = [
   { rule: 'daemonset or job pod', shape: named(RANDOM), creates: 'alert', fitsCut: false },
 ]
 
-type GeneratedObject = { readonly namespace: string; readonly name: string; readonly node: string | null }
+type GeneratedObject = Name & { readonly node: string | null }
 
 /** Return the workload implied by a generated name when no known workload matches. */
 export const readGenerated: Readonly<Record<GeneratedKind, (object: GeneratedObject) => Reading>> = {
