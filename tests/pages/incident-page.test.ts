@@ -150,7 +150,7 @@ test('a warning that counts as critical has the mark of its penalty, and says ho
   assert.match(list.html, /sent as warning/)
   for (const page of [html, service.html]) assert.match(page, /Sent as warning, counts as critical\./)
   for (const page of [html, service.html, list.html]) {
-    assert.doesNotMatch(page, /<svg class="mark mark-warning"[^>]*aria-label/)
+    assert.doesNotMatch(page, /<svg class="mark level-warning"[^>]*aria-label/)
   }
 })
 

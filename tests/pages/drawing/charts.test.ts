@@ -62,7 +62,7 @@ for (const [part, width] of [
   [7, '48'],
 ] as const) {
   test(`a meter of ${part} is filled to ${width} of 48 px`, () => {
-    assert.match(String(Meter({ part, kind: 'change' })), new RegExp(`meter-part" width="${width}"`))
+    assert.match(String(Meter({ part, level: 'change' })), new RegExp(`fill-level" width="${width}"`))
   })
 }
 
@@ -121,7 +121,7 @@ test('up to eight incidents in a week are one mark each, the worst on top', () =
 test('a week with nine incidents has bars and a number', () => {
   const html = String(WeekChart({ weeks: [week(9), week(0)] }))
   assert.doesNotMatch(html, /<a /)
-  assert.match(html, /solid-critical.*chart-count[^>]*>9</s)
+  assert.match(html, /fill-level level-critical.*chart-count[^>]*>9</s)
 })
 
 test('weeks that lack marks have bars, whose number counts all incidents', () => {

@@ -223,7 +223,8 @@ export const AlertDuration: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'endin
   if (endsAt === null)
     return (
       <span>
-        <b class="ink-critical">firing</b> <span class="quiet">{formatDuration(reader.now - startsAt)}</span>
+        <b class="ink-level level-critical">firing</b>{' '}
+        <span class="quiet">{formatDuration(reader.now - startsAt)}</span>
       </span>
     )
   return (

@@ -30,7 +30,7 @@ export const Bill: FC<{ score: number; lines: readonly BillLine[] }> = ({ score,
         </>
       ) : null}
       {parts.map(({ severity, x, width, penalty }) => (
-        <g class={`bar-${severity}`}>
+        <g class={`fill-level level-${severity}`}>
           <rect class="bar-fill" x={`${rounded(x)}%`} width={`${rounded(width)}%`} height={HEIGHT} rx="4" />
           <svg x={`${rounded(x)}%`} class="lanes-bar">
             <rect class="bill-gap" x="-3" width="3" height={HEIGHT} />

@@ -84,7 +84,7 @@ const Bin: FC<{ bin: HistogramBin; span: Span; scale: (count: number) => number;
           const width = `${100 - GAP}%`
           return (
             <rect
-              class={`solid-${severity}`}
+              class={`fill-level level-${severity}`}
               x={`${GAP / 2}%`}
               width={width}
               y={rounded(y)}
@@ -94,7 +94,7 @@ const Bin: FC<{ bin: HistogramBin; span: Span; scale: (count: number) => number;
         })}
       </svg>
       {bin.counts.critical > 0 ? (
-        <svg x={`${rounded((from + to) / 2)}%`} class="lanes-bar mark-critical">
+        <svg x={`${rounded((from + to) / 2)}%`} class="lanes-bar lanes-mark level-critical">
           <use href="#m-critical" x="-5" y={rounded(y - 13)} width="10" height="10" />
         </svg>
       ) : null}

@@ -73,7 +73,7 @@ const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolea
   picture,
   faded,
 }) => (
-  <g class={`bar-${bar.level} ${faded ? 'faded' : ''}`}>
+  <g class={`fill-level level-${bar.level} ${faded ? 'faded' : ''}`}>
     <svg x={`${bar.x}%`} y={top} width={`${bar.width}%`} height={BAR} class="lanes-bar">
       <rect class="bar-fill" width="100%" height={BAR} rx="4" />
       {ticksIn(bar, picture).map((x) => (
@@ -84,7 +84,7 @@ const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolea
       <rect class="bar-edge" width="3" height={BAR} rx="1" />
     </svg>
     {MARKS.has(bar.level) ? (
-      <svg x={`${bar.x}%`} y={top} class={`lanes-bar mark-${bar.level}`}>
+      <svg x={`${bar.x}%`} y={top} class={`lanes-bar lanes-mark level-${bar.level}`}>
         <use href={`#m-${bar.level}`} x="7" y="4" width="12" height="12" />
       </svg>
     ) : null}
@@ -104,7 +104,7 @@ function ticksIn({ events, startsAt, endsAt, level }: PlacedBar, { now, span }: 
 }
 
 const Diamond: FC<{ bar: PlacedBar; top: number }> = ({ bar, top }) => (
-  <svg x={`${bar.x}%`} y={top + BAR / 2} class={`lanes-bar bar-${bar.level}`}>
+  <svg x={`${bar.x}%`} y={top + BAR / 2} class={`lanes-bar fill-level level-${bar.level}`}>
     <path class="bar-diamond" d="M0-6 6 0 0 6-6 0z" />
   </svg>
 )

@@ -149,13 +149,13 @@ const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter:
       ))}
       {/* A marker without a label has a shorter line, which does not cross the label of another marker. */}
       {markers.map(({ kind, x, side }) => (
-        <g class={`lanes-marker lanes-${kind}`}>
+        <g class={`lanes-marker level-${MARKER_LEVELS[kind]}`}>
           <line x1={`${x}%`} x2={`${x}%`} y1={side === 'none' ? HEADER : 6} y2={height} />
         </g>
       ))}
       {/* Labels are drawn after all lines, so that no line crosses the label of another marker. */}
       {markers.map((marker) => (
-        <g class={`lanes-marker lanes-${marker.kind}`}>
+        <g class={`lanes-marker level-${MARKER_LEVELS[marker.kind]}`}>
           <MarkerLabel marker={marker} />
         </g>
       ))}
@@ -167,6 +167,12 @@ const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter:
       <Lead picture={picture} widths={widths} />
     </g>
   )
+}
+
+const MARKER_LEVELS: Readonly<Record<Marker['kind'], string>> = {
+  'first-alert': 'critical',
+  acknowledged: 'person',
+  resolved: 'done',
 }
 
 const MarkerLabel: FC<{ marker: Marker }> = ({ marker: { side, narrowSide, x, text } }) => {
@@ -196,7 +202,7 @@ const Lead: FC<{ picture: LanePicture; widths: Widths }> = ({ picture, widths })
   const [from, to] = [position(lead.from, span), position(lead.to, span)]
   const { text, fits } = leadLabel(lead, span, widths)
   return (
-    <g class="lanes-lead">
+    <g class="lanes-marker level-change">
       <line x1={`${from}%`} x2={`${to}%`} y1="15" y2="15" />
       <line x1={`${from}%`} x2={`${from}%`} y1="10" y2="20" />
       <line x1={`${to}%`} x2={`${to}%`} y1="10" y2="20" />

@@ -26,7 +26,7 @@ export const ScoreLane: FC<{ picture: LanePicture; y: number; height: number }> 
         if (status === 'unknown')
           return <line class="score-unknown" x1={`${from}%`} x2={`${to}%`} y1={bottom} y2={bottom} />
         return (
-          <g class={`score-${status}`}>
+          <g class={`level-${status}`}>
             <rect x={`${from}%`} width={`${rounded(to - from)}%`} y={top} height={rounded(bottom - top)} />
             {before && before.status !== 'unknown' ? (
               <line x1={`${from}%`} x2={`${from}%`} y1={place(before.score)} y2={top} />

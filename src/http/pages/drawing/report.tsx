@@ -98,7 +98,7 @@ const WeekBars: FC<{ week: ReportWeek; x: number; width: number; most: number }>
         const left = `${rounded(x - width / 2)}%`
         return (
           <rect
-            class={`solid-${severity}`}
+            class={`fill-level level-${severity}`}
             x={left}
             width={`${width}%`}
             y={rounded(y)}
@@ -217,7 +217,7 @@ export function stack<Mark>(marks: readonly { readonly mark: Mark; readonly x: n
 }
 
 const Placed: FC<{ mark: ReportMark; x: number; y: number; size: number }> = ({ mark, x, y, size }) => (
-  <a href={mark.href} aria-label={mark.title} class={`mark-${mark.severity}`}>
+  <a href={mark.href} aria-label={mark.title} class={`lanes-mark level-${mark.severity}`}>
     <title>{mark.title}</title>
     <use href={`#m-${mark.severity}`} x={x} y={y} width={size} height={size} />
   </a>

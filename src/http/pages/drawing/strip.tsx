@@ -28,7 +28,7 @@ export const Strip: FC<{ bins: readonly StripBin[]; label: string; small?: boole
       })}
       {(['degraded', 'critical'] as const).map((status) => {
         const path = barsOf(bins, status, height)
-        return path === '' ? null : <path class={`strip-${status}`} d={path} />
+        return path === '' ? null : <path class={`fill-level level-${status}`} d={path} />
       })}
     </svg>
   )
@@ -69,7 +69,7 @@ export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; la
   })
   return (
     <svg
-      class={`sparkbars spark-${level ?? 'none'}`}
+      class={`sparkbars level-${level ?? 'neutral'}`}
       viewBox={`0 0 ${counts.length} 20`}
       width={counts.length * 4}
       height="20"
@@ -82,14 +82,14 @@ export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; la
   )
 }
 
-/** Draws a bar filled to a value between 0 and 1, with the value as a number beside it. */
-export const Meter: FC<{ part: number; kind: string; width?: number; height?: number }> = (props) => {
-  const { part, kind, width = 48, height = 4 } = props
+/** Draws a bar filled to a value between 0 and 1, in the color of a level. */
+export const Meter: FC<{ part: number; level: string; width?: number; height?: number }> = (props) => {
+  const { part, level, width = 48, height = 4 } = props
   const filled = rounded(Math.min(1, Math.max(0, part)) * width)
   return (
-    <svg class={`meter meter-${kind}`} width={width} height={height} aria-hidden="true">
+    <svg class={`meter level-${level}`} width={width} height={height} aria-hidden="true">
       <rect class="meter-ground" width={width} height={height} rx={height / 2} />
-      {filled > 0 ? <rect class="meter-part" width={Math.max(filled, 3)} height={height} rx={height / 2} /> : null}
+      {filled > 0 ? <rect class="fill-level" width={Math.max(filled, 3)} height={height} rx={height / 2} /> : null}
     </svg>
   )
 }

@@ -69,7 +69,7 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
             class="suspect-score"
             title={`Score ${formatScore(score)}. Scores are comparable only within this list.`}
           >
-            <Meter part={score} kind={change ? 'change' : 'none'} width={56} height={6} />
+            <Meter part={score} level={change ? 'change' : 'neutral'} width={56} height={6} />
             {verdict === 'confirmed' ? 'confirmed' : likelihoodOf(suspect)}
           </span>
         </div>

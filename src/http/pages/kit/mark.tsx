@@ -18,7 +18,7 @@ export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ n
  * The mark for a level. `label` is the mark's accessible name, which is required if there is no text next to the mark.
  */
 export const Mark: FC<{ level: Level; label?: string }> = ({ level, label }) => (
-  <svg class={`mark mark-${level}`} {...spoken(label)}>
+  <svg class={`mark level-${level}`} {...spoken(label)}>
     <use href={`#m-${shapeOf(level)}`} />
   </svg>
 )
@@ -35,7 +35,7 @@ export const Status: FC<{ status: IncidentStatus; word?: boolean }> = ({ status,
 
 /** A mark with text in the color of the level: "Critical for 12 min". */
 export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
-  <span class={`badge badge-${level}`}>
+  <span class={`badge level-${level}`}>
     <Mark level={level} />
     {text}
   </span>

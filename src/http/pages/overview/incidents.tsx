@@ -26,7 +26,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
   const { incident, facts, picture } = one
   const open = incident.status === 'open'
   return (
-    <article class={`card first first-${incident.severity}`} aria-label={`Incident ${incident.number}`}>
+    <article class={`card first level-${incident.severity}`} aria-label={`Incident ${incident.number}`}>
       <div class="first-text">
         <p class="row">
           <Badge
@@ -86,7 +86,10 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, re
   const { incident, facts } = one
   const open = incident.status === 'open'
   return (
-    <article class={`card line ${open ? `line-${incident.severity}` : ''}`} aria-label={`Incident ${incident.number}`}>
+    <article
+      class={`card line level-${incident.severity} ${open ? 'line-open' : ''}`}
+      aria-label={`Incident ${incident.number}`}
+    >
       {one.recovery === null ? (
         <Badge level={incident.severity} text={formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)} />
       ) : null}

@@ -55,7 +55,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
             <ResolvedEarly of={service.resolvedEarly ?? null} reader={reader} />
           </td>
           <td class="number service-score">
-            <b>{service.score}</b> <Meter part={service.score / 100} kind={service.status} />
+            <b>{service.score}</b> <Meter part={service.score / 100} level={service.status} />
           </td>
           <td class="service-strip">
             {service.strip ? <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} /> : null}
@@ -94,7 +94,7 @@ const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
     <a class="costs ink" href={`${service.href}#score`}>
       {shown.map(({ name, penalty, severity }) => (
         <span>
-          <b class={`ink-${severity}`}>−{penalty}</b> {name}
+          <b class={`ink-level level-${severity}`}>−{penalty}</b> {name}
         </span>
       ))}
       {more > 0 ? <span>{more} more</span> : null}

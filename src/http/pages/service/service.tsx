@@ -95,7 +95,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
           <ul class="bill-lines">
             {penalties.map(({ name, rule, penalty, href, since, severity }) => (
               <li>
-                <b class={`ink-${severity} bill-points`}>−{penalty}</b>
+                <b class={`ink-level level-${severity} bill-points`}>−{penalty}</b>
                 <span class="break">
                   <a class="ink plain" href={href}>
                     <b>
