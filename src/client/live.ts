@@ -141,7 +141,7 @@ function showLost(since: string): void {
   line.id = 'lost'
   line.className = 'banner banner-warning'
   const inner = document.createElement('div')
-  inner.className = 'inner'
+  inner.className = 'inner row'
   inner.textContent = `The connection to the server was lost. This page shows the state at ${since}.`
   line.append(inner)
   banner.replaceChildren(line)

@@ -116,7 +116,7 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
         <Icon name="pulse" />
         incmon
       </a>
-      <span class="organization">{frame.organization}</span>
+      <span class="organization clip">{frame.organization}</span>
       <nav class="menu" id="menu" aria-label="Main" data-live>
         {ITEMS.filter(({ section }) => frame.sections.includes(section)).map(({ section, href, word, icon }) => (
           <a href={href} aria-current={frame.current === section ? 'page' : undefined}>
@@ -158,7 +158,7 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
 
 const BannerLine: FC<{ banner: Banner; csrf: string }> = ({ banner, csrf }) => (
   <div class={`banner banner-${banner.level}`}>
-    <div class="inner" role="status" id="message" tabindex={-1}>
+    <div class="inner row" role="status" id="message" tabindex={-1}>
       <Mark level={banner.level} />
       <span>{banner.text}</span>
       {banner.undo ? (

@@ -30,7 +30,7 @@ type Props = {
 export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) => (
   <div class="narrow">
     <h1>Search</h1>
-    <form class="filters lead" action="/search">
+    <form class="row filters lead" action="/search">
       <input type="search" name="q" value={q} aria-label="Service, or title or number of an incident" />
       <Submit look="primary">Search</Submit>
     </form>

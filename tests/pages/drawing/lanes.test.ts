@@ -185,7 +185,9 @@ test('without data empty lanes are drawn', () => {
 
 test("no marker line crosses another marker's label", () => {
   const html = drawn({ acknowledgedAt: ago(8), resolvedAt: ago(2) })
-  const marks = [...html.matchAll(/<g class="lanes-marker level-(?!change)[^"]*"><(line|text)/g)].map(([, element]) => element)
+  const marks = [...html.matchAll(/<g class="lanes-marker level-(?!change)[^"]*"><(line|text)/g)].map(
+    ([, element]) => element,
+  )
   assert.ok(marks.includes('text'))
   assert.ok(marks.lastIndexOf('line') < marks.indexOf('text'))
 })

@@ -44,7 +44,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
           </p>
         </div>
         {canWrite && alert.endsAt === null ? (
-          <div class="actions">
+          <div class="row actions">
             <SilenceLink
               matched={{ alertname: alert.name, service: alert.service.name, namespace: alert.service.namespace }}
               what={`alerts like ${alert.name}`}
@@ -70,9 +70,9 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
             <Card empty={changes.length === 0 ? 'No change is linked to this alert.' : null}>
               <ul class="rows">
                 {changes.map(({ ref, text }) => (
-                  <li class="group">
+                  <li class="item group">
                     <Icon name="link" class="change" />
-                    <div class="group-body">
+                    <div class="grow group-body">
                       <b class="break">{ref}</b>
                       <p class="second break">{text}</p>
                     </div>

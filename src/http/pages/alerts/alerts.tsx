@@ -42,7 +42,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
                 {level}
               </span>
             ))}
-            <span class="legend-end">
+            <span class="end">
               Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in its period.
               <span class="desk"> Choose a bar to see them.</span>
             </span>
@@ -85,7 +85,7 @@ const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } })
     </select>
   )
   return (
-    <form class="filters alerts-filters" action="/alerts" data-filters>
+    <form class="row filters alerts-filters" action="/alerts" data-filters>
       <select name="range" aria-label="Span">
         {ranges.map(([word, text]) => (
           <option value={word} selected={word === filters.range}>
@@ -100,7 +100,7 @@ const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } })
       {chips.map(({ field: [name, value] }) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      <label class="check alerts-group">
+      <label class="check end alerts-group">
         <input type="hidden" name="group" value="0" disabled={filters.group} />
         <input type="checkbox" name="group" value="1" checked={filters.group} />
         Similar alerts in one row
@@ -153,10 +153,10 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
         ({ name, href, count, summary, service, source, startsAt, endsAt, ending, incident, silenced, ...row }) => (
           <tr>
             <td class="alert-name">
-              <span class="alert-cell">
+              <span class="item">
                 <Mark level={row.severity} label={row.severity} />
-                <span class="alert-text">
-                  <span class="group-name">
+                <span class="grow">
+                  <span class="row group-name">
                     <a class="ink" href={href}>
                       <b class="break">
                         <AlertName name={name} />

@@ -15,7 +15,7 @@ export const Cause: FC<Props> = ({ cause, groups, lastGoodDeploy, reader, csrf, 
   const hint = hintedGroup(groups)?.hint
   const known = suspect !== null && heading !== 'No related change found'
   return (
-    <section class={known ? 'card cause' : 'card cause cause-unknown'} aria-label={heading}>
+    <section class={known ? 'card row cause' : 'card row cause cause-unknown'} aria-label={heading}>
       <div class="cause-text">
         <p class="cause-heading">{heading}</p>
         <p class="cause-sentence">
@@ -24,7 +24,7 @@ export const Cause: FC<Props> = ({ cause, groups, lastGoodDeploy, reader, csrf, 
           {after}
         </p>
         {suspect && suspect.support.length > 0 ? (
-          <ul class="cause-reasons">
+          <ul class="facts cause-reasons">
             {suspect.support.slice(0, MAX_REASONS).map((text) => (
               <li>
                 <Icon name="check" />
@@ -104,7 +104,7 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
   const fields = (verdict: string) => ({ ref: suspect.ref, kind: suspect.kind, verdict })
   if (suspect.verdict !== null) {
     return (
-      <div class="verdict">
+      <div class="row verdict">
         <span class="second">{suspect.verdict === 'confirmed' ? 'Confirmed by a user.' : 'Rejected by a user.'}</span>
         <Action action={action} csrf={csrf} fields={fields('')} look="bare small">
           Undo
@@ -113,7 +113,7 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
     )
   }
   return (
-    <div class="verdict">
+    <div class="row verdict">
       <Action action={action} csrf={csrf} fields={fields('confirmed')} look="small">
         <Icon name="check" />
         Confirm

@@ -22,10 +22,10 @@ type Props = {
 export const Groups: FC<Props> = ({ groups, reader, service }) => (
   <ul class="rows groups">
     {groups.map((group) => (
-      <li class="group">
+      <li class="item group">
         <Mark level={group.severity} label={group.severity} />
-        <div class="group-body">
-          <p class="group-name">
+        <div class="grow group-body">
+          <p class="row group-name">
             <a class="ink" href={group.href}>
               <b class="break">
                 <AlertName name={group.name} />
@@ -62,7 +62,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
 )
 
 const Silence: FC<{ name: string; service: string; namespace: string }> = ({ name, service, namespace }) => (
-  <a class="silence" href={silenceHref(matchersOf({ alertname: name, service, namespace }))}>
+  <a class="silence end" href={silenceHref(matchersOf({ alertname: name, service, namespace }))}>
     <Icon name="bell-off" /> Silence<span class="hidden-text"> {name}</span>
   </a>
 )

@@ -126,7 +126,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
   const silenced = { service, namespace }
   if (status === 'resolved') {
     return (
-      <div class="actions">
+      <div class="row actions">
         {view.incident.hasPostmortem ? (
           <a class="button primary" href={`${href}/postmortem`}>
             Postmortem
@@ -144,7 +144,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
       ? `All its alerts have ended${uncountedText(view)}.`
       : `${firingText(firingAlerts)}${uncountedText(view)}. ${firingAlerts === 1 ? 'It opens' : 'They open'} no new incident until ${firingAlerts === 1 ? 'it has' : 'they have'} ended.${view.hasChannel ? ' Your channels will get a reminder after 30 minutes.' : ''}`
   return (
-    <div class="actions">
+    <div class="row actions">
       {status === 'open' ? (
         <Action action={action} csrf={csrf} fields={{ status: 'investigating' }} look="primary" id="acknowledge">
           Acknowledge <kbd class="desk">a</kbd>
@@ -169,7 +169,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
 /** Warns if alerts are still firing even though the incident was resolved. */
 const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
   status === 'resolved' && firingAlerts > 0 ? (
-    <p class="card body warn-card">
+    <p class="card body item warn-card">
       <Mark level="warning" />
       <span>
         {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}
@@ -182,7 +182,7 @@ const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>>
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, csrf, canWrite } = view
   return (
-    <ol class="steps" aria-label="Status">
+    <ol class="card steps" aria-label="Status">
       {INCIDENT_STATUSES.map((status) => {
         const current = status === incident.status
         const movable = canWrite && !current && status !== 'open' && status !== 'resolved'
@@ -192,7 +192,7 @@ const Steps: FC<{ view: IncidentView }> = ({ view }) => {
             aria-current={current ? 'step' : undefined}
           >
             {movable ? (
-              <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status }} look="bare step-button">
+              <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status }} look="bare">
                 <Status status={status} />
               </Action>
             ) : (
@@ -217,12 +217,12 @@ function detailOf({ incident, reader }: IncidentView): string {
 /** Draws the lane picture for an incident or service. */
 export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
   <section class="card picture" aria-labelledby="picture">
-    <div class="picture-head">
+    <div class="row picture-head">
       <h2 id="picture">What happened when</h2>
       <Ranges ranges={ranges} />
     </div>
     <Lanes picture={picture} />
-    <div class="picture-foot">
+    <div class="row picture-foot">
       <Legend />
       <LanesTable picture={picture} />
     </div>

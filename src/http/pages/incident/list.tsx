@@ -38,7 +38,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
           {status === 'all' && service === null ? <span class="rest">, {formatCount(total)} in total.</span> : '.'}
         </h1>
       </div>
-      <nav class="filters list-filters" aria-label="Incidents by status">
+      <nav class="row filters list-filters" aria-label="Incidents by status">
         {(['all', ...INCIDENT_STATUSES] as const).map((one) => (
           <a class="filter" href={addressOf({ status: one })} aria-current={one === status ? 'true' : undefined}>
             {one === 'all' ? 'All' : <Status status={one} />}

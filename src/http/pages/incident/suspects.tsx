@@ -57,16 +57,16 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
   const change = kind === 'pipeline' || kind === 'rollout'
   const [first, rest] = [reasons.slice(0, MAX_REASONS), reasons.slice(MAX_REASONS)]
   return (
-    <li class={verdict === 'rejected' ? 'suspect suspect-rejected' : 'suspect'}>
+    <li class={verdict === 'rejected' ? 'item suspect suspect-rejected' : 'item suspect'}>
       <span class="suspect-rank quiet">{rank}</span>
-      <div class="suspect-body">
+      <div class="grow">
         <div class="suspect-head">
           <strong>
             <SuspectName suspect={suspect} />
           </strong>
           {suspect.isOwn ? <span class="quiet">the service itself</span> : null}
           <span
-            class="suspect-score"
+            class="suspect-score end"
             title={`Score ${formatScore(score)}. Scores are comparable only within this list.`}
           >
             <Meter part={score} level={change ? 'change' : 'neutral'} width={56} height={6} />

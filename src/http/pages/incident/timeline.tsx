@@ -34,6 +34,7 @@ export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, c
               type="text"
               name="text"
               id="note"
+              class="grow"
               aria-label="Note"
               placeholder="What did you see or do?"
               maxlength={10_000}

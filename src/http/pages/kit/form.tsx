@@ -96,7 +96,7 @@ export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Co
 
 /** A secret in a green box, which is shown only once. */
 export const Secret: FC<{ id: string; text: string; children?: Child }> = ({ id, text, children }) => (
-  <div class="secret">
+  <div class="row secret">
     {children}
     <code id={id}>{text}</code>
     <CopyButton of={id} />

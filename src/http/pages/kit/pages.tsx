@@ -21,7 +21,7 @@ export const Pages: FC<Props> = ({ page, pages, addressOf, name = 'Page' }) => {
     (one) => one === 1 || one === pages || Math.abs(one - page) <= AROUND,
   )
   return (
-    <nav class="pages" aria-label={name}>
+    <nav class="row pages" aria-label={name}>
       <span class="quiet">
         {name} {formatCount(page)} of {formatCount(pages)}
       </span>

@@ -43,9 +43,9 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
         </h2>
         <CauseLine one={one} />
         {facts.length === 0 ? null : (
-          <ul class="first-facts second">
+          <ul class="facts second first-facts">
             {facts.map((fact) => (
-              <li class="break">{fact}</li>
+              <li>{fact}</li>
             ))}
           </ul>
         )}
@@ -87,7 +87,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, re
   const open = incident.status === 'open'
   return (
     <article
-      class={`card line level-${incident.severity} ${open ? 'line-open' : ''}`}
+      class={`card row line level-${incident.severity} ${open ? 'line-open' : ''}`}
       aria-label={`Incident ${incident.number}`}
     >
       {one.recovery === null ? (
@@ -98,7 +98,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, re
         <b class="break">{incident.title}</b>
       </a>
       <CauseLine one={one} />
-      <span class="line-end quiet">{facts[0]}</span>
+      <span class="end quiet">{facts[0]}</span>
       {open && canWrite ? (
         <Action
           action={`${incident.href}/status`}

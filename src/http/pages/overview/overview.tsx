@@ -73,7 +73,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
           {shownWell.length > 0 ? (
             <>
               {ill.length > 0 ? (
-                <p class="healthy-head">
+                <p class="row healthy-head">
                   <Mark level="healthy" /> {formatCount(well.length)} healthy
                 </p>
               ) : null}
@@ -126,7 +126,7 @@ const Filters: FC<{ view: OverviewView }> = ({ view }) => {
   return (
     <div class="head filter-head">
       <h2>Services</h2>
-      <nav class="filters" aria-label="Services by status">
+      <nav class="row filters" aria-label="Services by status">
         {shown.map((one) => (
           <a
             class={one !== 'all' && counts[one] === 0 ? 'filter filter-none' : 'filter'}
@@ -183,7 +183,7 @@ const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
     </div>
     <ul class="card rows">
       {changes.map(({ kind, ref, outcome, detail, followed, href, at }) => (
-        <li class="change-row">
+        <li class="row change-row">
           <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class="change" />
           <span class="break change-text">
             {href === null ? (

@@ -23,7 +23,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
         <th scope="col" class="number">
           Score
         </th>
-        <th scope="col" class="strip-head">
+        <th scope="col" class="shrink strip-head">
           {services.some(({ strip }) => strip !== null) ? (
             <>
               <span>24 h ago</span>
@@ -54,16 +54,16 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
             </span>
             <ResolvedEarly of={service.resolvedEarly ?? null} reader={reader} />
           </td>
-          <td class="number service-score">
+          <td class="number shrink service-score">
             <b>{service.score}</b> <Meter part={service.score / 100} level={service.status} />
           </td>
-          <td class="service-strip">
+          <td class="shrink service-strip">
             {service.strip ? <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} /> : null}
           </td>
           <td class="service-costs">
             <Costs service={service} />
           </td>
-          <td class="service-deploy">
+          <td class="shrink service-deploy">
             {service.lastDeploy ? <Deploy deploy={service.lastDeploy} reader={reader} /> : null}
           </td>
         </tr>

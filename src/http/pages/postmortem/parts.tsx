@@ -66,7 +66,7 @@ export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ nam
   const open = canWrite && document.header.state === 'draft'
   if ((open || refused) && editing === name) {
     return (
-      <form method="post" action={address} class="written" id={`part-${name}`}>
+      <form method="post" action={address} class="card written" id={`part-${name}`}>
         <input type="hidden" name="csrf" value={csrf} />
         <input type="hidden" name="seen" value={text ?? ''} />
         {refused ? <Refused why={refused.why} text={text} /> : null}
@@ -92,9 +92,9 @@ export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ nam
     </a>
   ) : null
   return (
-    <div class={text === null ? 'written written-empty no-print' : 'written'} id={`part-${name}`}>
+    <div class={text === null ? 'card row written written-empty no-print' : 'card written'} id={`part-${name}`}>
       {text === null ? <p class="quiet">{question}</p> : <p class="written-text break">{text}</p>}
-      <p class="written-foot">
+      <p class="row written-foot">
         {text === null ? null : (
           <span class="quiet with-icon">
             <Icon name="person" />

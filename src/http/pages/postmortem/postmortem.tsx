@@ -45,7 +45,7 @@ const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }
   const { state, revision, generatedAt } = document.header
   const address = `${incident.href}/postmortem`
   return (
-    <div class="card postmortem-bar no-print">
+    <div class="card row postmortem-bar no-print">
       {state === 'draft' ? <Badge level="warning" text="Draft" /> : <Badge level="healthy" text="Final" />}
       <span class="second">
         Revision {revision}, written from the record {formatWhen(Date.parse(generatedAt), reader)}.{' '}
@@ -65,7 +65,7 @@ const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }
         )}{' '}
         <ActionsLeft actions={document.actions} />
       </span>
-      <span class="row postmortem-actions">
+      <span class="row end">
         <a class="button small" href={`${address}.md`}>
           <Icon name="file" /> Markdown
         </a>

@@ -69,7 +69,7 @@ function timelineTime(at: string, before: string | undefined, reader: Reader): s
 export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change, numbers }) => (
   <div class="document-change">
     <Sentences sentences={[change.sentence]} numbers={numbers} />
-    <ul class="cause-reasons">
+    <ul class="facts cause-reasons">
       {change.reasons.map(({ text }) => (
         <li>
           <Icon name="check" />

@@ -69,7 +69,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
             ) : null}
           </div>
         </div>
-        <div class="actions">
+        <div class="row actions">
           {shown ? (
             <a class="button" href={shown.href}>
               Incident {shown.number} <Status status={shown.status} />
@@ -145,9 +145,9 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader 
     <Card empty={earlier.length === 0 ? `No ${incident ? 'other ' : ''}incident of this service is recorded.` : null}>
       <ul class="rows">
         {earlier.map(({ title, href, startedAt, endedAt, resolvedAt, hasPostmortem, status }) => (
-          <li class="group">
+          <li class="item group">
             {resolvedAt === null ? <Status status={status} word={false} /> : <Mark level="done" label="resolved" />}
-            <div class="group-body">
+            <div class="grow group-body">
               <a class="ink plain" href={href}>
                 <b class="break">{title}</b>
               </a>
@@ -178,9 +178,9 @@ const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, r
     <Card empty={changes.length === 0 ? 'No pipelines or rollouts in this period.' : null}>
       <ul class="rows">
         {changes.map(({ kind, name, href, word, detail, linked, changed, at }) => (
-          <li class="group">
+          <li class="item group">
             <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class={changed ? 'change' : ''} />
-            <div class="group-body">
+            <div class="grow group-body">
               <p class="break">
                 <b>{href === null ? name : <External href={href} text={name} />}</b> {word}
               </p>

@@ -119,7 +119,7 @@ const Configuration: FC<{ connection: Connection; address: string; secret: strin
 }
 
 const ArrivalLine: FC<Props> = ({ csrf, current, path, secret, arrival, reader }) => (
-  <div class="arrival">
+  <div class="row arrival">
     <span class="with-icon" id="arrival" data-live data-events>
       <Mark level={arrival === null ? 'unknown' : 'done'} />
       {arrival === null ? (

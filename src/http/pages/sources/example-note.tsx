@@ -4,7 +4,7 @@ import { Action } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 
 export const ExampleNote: FC<{ csrf: string; canAdminister: boolean }> = ({ csrf, canAdminister }) => (
-  <div class="card note">
+  <div class="card row note">
     <Mark level="info" />
     <span>This is an example. None of it comes from your systems.</span>
     {canAdminister ? (
