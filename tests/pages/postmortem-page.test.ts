@@ -67,7 +67,7 @@ for (const [name, field] of [
     assert.match((await browser.get(`${path}?edit=${name}`)).html, new RegExp(`<textarea id="text-${name}"`))
     assert.equal((await send({ [name]: 'first\r\nsecond' })).location, `${path}?done=saved#part-${name}`)
     assert.equal(field(await document()), 'first\nsecond')
-    assert.match((await browser.get(path)).html, /written-text break">first\nsecond</)
+    assert.match((await browser.get(path)).html, /typed break">first\nsecond</)
     await send({ [name]: ' ' })
     assert.equal(field(await document()), null)
   })

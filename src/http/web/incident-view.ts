@@ -163,7 +163,6 @@ export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts
         isOwn: kind === 'object' && suspect.serviceId === incident.serviceId,
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
         external: change?.kind === 'pipeline' ? gitlabLink(change) : null,
-        sha: change?.kind === 'pipeline' ? (change.facts.sha?.slice(0, 8) ?? null) : null,
       }
     }),
   )

@@ -79,7 +79,7 @@ const bin = (n: number, counts: Partial<HistogramBin['counts']>): HistogramBin =
   counts: { critical: 0, error: 0, warning: 0, info: 0, ...counts },
 })
 const histogram = (bins: readonly HistogramBin[]) =>
-  String(Histogram({ bins, span: { from: NOW, to: NOW + bins.length * HOUR }, zone: 'UTC', selected: null }))
+  String(Histogram({ bins, span: { from: NOW, to: NOW + bins.length * HOUR }, zone: 'UTC' }))
 
 test('each non-empty bin of a histogram is a link that describes what it counts', () => {
   const html = histogram([bin(0, { warning: 3, critical: 1 }), bin(1, {})])

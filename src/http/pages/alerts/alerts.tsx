@@ -5,8 +5,9 @@ import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Histogram } from '../drawing/histogram.tsx'
 import { Submit } from '../kit/form.tsx'
-import { AlertName, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { AlertName, Icon, LegendMark, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
+import { Columns } from '../kit/section.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { AlertRowView, AlertsView } from './view.ts'
@@ -34,13 +35,10 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
         <Filters view={view} />
         <Chips view={view} />
         <div class="alerts-chart">
-          <Histogram bins={bins} span={span} zone={reader.zone} selected={null} />
+          <Histogram bins={bins} span={span} zone={reader.zone} />
           <p class="legend">
             {SEVERITIES.map((level) => (
-              <span class="with-icon">
-                <Mark level={level} />
-                {level}
-              </span>
+              <LegendMark level={level} />
             ))}
             <span class="end">
               Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in its period.
@@ -137,17 +135,11 @@ const Nothing: FC<{ view: AlertsView }> = ({ view: { chips } }) => (
   </p>
 )
 
+const LASTED = { name: 'Lasted', title: 'From the start until the end, or until now' }
+
 const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, reader }) => (
   <table class="cards alerts">
-    <thead>
-      <tr>
-        {['Alert', 'Service', 'Source', 'Started', 'Lasted', 'Incident'].map((name) => (
-          <th scope="col" title={name === 'Lasted' ? 'From the start until the end, or until now' : undefined}>
-            {name}
-          </th>
-        ))}
-      </tr>
-    </thead>
+    <Columns names={['Alert', 'Service', 'Source', 'Started', LASTED, 'Incident']} />
     <tbody>
       {rows.map(
         ({ name, href, count, summary, service, source, startsAt, endsAt, ending, incident, silenced, ...row }) => (

@@ -76,7 +76,6 @@ export type AlertPageView = {
     readonly id: string
     readonly occurrences: number
     readonly lastSeenAt: number
-    readonly fingerprint: string
   }
   /** The node on which the alert's object runs; null if there is no service for this node. */
   readonly node: { readonly name: string; readonly href: string } | null

@@ -5,6 +5,7 @@ import { formatCount } from '../../../domain/postmortem/words.ts'
 import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
 import { formatClock } from '../../../domain/shown-time.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
+import { Stack } from './strip.tsx'
 
 /** One bin. Times are Unix times in milliseconds. `href` is the URL of the page for the bin's period. */
 export type HistogramBin = {
@@ -25,11 +26,9 @@ type Props = {
   readonly bins: readonly HistogramBin[]
   readonly span: Span
   readonly zone: string
-  /** The selected period; null if the page covers the whole span. */
-  readonly selected: Span | null
 }
 
-export const Histogram: FC<Props> = ({ bins, span, zone, selected }) => {
+export const Histogram: FC<Props> = ({ bins, span, zone }) => {
   const most = bins.reduce((a, bin) => Math.max(a, totalOf(bin)), 0)
   const ticks = countTicks(Math.max(1, most))
   const highest = Math.max(ticks.at(-1) ?? 1, most)
@@ -45,14 +44,6 @@ export const Histogram: FC<Props> = ({ bins, span, zone, selected }) => {
             </text>
           </>
         ))}
-        {selected ? (
-          <rect
-            class="histogram-selected"
-            x={`${position(selected.from, span)}%`}
-            width={`${rounded(position(selected.to, span) - position(selected.from, span))}%`}
-            height={BOTTOM}
-          />
-        ) : null}
         {bins.filter(totalOf).map((bin) => (
           <Bin bin={bin} span={span} scale={scale} zone={zone} />
         ))}
@@ -71,31 +62,17 @@ const Bin: FC<{ bin: HistogramBin; span: Span; scale: (count: number) => number;
   const { bin, span, scale, zone } = props
   const [from, to] = [position(bin.from, span), position(bin.to, span)]
   const title = binText(bin, zone)
-  let y = BOTTOM
+  const counts = UPWARDS.map((severity) => ({ severity, count: bin.counts[severity] }))
   return (
     <a href={bin.href} aria-label={title} class="histogram-bin">
       <title>{title}</title>
       <svg x={`${from}%`} width={`${rounded(to - from)}%`} height={BOTTOM} overflow="hidden">
         <rect class="histogram-target" width="100%" height={BOTTOM} />
-        {UPWARDS.map((severity) => {
-          const height = scale(bin.counts[severity])
-          if (height === 0) return null
-          y -= height
-          const width = `${100 - GAP}%`
-          return (
-            <rect
-              class={`fill-level level-${severity}`}
-              x={`${GAP / 2}%`}
-              width={width}
-              y={rounded(y)}
-              height={Math.max(1, height - 1)}
-            />
-          )
-        })}
+        <Stack counts={counts} scale={scale} x={GAP / 2} width={100 - GAP} bottom={BOTTOM} />
       </svg>
       {bin.counts.critical > 0 ? (
         <svg x={`${rounded((from + to) / 2)}%`} class="lanes-bar lanes-mark level-critical">
-          <use href="#m-critical" x="-5" y={rounded(y - 13)} width="10" height="10" />
+          <use href="#m-critical" x="-5" y={rounded(BOTTOM - scale(totalOf(bin)) - 13)} width="10" height="10" />
         </svg>
       ) : null}
     </a>

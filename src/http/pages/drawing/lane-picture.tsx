@@ -1,5 +1,6 @@
 /** Draws changes and conditions on a common time axis. All x values are percentages; all y values are in px. */
 import type { FC } from 'hono/jsx'
+import { Columns } from '../kit/section.tsx'
 import type { IconName } from '../kit/symbols.ts'
 import { LaneBars } from './lane-bars.tsx'
 import { LaneLinks } from './lane-links.tsx'
@@ -67,13 +68,7 @@ export const LanesTable: FC<{ picture: LanePicture }> = ({ picture }) => (
   <details class="lanes-table">
     <summary>As a table</summary>
     <table class="cards">
-      <thead>
-        <tr>
-          {['From', 'Until', 'Lane', 'What happened'].map((name) => (
-            <th scope="col">{name}</th>
-          ))}
-        </tr>
-      </thead>
+      <Columns names={['From', 'Until', 'Lane', 'What happened']} />
       <tbody>
         {pictureRows(picture).map(({ from, until, lane, text, href }) => (
           <tr>

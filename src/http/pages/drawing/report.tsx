@@ -6,6 +6,7 @@ import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { formatDuration } from '../../../domain/shown-time.ts'
 import { countTicks, durationAxis, rounded } from './scale.ts'
+import { Stack } from './strip.tsx'
 
 /** A mark that links to its incident. */
 export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
@@ -88,27 +89,15 @@ const WeekMarks: FC<{ week: ReportWeek; x: number; step: number }> = ({ week: { 
 )
 
 const WeekBars: FC<{ week: ReportWeek; x: number; width: number; most: number }> = ({ week, x, width, most }) => {
-  const [total, highest] = [totalOf(week), highestOf(most)]
-  let y = BOTTOM
+  const total = totalOf(week)
+  const scale = (count: number) => rounded((count / highestOf(most)) * (BOTTOM - 24))
+  const left = rounded(x - width / 2)
   return (
     <g>
-      {mildestFirst(week.counts).map(({ severity, count }) => {
-        const height = rounded((count / highest) * (BOTTOM - 24))
-        y -= height
-        const left = `${rounded(x - width / 2)}%`
-        return (
-          <rect
-            class={`fill-level level-${severity}`}
-            x={left}
-            width={`${width}%`}
-            y={rounded(y)}
-            height={Math.max(1, height - 1)}
-          />
-        )
-      })}
+      <Stack counts={mildestFirst(week.counts)} scale={scale} x={left} width={width} bottom={BOTTOM} />
       <title>{`7 days ending ${week.label}: ${total}`}</title>
       {width >= NARROW || total === most ? (
-        <text class="chart-count" x={`${x}%`} y={rounded(y - 5)}>
+        <text class="chart-count" x={`${x}%`} y={rounded(BOTTOM - scale(total) - 5)}>
           {total}
         </text>
       ) : null}

@@ -1,6 +1,7 @@
 /** Draws small charts: a strip for a day of a service's health, and bars for counts over time. */
 import type { FC } from 'hono/jsx'
 import type { StripBin } from '../../../domain/health/strip.ts'
+import type { Severity } from '../../../domain/severity.ts'
 import { rounded } from './scale.ts'
 
 const HEIGHT = 24
@@ -79,6 +80,32 @@ export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; la
     >
       <path d={bars.join('')} transform={`translate(${FILLED / 2})`} />
     </svg>
+  )
+}
+
+type StackProps = {
+  readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
+  /** Returns the height of a count in px. */
+  readonly scale: (count: number) => number
+  /** The left edge and the width in percent. */
+  readonly x: number
+  readonly width: number
+  readonly bottom: number
+}
+
+/** Draws counts as a stack of bars, the first count at the bottom. */
+export const Stack: FC<StackProps> = ({ counts, scale, x, width, bottom }) => {
+  let y = bottom
+  return (
+    <>
+      {counts.map(({ severity, count }) => {
+        const height = scale(count)
+        if (height === 0) return null
+        y -= height
+        const place = { x: `${x}%`, width: `${width}%`, y: rounded(y), height: Math.max(1, height - 1) }
+        return <rect class={`fill-level level-${severity}`} {...place} />
+      })}
+    </>
   )
 }
 

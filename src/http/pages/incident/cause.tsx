@@ -80,7 +80,7 @@ export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDepl
 /** Renders the suspect's icon and name, as a link if it has a page. */
 export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
   const change = suspect.kind === 'pipeline' || suspect.kind === 'rollout'
-  const look = change ? 'suspect-name change' : 'suspect-name'
+  const look = change ? 'suspect-name plain change' : 'suspect-name plain'
   const shown = (
     <>
       <Icon name={ICONS[suspect.kind]} />

@@ -7,7 +7,7 @@ import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Ranges } from '../kit/choice.tsx'
 import { Action } from '../kit/form.tsx'
-import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Icon, LegendMark, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilenceLink } from '../kit/silenced.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
@@ -236,10 +236,7 @@ const Legend: FC = () => (
       <span class="quiet">a change, its alerts, and the score of the link</span>
     </span>
     {(['critical', 'error', 'warning'] as const).map((level) => (
-      <span class="with-icon">
-        <Mark level={level} />
-        {level}
-      </span>
+      <LegendMark level={level} />
     ))}
   </p>
 )

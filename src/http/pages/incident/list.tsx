@@ -5,6 +5,7 @@ import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
+import { Columns } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentHead } from './view.ts'
 
@@ -22,6 +23,13 @@ export type IncidentListView = {
 }
 
 const LASTED = 'From the start of the problem until its end, or until now. The incident may be resolved later.'
+const COLUMNS = [
+  ...['Incident', 'Status', 'Service', 'Started'],
+  ...[
+    { name: 'Lasted', title: LASTED },
+    { name: 'Alerts', class: 'number' },
+  ],
+]
 
 /** Returns a title such as `2 unresolved incidents`. */
 export function incidentListTitle({ unresolved }: IncidentListView): string {
@@ -59,19 +67,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
           </p>
         ) : (
           <table class="cards">
-            <thead>
-              <tr>
-                {['Incident', 'Status', 'Service', 'Started', 'Lasted', 'Alerts'].map((name) => (
-                  <th
-                    scope="col"
-                    class={name === 'Alerts' ? 'number' : undefined}
-                    title={name === 'Lasted' ? LASTED : undefined}
-                  >
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <Columns names={COLUMNS} />
             <tbody>
               {incidents.map((incident) => (
                 <IncidentRow incident={incident} reader={reader} />

@@ -66,7 +66,7 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
           </strong>
           {suspect.isOwn ? <span class="quiet">the service itself</span> : null}
           <span
-            class="suspect-score end"
+            class="with-icon nowrap suspect-score end"
             title={`Score ${formatScore(score)}. Scores are comparable only within this list.`}
           >
             <Meter part={score} level={change ? 'change' : 'neutral'} width={56} height={6} />

@@ -42,8 +42,6 @@ export type SuspectView = JudgedSuspect & {
   readonly href: string | null
   /** The suspect's page at the sender, for example in GitLab; null if unknown. */
   readonly external: { readonly text: string; readonly href: string } | null
-  /** The commit of a pipeline, for example `9b1c3d5e`; null if unknown. */
-  readonly sha: string | null
   /** Whether the suspect has a link that the user can confirm or reject. */
   readonly judgeable: boolean
   /** Whether the suspect is the incident's own service. */

@@ -33,6 +33,14 @@ export const Status: FC<{ status: IncidentStatus; word?: boolean }> = ({ status,
   </span>
 )
 
+/** An entry of a legend: a mark and its meaning. */
+export const LegendMark: FC<{ level: Level; text?: string }> = ({ level, text = level }) => (
+  <span class="with-icon">
+    <Mark level={level} />
+    {text}
+  </span>
+)
+
 /** A mark with text in the color of the level: "Critical for 12 min". */
 export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
   <span class={`badge level-${level}`}>

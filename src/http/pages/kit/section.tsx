@@ -50,13 +50,21 @@ export const Card: FC<{ empty: string | null; children?: Child }> = ({ empty, ch
   <div class="card">{empty === null ? children : <p class="empty">{empty}</p>}</div>
 )
 
+/** A column of a table: its name, or its name with the attributes of its header. */
+type Column = string | { readonly name: string; readonly class?: string; readonly title?: string }
+
 /** A table header. `action` describes the buttons in the last column for screen readers. */
-export const Columns: FC<{ names: readonly string[]; action?: string }> = ({ names, action }) => (
+export const Columns: FC<{ names: readonly Column[]; action?: string }> = ({ names, action }) => (
   <thead>
     <tr>
-      {names.map((name) => (
-        <th>{name}</th>
-      ))}
+      {names.map((column) => {
+        const { name, ...attributes } = typeof column === 'string' ? { name: column } : column
+        return (
+          <th scope="col" {...attributes}>
+            {name}
+          </th>
+        )
+      })}
       {action ? (
         <th class="shrink">
           <span class="hidden-text">{action}</span>

@@ -4,18 +4,14 @@ import {
   formatAgo,
   formatClock,
   formatDate,
-  formatDuration,
   formatFullTime,
   formatMoment,
   type Reader,
 } from '../../../domain/shown-time.ts'
 
 export {
-  formatAgo as ago,
   formatClock as clock,
   formatExactClock as clockWithSeconds,
-  formatFullTime as exact,
-  formatMoment as moment,
   type Reader,
 } from '../../../domain/shown-time.ts'
 
@@ -44,14 +40,6 @@ export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, re
 /** Returns the full time in the reader's time zone. Adds the UTC time if it differs. */
 function exactTime(at: number, zone: string): string {
   return zone === 'UTC' ? formatFullTime(at, zone) : `${formatFullTime(at, zone)} (${formatFullTime(at, 'UTC')})`
-}
-
-/**
- * Formats a duration, for example `47 min`, `1 h 38 min` or `3 days`. With `seconds`, durations below a minute look
- * like `4 s`. `ms` must not be negative.
- */
-export function duration(ms: number, seconds = false): string {
-  return ms < 60_000 && !seconds ? 'less than 1 min' : formatDuration(ms)
 }
 
 /** Formats a time as ISO 8601 for `datetime`. Times outside the range of `Date` are clamped. */

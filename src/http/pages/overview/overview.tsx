@@ -1,7 +1,7 @@
 /** The overview of an organization: its problems, when they started, their causes, and who is working on them. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
-import { Icon, Mark } from '../kit/mark.tsx'
+import { Icon, LegendMark, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
@@ -157,14 +157,11 @@ const Nothing: FC<{ view: OverviewView }> = ({ view: { q, status, addressOf } })
 )
 
 const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => (
-  <p class="legend wall-legend">
+  <p class="legend after">
     {FILTERS.filter((level) => level !== 'all')
       .filter((level) => services.some(({ status }) => status === level))
       .map((level) => (
-        <span class="with-icon">
-          <Mark level={level} />
-          {level === 'unknown' ? 'unknown: its sender is silent' : level}
-        </span>
+        <LegendMark level={level} text={level === 'unknown' ? 'unknown: its sender is silent' : level} />
       ))}
     {services.some(({ silenced }) => silenced) ? (
       <span class="with-icon">

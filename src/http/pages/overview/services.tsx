@@ -93,11 +93,11 @@ const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
   return (
     <a class="costs ink" href={`${service.href}#score`}>
       {shown.map(({ name, penalty, severity }) => (
-        <span>
+        <span class="second break">
           <b class={`ink-level level-${severity}`}>−{penalty}</b> {name}
         </span>
       ))}
-      {more > 0 ? <span>{more} more</span> : null}
+      {more > 0 ? <span class="second">{more} more</span> : null}
     </a>
   )
 }

@@ -93,7 +93,7 @@ export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ nam
   ) : null
   return (
     <div class={text === null ? 'card row written written-empty no-print' : 'card written'} id={`part-${name}`}>
-      {text === null ? <p class="quiet">{question}</p> : <p class="written-text break">{text}</p>}
+      {text === null ? <p class="quiet">{question}</p> : <p class="typed break">{text}</p>}
       <p class="row written-foot">
         {text === null ? null : (
           <span class="quiet with-icon">
@@ -113,10 +113,6 @@ const Refused: FC<{ why: string; text: string | null }> = ({ why, text }) => (
     <p>
       <b>Not saved.</b> {why}
     </p>
-    {text === null ? (
-      <p class="quiet">This part is now empty.</p>
-    ) : (
-      <blockquote class="written-text break">{text}</blockquote>
-    )}
+    {text === null ? <p class="quiet">This part is now empty.</p> : <blockquote class="typed break">{text}</blockquote>}
   </div>
 )

@@ -6,6 +6,7 @@ import { formatDate, formatExactClock, formatExactDuration, type Reader } from '
 import { entryText } from '../incident/timeline.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
+import { Columns } from '../kit/section.tsx'
 import { EvidenceLinks, type Numbers, Sentences } from './parts.tsx'
 import type { PostmortemView } from './view.ts'
 
@@ -94,13 +95,7 @@ export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: 
       <p class="quiet">No action items were suggested.</p>
     ) : (
       <table class="cards">
-        <thead>
-          <tr>
-            {['What', 'Owner', 'Due', 'State'].map((name) => (
-              <th scope="col">{name}</th>
-            ))}
-          </tr>
-        </thead>
+        <Columns names={['What', 'Owner', 'Due', 'State']} />
         <tbody>
           {document.actions.map(({ text, because, owner, due, state }) => (
             <tr>

@@ -6,8 +6,8 @@ import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatDate, formatExactDuration, type Reader } from '../../../domain/shown-time.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Ranges } from '../kit/choice.tsx'
-import { Mark, ServiceName } from '../kit/mark.tsx'
-import { Card, Section } from '../kit/section.tsx'
+import { LegendMark, ServiceName } from '../kit/mark.tsx'
+import { Card, Columns, Section } from '../kit/section.tsx'
 
 const MAX_SERVICES = 50
 
@@ -66,10 +66,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
               <WeekChart weeks={weeks} />
               <p class="legend">
                 {SEVERITIES.slice(0, 3).map((level) => (
-                  <span class="with-icon">
-                    <Mark level={level} />
-                    {level}
-                  </span>
+                  <LegendMark level={level} />
                 ))}
               </p>
             </section>
@@ -175,19 +172,13 @@ const Figure: FC<{ name: string; spread: Spread; earlier: Spread | undefined }> 
   )
 }
 
+const FIGURES = ['Incidents', 'Recurred', 'Time to acknowledge', 'Time to resolve']
+
 const Services: FC<{ report: Reliability }> = ({ report: { services, definitions } }) => (
   <Section id="services" title="Services with incidents">
     <Card empty={services.length === 0 ? 'No service had an incident.' : null}>
       <table class="cards">
-        <thead>
-          <tr>
-            {['Service', 'Incidents', 'Recurred', 'Time to acknowledge', 'Time to resolve'].map((name, index) => (
-              <th scope="col" class={index > 0 ? 'number' : ''}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Columns names={['Service', ...FIGURES.map((name) => ({ name, class: 'number' }))]} />
         <tbody>
           {services.slice(0, MAX_SERVICES).map(({ service, incidents, recurrences, mtta, mttr }) => (
             <tr>
@@ -218,7 +209,7 @@ const Services: FC<{ report: Reliability }> = ({ report: { services, definitions
         The {MAX_SERVICES} services with the most incidents. The CSV has all {formatCount(services.length)}.
       </p>
     ) : null}
-    <p class="second quiet report-notes">
+    <p class="second quiet after">
       {[definitions.mttd, definitions.mtta, definitions.mttr].map(
         (text) => `${capitalized(text).replace('TTD', 'the time to detect')}. `,
       )}

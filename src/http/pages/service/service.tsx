@@ -92,10 +92,10 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
         {penalties.length === 0 ? (
           <p class="bill-sum">There are no penalties.</p>
         ) : (
-          <ul class="bill-lines">
+          <ul class="after bill-lines">
             {penalties.map(({ name, rule, penalty, href, since, severity }) => (
               <li>
-                <b class={`ink-level level-${severity} bill-points`}>−{penalty}</b>
+                <b class={`ink-level level-${severity} number bill-points`}>−{penalty}</b>
                 <span class="break">
                   <a class="ink plain" href={href}>
                     <b>
@@ -116,7 +116,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
           </p>
         )}
         <p class="bill-sum bill-result">
-          <b class="bill-total">{score}</b>{' '}
+          <b class="number bill-total">{score}</b>{' '}
           <b>{sum > 100 ? `the minimum: the penalties add up to ${sum}` : statusText(view)}</b>
         </p>
       </div>
