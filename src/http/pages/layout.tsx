@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
 import { shortZone } from '../../domain/shown-time.ts'
-import { Hidden, Submit } from './kit/form.tsx'
+import { Hidden } from './kit/form.tsx'
 import { Icon, Mark } from './kit/mark.tsx'
 import { type IconName, type MarkName, symbolsFor } from './kit/symbols.ts'
 import { clock, clockWithSeconds, isoOf, type Reader } from './kit/time.tsx'
@@ -10,20 +10,14 @@ import { clock, clockWithSeconds, isoOf, type Reader } from './kit/time.tsx'
 export type Section = 'services' | 'incidents' | 'alerts' | 'sources' | 'reports' | 'settings'
 export type Theme = 'auto' | 'light' | 'dark'
 
-/** A message above the content, with an "Undo" button if the action can be undone. */
-export type Banner = {
-  readonly text: string
-  readonly level: 'done' | 'warning' | 'error'
-  readonly undo?: { readonly action: string; readonly fields: Readonly<Record<string, string>> }
-}
+/** A message above the content. */
+export type Banner = { readonly text: string; readonly level: 'done' | 'warning' | 'error' }
 
 /** The data for the layout. URLs start with `/`; `withPrefix` prepends a proxy's path prefix. */
 export type Frame = Reader & {
   /** The organization's name; null if nobody is signed in. */
   readonly organization: string | null
   readonly current: Section | null
-  /** The navigation entries. */
-  readonly sections: readonly Section[]
   /** The number of unresolved incidents. */
   readonly unresolved: number
   /** The worst status of any service, for the favicon. */
@@ -33,8 +27,6 @@ export type Frame = Reader & {
   /** The URLs of the style sheet and the script. */
   readonly style: string
   readonly script: string
-  /** The session's CSRF token. */
-  readonly csrf: string
   /** The URL of this page. Forms redirect back to this page. */
   readonly back: string
   readonly banner: Banner | null
@@ -100,7 +92,7 @@ const Body: FC<{ frame: Frame; children?: Child }> = ({ frame, children }) => (
     </a>
     {frame.organization === null ? null : <Bar frame={frame} />}
     <div id="banner" data-live>
-      {frame.banner ? <BannerLine banner={frame.banner} csrf={frame.csrf} /> : null}
+      {frame.banner ? <BannerLine banner={frame.banner} /> : null}
     </div>
     <main id="main" tabindex={-1} data-live={frame.still ? undefined : true}>
       {children}
@@ -118,7 +110,7 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
       </a>
       <span class="organization clip">{frame.organization}</span>
       <nav class="menu" id="menu" aria-label="Main" data-live>
-        {ITEMS.filter(({ section }) => frame.sections.includes(section)).map(({ section, href, word, icon }) => (
+        {ITEMS.map(({ section, href, word, icon }) => (
           <a href={href} aria-current={frame.current === section ? 'page' : undefined}>
             <Icon name={icon} />
             {word}
@@ -156,17 +148,11 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
   </header>
 )
 
-const BannerLine: FC<{ banner: Banner; csrf: string }> = ({ banner, csrf }) => (
+const BannerLine: FC<{ banner: Banner }> = ({ banner }) => (
   <div class={`banner banner-${banner.level}`}>
     <div class="inner row" role="status" id="message" tabindex={-1}>
       <Mark level={banner.level} />
       <span>{banner.text}</span>
-      {banner.undo ? (
-        <form method="post" action={banner.undo.action}>
-          <Hidden fields={{ csrf, ...banner.undo.fields }} />
-          <Submit look="small">Undo</Submit>
-        </form>
-      ) : null}
     </div>
   </div>
 )

@@ -28,9 +28,6 @@ const HEADERS: Reply['headers'] = {
   vary: 'accept-encoding, cookie',
 }
 
-/** The navigation sections that have a page. */
-const SECTIONS: readonly Section[] = ['services', 'incidents', 'alerts', 'reports', 'sources', 'settings']
-
 type Shown = {
   readonly title: string
   readonly content: Child
@@ -83,10 +80,9 @@ async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner 
   const { style, script } = web.assets()
   const theme = cookieOf(c, 'theme')
   const common = {
-    ...{ current, banner, now, style, script, sections: SECTIONS, version: web.version, zone: visit.viewer.zone },
+    ...{ current, banner, now, style, script, version: web.version, zone: visit.viewer.zone },
     theme: choiceOf<Theme>(theme, ['light', 'dark'], 'auto'),
     back: c.req.method === 'GET' ? addressOf(c) : '/',
-    csrf: visitor?.csrf ?? '',
     keys: cookieOf(c, 'keys') !== 'off',
   }
   if (!visitor) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }
