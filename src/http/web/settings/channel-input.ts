@@ -5,35 +5,32 @@ import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
 import type { Rule } from '../../../domain/notification/rule.ts'
 import { WEEKDAYS } from '../../../domain/time-zone.ts'
 import { type ChannelForm, KINDS, type RuleForm } from '../../pages/channels/view.ts'
-import { type FieldName, fieldName } from '../visit/apply.ts'
+import type { FieldNames } from '../visit/apply.ts'
 import { type Form, numberOrText } from '../visit/form.ts'
 
 const MAX_RULES = 50
 const NIGHT = { from: '22:00', to: '07:00' } as const
 
 /** Returns the labels of the form fields for this kind of channel. */
-export function channelFields(kind: ChannelKind): readonly FieldName[] {
+export function channelFields(kind: ChannelKind): FieldNames {
   const { label } = KINDS[kind]
-  const rule = (path: string, field: string, text: string): FieldName => ({
-    path: new RegExp(`^rules\\[(\\d+)\\]\\.${path}(?:\\[\\d+\\])?$`),
-    id: (index = '0') => `rule-${index}-${field}`,
-    label: (index = '0') => `Rule ${Number(index) + 1}, ${text}`,
-  })
-  return [
-    fieldName('name', 'name', 'Name'),
-    fieldName('url', 'address', label),
-    fieldName('to', 'address', label),
-    fieldName('timeZone', 'zone', 'Time zone for times in messages'),
-    fieldName('remindAfter', 'remindAfter', 'Remind after'),
-    fieldName('remindEvery', 'remindEvery', 'Then every'),
-    fieldName('escalateAfter', 'escalateAfter', 'Escalate after'),
-    rule('minSeverity', 'severity', 'severity'),
-    rule('services', 'services', 'services'),
-    rule('namespaces', 'namespaces', 'namespaces'),
-    rule('quietHours\\.from', 'from', 'quiet from'),
-    rule('quietHours\\.to', 'to', 'quiet to'),
-    rule('quietHours\\.timeZone', 'zone', 'time zone'),
-  ]
+  return {
+    name: ['name', 'Name'],
+    url: ['address', label],
+    to: ['address', label],
+    timeZone: ['zone', 'Time zone for times in messages'],
+    remindAfter: ['remindAfter', 'Remind after'],
+    remindEvery: ['remindEvery', 'Then every'],
+    escalateAfter: ['escalateAfter', 'Escalate after'],
+    'rules[].minSeverity': ['rule-#-severity', 'Rule #, severity'],
+    'rules[].services': ['rule-#-services', 'Rule #, services'],
+    'rules[].services[]': ['rule-#-services', 'Rule #, services'],
+    'rules[].namespaces': ['rule-#-namespaces', 'Rule #, namespaces'],
+    'rules[].namespaces[]': ['rule-#-namespaces', 'Rule #, namespaces'],
+    'rules[].quietHours.from': ['rule-#-from', 'Rule #, quiet from'],
+    'rules[].quietHours.to': ['rule-#-to', 'Rule #, quiet to'],
+    'rules[].quietHours.timeZone': ['rule-#-zone', 'Rule #, time zone'],
+  }
 }
 
 /** Returns an empty rule, which matches all events at any time. `zone` is the default time zone for quiet hours. */

@@ -10,7 +10,7 @@ import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 import { GeneralSettings, type OrganizationForm } from '../../pages/settings/general.tsx'
 import { RetentionSettings } from '../../pages/settings/retention.tsx'
-import { fieldName, validated, withFormErrors } from '../visit/apply.ts'
+import { type FieldNames, validated, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { numberOrText } from '../visit/form.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
@@ -19,13 +19,13 @@ import { cookieAttributes, cookieOf, sessionSecret, ZONE_COOKIE } from '../visit
 import { showSection } from './section.tsx'
 
 const YEAR_SECONDS = 31_536_000
-const FIELDS = [
-  fieldName('name', 'name', 'Name'),
-  fieldName('settings.time-zone', 'time-zone', 'Time zone'),
-  fieldName('settings.deploy-silence-minutes', 'deploy-silence-minutes', 'Silence during a deploy'),
-  fieldName('settings.retention-events-days', 'events', 'Keep events for'),
-  fieldName('settings.retention-alerts-days', 'alerts', 'Keep alerts and incidents for'),
-]
+const FIELDS: FieldNames = {
+  name: ['name', 'Name'],
+  'settings.time-zone': ['time-zone', 'Time zone'],
+  'settings.deploy-silence-minutes': ['deploy-silence-minutes', 'Silence during a deploy'],
+  'settings.retention-events-days': ['events', 'Keep events for'],
+  'settings.retention-alerts-days': ['alerts', 'Keep alerts and incidents for'],
+}
 
 export const generalPages: readonly PageRoute[] = [
   page('GET /settings', 'read', (visit) => showGeneral(visit, {})),

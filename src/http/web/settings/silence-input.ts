@@ -4,7 +4,7 @@ import { MAX_MATCHERS, type Matcher, OPERATORS, parseMatchers } from '../../../d
 import type { LiveSilence } from '../../../domain/state/live.ts'
 import { instantOf, isTimeZone, localTimeOf } from '../../../domain/time-zone.ts'
 import { LENGTHS, type SilenceForm } from '../../pages/silences/view.ts'
-import { type FieldName, fieldName } from '../visit/apply.ts'
+import type { FieldNames } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import type { Form } from '../visit/form.ts'
 
@@ -13,25 +13,20 @@ const NIGHT = { weekday: 'saturday', from: '22:00', to: '06:00' } as const
 const LENGTH_WORDS = [...LENGTHS.map(([word]) => word), 'until'] as const
 
 /** Maps the names of API fields to form fields. */
-export const SILENCE_FIELDS: readonly FieldName[] = [
-  fieldName('matchers', 'matchers', 'Which alerts'),
-  ...(['name', 'op', 'value'] as const).map((field): FieldName => {
-    const text = field === 'name' ? 'field or label' : field === 'op' ? 'test' : 'value'
-    return {
-      path: new RegExp(`^matchers\\[(\\d+)\\]\\.${field}$`),
-      id: (index = '0') => `${field}-${index}`,
-      label: (index = '0') => `Line ${Number(index) + 1}, ${text}`,
-    }
-  }),
-  fieldName('startsAt', 'startsAt', 'Begins'),
-  fieldName('endsAt', 'endsAt', 'Ends'),
-  fieldName('zone', 'zone', 'Time zone'),
-  fieldName('schedule.timeZone', 'zone', 'Time zone'),
-  fieldName('schedule.weekday', 'weekday', 'Every'),
-  fieldName('schedule.from', 'from', 'From'),
-  fieldName('schedule.to', 'to', 'To'),
-  fieldName('comment', 'comment', 'Why'),
-]
+export const SILENCE_FIELDS: FieldNames = {
+  matchers: ['matchers', 'Which alerts'],
+  'matchers[].name': ['name-#', 'Line #, field or label'],
+  'matchers[].op': ['op-#', 'Line #, test'],
+  'matchers[].value': ['value-#', 'Line #, value'],
+  startsAt: ['startsAt', 'Begins'],
+  endsAt: ['endsAt', 'Ends'],
+  zone: ['zone', 'Time zone'],
+  'schedule.timeZone': ['zone', 'Time zone'],
+  'schedule.weekday': ['weekday', 'Every'],
+  'schedule.from': ['from', 'From'],
+  'schedule.to': ['to', 'To'],
+  comment: ['comment', 'Why'],
+}
 
 /** Returns the form for a new silence. `text` contains matchers from the query, in Alertmanager's syntax. */
 export function newSilenceForm(text: string, zone: string): SilenceForm {

@@ -8,18 +8,14 @@ import { newTokenBody } from '../../api/tokens.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import { SessionSettings } from '../../pages/settings/sessions.tsx'
 import { type TokenForm, TokenSettings } from '../../pages/settings/tokens.tsx'
-import { fieldName, validated, withFormErrors } from '../visit/apply.ts'
+import { type FieldNames, validated, withFormErrors } from '../visit/apply.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { showSection } from './section.tsx'
 
 const EVERY = { page: 1, limit: 500 }
 const NEW_TOKEN: TokenForm = { name: '', cluster: '', scopes: ['ingest'] }
-const FIELDS = [
-  fieldName('name', 'name', 'Name'),
-  fieldName('cluster', 'cluster', 'Cluster'),
-  fieldName('scopes', 'scopes', 'Scopes'),
-]
+const FIELDS: FieldNames = { name: ['name', 'Name'], cluster: ['cluster', 'Cluster'], scopes: ['scopes', 'Scopes'] }
 
 export const tokenPages: readonly PageRoute[] = [
   page('GET /settings/tokens', 'admin', (visit) => showTokens(visit)),

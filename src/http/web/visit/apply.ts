@@ -6,20 +6,10 @@ import { faults } from '../../middleware/query.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 
 /**
- * The form field that corresponds to an API field, with its element id and label. `path` has a capturing group for each
- * index.
+ * The element id and the label of the form field for each API field. The key is the path of the API field, with `[]` for
+ * any index. `#` stands for the index in the id, and for the number, which starts at 1, in the label.
  */
-export type FieldName = {
-  readonly path: RegExp
-  readonly id: (...groups: readonly string[]) => string
-  readonly label: (...groups: readonly string[]) => string
-}
-
-/** Returns the name of a field that is not part of a list. */
-export function fieldName(path: string, id: string, label: string): FieldName {
-  const escaped = path.replaceAll(/[.[\]]/g, '\\$&')
-  return { path: new RegExp(`^${escaped}$`), id: () => id, label: () => label }
-}
+export type FieldNames = Readonly<Record<string, readonly [id: string, label: string]>>
 
 /** Validates a form against a request body's schema. @throws IncmonError `invalid` with the path of each field */
 export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body: unknown): Output {
@@ -30,7 +20,7 @@ export function validated<Output>(schema: v.GenericSchema<unknown, Output>, body
 
 /** Runs an action. If the input is invalid, returns the errors by form field. Other errors are rethrown. */
 export async function withFormErrors<Result>(
-  fields: readonly FieldName[],
+  fields: FieldNames,
   action: () => Result | Promise<Result>,
 ): Promise<
   { readonly done: Result; readonly faults: readonly [] } | { readonly faults: readonly [Fault, ...Fault[]] }
@@ -44,12 +34,12 @@ export async function withFormErrors<Result>(
   }
 }
 
-function faultOf(fields: readonly FieldName[], path: string, message: string): Fault {
-  for (const { path: pattern, id, label } of fields) {
-    const match = pattern.exec(path)
-    if (match) return { path: id(...match.slice(1)), label: label(...match.slice(1)), message: sentence(message) }
-  }
-  return { path: '', message: sentence(message) }
+function faultOf(fields: FieldNames, path: string, message: string): Fault {
+  const found = fields[path.replaceAll(/\[\d+\]/g, '[]')]
+  if (!found) return { path: '', message: sentence(message) }
+  const [id, label] = found
+  const index = Number(/\[(\d+)\]/.exec(path)?.[1] ?? 0)
+  return { path: id.replace('#', `${index}`), label: label.replace('#', `${index + 1}`), message: sentence(message) }
 }
 
 /** Formats an API message as a sentence. */
