@@ -2,8 +2,9 @@
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
-import { Checks, DAYS, type Option, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
-import { type Fault, Faults, Hidden, Input } from '../kit/form.tsx'
+import { Checks, DAYS, type Option, Select, ZoneField } from '../kit/choice.tsx'
+import { Change, EditForm, fieldsOf, Save } from '../kit/edit-form.tsx'
+import { type Fault, Input } from '../kit/form.tsx'
 import { type ChannelForm, KINDS, NEWS, type RuleForm } from './view.ts'
 
 type Props = {
@@ -24,64 +25,61 @@ const SEVERITY_OPTIONS: readonly Option[] = [
 ]
 const NEWS_OPTIONS: readonly Option[] = Object.entries(NEWS)
 
-export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, stored, isPrimary }) => (
-  <form class="stack" method="post" action={action} data-new={stored === null && faults.length === 0}>
-    <Hidden fields={{ csrf, kind, rules: `${form.rules.length}` }} />
-    {/* Pressing Enter submits the form with its first button. */}
-    <button type="submit" name="do" value="save" hidden>
-      Save
-    </button>
-    <ZoneNames />
-    <Faults faults={faults} />
-    <div class="card">
-      <div class="body fields">
-        <Input
-          id="name"
-          label="Name"
-          hint="A unique name."
-          faults={faults}
-          value={form.name}
-          placeholder="on-call"
-          maxlength={100}
-          required
-        />
-        <Address {...{ kind, form, faults, stored }} />
-        <ZoneField id="zone" label="Time zone for times in messages" value={form.zone} faults={faults} />
+const NAMES_HINT = 'Separated by commas. Empty: all.'
+const MINUTES = { type: 'number', min: 0, max: 10_080 } as const
+
+export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, stored, isPrimary }) => {
+  const field = fieldsOf(form, faults)
+  const hidden = { csrf, kind, rules: `${form.rules.length}` }
+  return (
+    <EditForm class="stack" {...{ action, hidden, faults }} isNew={stored === null}>
+      <div class="card">
+        <div class="body fields">
+          <Input {...field('name')} label="Name" hint="A unique name." placeholder="on-call" maxlength={100} required />
+          <Address {...{ kind, form, faults, stored }} />
+          <ZoneField {...field('zone')} label="Time zone for times in messages" />
+        </div>
       </div>
-    </div>
-    {form.rules.map((rule, index) => (
-      <RuleFields rule={rule} index={index} count={form.rules.length} faults={faults} />
-    ))}
-    <p class="row">
-      <button type="submit" class="button" name="do" value="add-rule" formnovalidate>
-        Add a rule
-      </button>
-      <span class="hint">
-        A message is sent if any rule matches. To be woken only by critical incidents, add a rule for them without quiet
-        hours and set quiet hours in the other rules.
-      </span>
-    </p>
-    <Unacknowledged form={form} faults={faults} />
-    <p>
-      <button type="submit" class={`button ${isPrimary ? 'primary' : ''}`} name="do" value="save">
-        {stored === null ? 'Create channel' : 'Save channel'}
-      </button>
-    </p>
-  </form>
-)
+      {form.rules.map((rule, index) => (
+        <RuleFields rule={rule} index={index} count={form.rules.length} faults={faults} />
+      ))}
+      <p class="row">
+        <Change to="add-rule">Add a rule</Change>
+        <span class="hint">
+          A message is sent if any rule matches. To be woken only by critical incidents, add a rule for them without
+          quiet hours and set quiet hours in the other rules.
+        </span>
+      </p>
+      <fieldset class="card">
+        <legend>If nobody acknowledges an incident</legend>
+        <div class="body fields">
+          <Input {...field('remindAfter')} {...MINUTES} label="Remind after (minutes)" hint="0: never." />
+          <Input {...field('remindEvery')} {...MINUTES} label="Then every (minutes)" hint="0: once." />
+          <Input
+            {...field('escalateAfter')}
+            {...MINUTES}
+            label="Escalate after (minutes)"
+            hint="0: immediately. 15: only if nobody has acknowledged the incident for 15 minutes."
+          />
+        </div>
+      </fieldset>
+      <p>
+        <Save isPrimary={isPrimary}>{stored === null ? 'Create channel' : 'Save channel'}</Save>
+      </p>
+    </EditForm>
+  )
+}
 
 const Address: FC<Pick<Props, 'kind' | 'form' | 'faults' | 'stored'>> = ({ kind, form, faults, stored }) => {
   const { label, example, hint } = KINDS[kind]
   const isSecret = stored !== null && kind !== 'mail'
-  const shownHint = isSecret ? `Stored: ${stored}. Leave this empty to keep it.` : hint
+  const field = fieldsOf(form, faults)
   return (
     <>
       <Input
-        id="address"
+        {...field('address')}
         label={label}
-        hint={shownHint}
-        faults={faults}
-        value={form.address}
+        hint={isSecret ? `Stored: ${stored}. Leave this empty to keep it.` : hint}
         placeholder={example}
         maxlength={2_000}
         autocomplete="off"
@@ -89,11 +87,9 @@ const Address: FC<Pick<Props, 'kind' | 'form' | 'faults' | 'stored'>> = ({ kind,
       />
       {kind === 'telegram' ? (
         <Input
-          id="chat"
+          {...field('chat')}
           label="Chat"
           hint="The number of the chat, or @name of a public channel."
-          faults={faults}
-          value={form.chat}
           placeholder="-1001234567890"
           maxlength={100}
         />
@@ -102,17 +98,24 @@ const Address: FC<Pick<Props, 'kind' | 'form' | 'faults' | 'stored'>> = ({ kind,
   )
 }
 
-const RuleFields: FC<{ rule: RuleForm; index: number; count: number; faults: readonly Fault[] }> = (props) => {
-  const { rule, index, count, faults } = props
-  const id = (field: string) => `rule-${index}-${field}`
+type RuleProps = {
+  readonly rule: RuleForm
+  readonly index: number
+  readonly count: number
+  readonly faults: readonly Fault[]
+}
+
+const RuleFields: FC<RuleProps> = ({ rule, index, count, faults }) => {
+  const id = (name: string) => `rule-${index}-${name}`
+  const field = fieldsOf(rule, faults, id)
   return (
     <fieldset class="card rule">
       <legend>{count === 1 ? 'What it gets' : `Rule ${index + 1}`}</legend>
       <div class="body fields">
         <Checks id={id('events')} label="Messages" options={NEWS_OPTIONS} values={rule.events} />
-        <Select id={id('severity')} label="Severity" options={SEVERITY_OPTIONS} value={rule.severity} faults={faults} />
-        <Names id={id('services')} label="Services" value={rule.services} faults={faults} example="checkout, cart" />
-        <Names id={id('namespaces')} label="Namespaces" value={rule.namespaces} faults={faults} example="shop" />
+        <Select {...field('severity')} label="Severity" options={SEVERITY_OPTIONS} />
+        <Input {...field('services')} hint={NAMES_HINT} label="Services" placeholder="checkout, cart" />
+        <Input {...field('namespaces')} hint={NAMES_HINT} label="Namespaces" placeholder="shop" />
         <label class="check whole quiet-hours">
           <input type="checkbox" id={id('quiet')} name={id('quiet')} value="1" checked={rule.isQuiet} />
           <span>
@@ -120,68 +123,19 @@ const RuleFields: FC<{ rule: RuleForm; index: number; count: number; faults: rea
           </span>
         </label>
         <div class="whole fields if-quiet">
-          <Clock id={id('from')} label="From" value={rule.from} faults={faults} />
-          <Clock id={id('to')} label="To" value={rule.to} faults={faults} />
-          <ZoneField id={id('zone')} label="Time zone" value={rule.zone} faults={faults} />
+          <Input {...field('from')} label="From" placeholder="hh:mm" />
+          <Input {...field('to')} label="To" placeholder="hh:mm" />
+          <ZoneField {...field('zone')} label="Time zone" />
           <Checks id={id('weekdays')} label="Start on" options={DAYS} values={rule.weekdays} />
         </div>
         {count === 1 ? null : (
           <p class="whole">
-            <button type="submit" class="button small" name="do" value={`remove-rule-${index}`} formnovalidate>
+            <Change to={`remove-rule-${index}`} look="button small">
               Remove rule {index + 1}
-            </button>
+            </Change>
           </p>
         )}
       </div>
     </fieldset>
   )
 }
-
-type TextProps = {
-  readonly id: string
-  readonly label: string
-  readonly value: string
-  readonly faults: readonly Fault[]
-}
-
-const Names: FC<TextProps & { readonly example: string }> = ({ id, label, value, faults, example }) => (
-  <Input
-    id={id}
-    label={label}
-    hint="Separated by commas. Empty: all."
-    faults={faults}
-    value={value}
-    placeholder={example}
-  />
-)
-
-const Clock: FC<TextProps> = ({ id, label, value, faults }) => (
-  <Input id={id} label={label} faults={faults} value={value} placeholder="hh:mm" />
-)
-
-const Unacknowledged: FC<{ form: ChannelForm; faults: readonly Fault[] }> = ({ form, faults }) => (
-  <fieldset class="card">
-    <legend>If nobody acknowledges an incident</legend>
-    <div class="body fields">
-      <Minutes
-        id="remindAfter"
-        label="Remind after (minutes)"
-        hint="0: never."
-        value={form.remindAfter}
-        faults={faults}
-      />
-      <Minutes id="remindEvery" label="Then every (minutes)" hint="0: once." value={form.remindEvery} faults={faults} />
-      <Minutes
-        id="escalateAfter"
-        label="Escalate after (minutes)"
-        hint="0: immediately. 15: only if nobody has acknowledged the incident for 15 minutes."
-        value={form.escalateAfter}
-        faults={faults}
-      />
-    </div>
-  </fieldset>
-)
-
-const Minutes: FC<TextProps & { readonly hint: string }> = ({ id, label, hint, value, faults }) => (
-  <Input id={id} label={label} hint={hint} faults={faults} type="number" value={value} min={0} max={10_080} />
-)

@@ -2,8 +2,9 @@
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { OPERATORS, OWN_NAMES } from '../../../domain/silence/matcher.ts'
-import { DAYS, Segments, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
-import { control, type Fault, Faults, Field, Hidden, Input } from '../kit/form.tsx'
+import { DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'
+import { Change, EditForm, fieldsOf, Save } from '../kit/edit-form.tsx'
+import { type Fault, Input } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { LENGTHS, type SilenceForm, type SilencePreview } from './view.ts'
 
@@ -18,42 +19,35 @@ type Props = {
 }
 
 const OPERATOR_WORDS = { '=': 'is', '!=': 'is not', '=~': 'matches', '!~': 'does not match' } as const
+const OPERATOR_OPTIONS = OPERATORS.map((one) => [one, OPERATOR_WORDS[one]] as const)
 
-export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, isNew }) => (
-  <form class="stack after-card" method="post" action={action} data-new={isNew && faults.length === 0}>
-    <Hidden fields={{ csrf, revision: form.revision, matchers: `${form.matchers.length}` }} />
-    {/* Pressing Enter submits the form with its first button. */}
-    <button type="submit" name="do" value="save" hidden>
-      Save
-    </button>
-    <ZoneNames />
-    <Faults faults={faults} />
-    <MatcherFields form={form} faults={faults} preview={preview} />
-    <When form={form} faults={faults} />
-    <div class="card">
-      <div class="body fields">
-        <Input
-          id="comment"
-          label="Why"
-          hint="One line for the next person who sees this silence."
-          faults={faults}
-          value={form.comment}
-          maxlength={1_000}
-          required
-          placeholder="Database upgrade"
-        />
+export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, isNew }) => {
+  const hidden = { csrf, revision: form.revision, matchers: `${form.matchers.length}` }
+  return (
+    <EditForm class="stack after-card" {...{ action, hidden, faults, isNew }}>
+      <MatcherFields form={form} faults={faults} preview={preview} />
+      <When form={form} faults={faults} />
+      <div class="card">
+        <div class="body fields">
+          <Input
+            {...fieldsOf(form, faults)('comment')}
+            label="Why"
+            hint="One line for the next person who sees this silence."
+            maxlength={1_000}
+            required
+            placeholder="Database upgrade"
+          />
+        </div>
       </div>
-    </div>
-    <p class="row">
-      <button type="submit" class="button primary" name="do" value="save">
-        {isNew ? 'Create silence' : 'Save silence'}
-      </button>
-      <span class="hint">
-        Silenced alerts are still stored and counted, but open no incidents and send no notifications.
-      </span>
-    </p>
-  </form>
-)
+      <p class="row">
+        <Save>{isNew ? 'Create silence' : 'Save silence'}</Save>
+        <span class="hint">
+          Silenced alerts are still stored and counted, but open no incidents and send no notifications.
+        </span>
+      </p>
+    </EditForm>
+  )
+}
 
 const MatcherFields: FC<Pick<Props, 'form' | 'faults' | 'preview'>> = ({ form, faults, preview }) => (
   <fieldset class="card" id="matchers">
@@ -68,42 +62,26 @@ const MatcherFields: FC<Pick<Props, 'form' | 'faults' | 'preview'>> = ({ form, f
           <option>{name}</option>
         ))}
       </datalist>
-      {form.matchers.map(({ name, op, value }, index) => (
-        <div class="matcher" role="group" aria-label={`Line ${index + 1}`}>
-          <Field id={`name-${index}`} label="Field or label" faults={faults}>
-            <input
-              type="text"
-              {...control(`name-${index}`, faults, false)}
-              value={name}
+      {form.matchers.map((matcher, index) => {
+        const field = fieldsOf(matcher, faults, (name) => `${name}-${index}`)
+        const example = index === 0 ? { name: 'service', value: 'checkout' } : { name: '', value: '' }
+        return (
+          <div class="matcher" role="group" aria-label={`Line ${index + 1}`}>
+            <Input
+              {...field('name')}
+              label="Field or label"
               list="names"
               autocomplete="off"
-              placeholder={index === 0 ? 'service' : ''}
+              placeholder={example.name}
             />
-          </Field>
-          <Select
-            id={`op-${index}`}
-            label="Test"
-            options={OPERATORS.map((one) => [one, OPERATOR_WORDS[one]])}
-            value={op}
-          />
-          <Field id={`value-${index}`} label="Value" faults={faults}>
-            <input
-              type="text"
-              {...control(`value-${index}`, faults, false)}
-              value={value}
-              autocomplete="off"
-              placeholder={index === 0 ? 'checkout' : ''}
-            />
-          </Field>
-        </div>
-      ))}
+            <Select {...field('op')} label="Test" options={OPERATOR_OPTIONS} faults={[]} />
+            <Input {...field('value')} label="Value" autocomplete="off" placeholder={example.value} />
+          </div>
+        )
+      })}
       <div class="row">
-        <button type="submit" class="button" name="do" value="preview" formnovalidate>
-          Preview
-        </button>
-        <button type="submit" class="button" name="do" value="add-line" formnovalidate>
-          Add a line
-        </button>
+        <Change to="preview">Preview</Change>
+        <Change to="add-line">Add a line</Change>
         {preview === null ? null : <Preview preview={preview} />}
       </div>
     </div>
@@ -132,56 +110,36 @@ const Preview: FC<{ preview: SilencePreview }> = ({ preview: { matching, matchin
  */
 const DATE = 'YYYY-MM-DD hh:mm'
 
-const When: FC<{ form: SilenceForm; faults: readonly Fault[] }> = ({ form, faults }) => (
-  <fieldset class="card">
-    <legend>When</legend>
-    <div class="body fields">
-      <Input
-        id="startsAt"
-        label="Begins"
-        hint="Such as 2026-11-23 14:30. Empty: now."
-        faults={faults}
-        value={form.startsAt}
-        placeholder={DATE}
-      />
-      <Segments
-        id="length"
-        label="Lasts"
-        options={[...LENGTHS.map(([word, text]) => [word, text] as const), ['until', 'until…']]}
-        value={form.length}
-      />
-      <div class="if-until">
-        <Input
-          id="endsAt"
-          label="Ends"
-          hint="Such as 2026-11-23 16:30."
-          faults={faults}
-          value={form.endsAt}
-          placeholder={DATE}
-        />
+const LENGTH_OPTIONS = [...LENGTHS.map(([word, text]) => [word, text] as const), ['until', 'until…'] as const]
+const REPEAT_OPTIONS = [
+  ['once', 'all the time'],
+  ['weekly', 'once a week'],
+] as const
+
+const When: FC<Pick<Props, 'form' | 'faults'>> = ({ form, faults }) => {
+  const field = fieldsOf(form, faults)
+  return (
+    <fieldset class="card">
+      <legend>When</legend>
+      <div class="body fields">
+        <Input {...field('startsAt')} label="Begins" hint="Such as 2026-11-23 14:30. Empty: now." placeholder={DATE} />
+        <Segments {...field('length')} label="Lasts" options={LENGTH_OPTIONS} />
+        <div class="if-until">
+          <Input {...field('endsAt')} label="Ends" hint="Such as 2026-11-23 16:30." placeholder={DATE} />
+        </div>
+        <ZoneField {...field('zone')} label="Time zone of these times" />
+        <Segments id="repeat" label="Applies" options={REPEAT_OPTIONS} value={form.isWeekly ? 'weekly' : 'once'} />
+        <div class="whole fields if-weekly">
+          <Select {...field('weekday')} label="Every" options={DAYS} />
+          <Input {...field('from')} label="From" placeholder="22:00" />
+          <Input
+            {...field('to')}
+            label="To"
+            hint="If this is not later than the start, the silence ends on the next day."
+            placeholder="06:00"
+          />
+        </div>
       </div>
-      <ZoneField id="zone" label="Time zone of these times" value={form.zone} faults={faults} />
-      <Segments
-        id="repeat"
-        label="Applies"
-        options={[
-          ['once', 'all the time'],
-          ['weekly', 'once a week'],
-        ]}
-        value={form.isWeekly ? 'weekly' : 'once'}
-      />
-      <div class="whole fields if-weekly">
-        <Select id="weekday" label="Every" options={DAYS} value={form.weekday} faults={faults} />
-        <Input id="from" label="From" faults={faults} value={form.from} placeholder="22:00" />
-        <Input
-          id="to"
-          label="To"
-          hint="If this is not later than the start, the silence ends on the next day."
-          faults={faults}
-          value={form.to}
-          placeholder="06:00"
-        />
-      </div>
-    </div>
-  </fieldset>
-)
+    </fieldset>
+  )
+}

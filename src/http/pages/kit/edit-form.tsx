@@ -1,0 +1,49 @@
+/** A form with several buttons, of which one saves the form and the others change its fields. */
+import type { Child, FC } from 'hono/jsx'
+import { ZoneNames } from './choice.tsx'
+import { type Fault, Faults, Hidden } from './form.tsx'
+
+type Props = {
+  readonly action: string
+  readonly hidden: Readonly<Record<string, string>>
+  readonly faults: readonly Fault[]
+  readonly isNew: boolean
+  readonly class: string
+  readonly children?: Child
+}
+
+export const EditForm: FC<Props> = ({ action, hidden, faults, isNew, class: look, children }) => (
+  <form class={look} method="post" action={action} data-new={isNew && faults.length === 0}>
+    <Hidden fields={hidden} />
+    {/* Pressing Enter submits the form with its first button. */}
+    <button type="submit" name="do" value="save" hidden>
+      Save
+    </button>
+    <ZoneNames />
+    <Faults faults={faults} />
+    {children}
+  </form>
+)
+
+/** The button that saves an `EditForm`. */
+export const Save: FC<{ isPrimary?: boolean; children?: Child }> = ({ isPrimary = true, children }) => (
+  <button type="submit" class={`button ${isPrimary ? 'primary' : ''}`} name="do" value="save">
+    {children}
+  </button>
+)
+
+/** A button that submits an unfinished `EditForm` to change its fields. */
+export const Change: FC<{ to: string; look?: string; children?: Child }> = ({ to, look = 'button', children }) => (
+  <button type="submit" class={look} name="do" value={to} formnovalidate>
+    {children}
+  </button>
+)
+
+/** Returns a function that returns the id, the value and the faults of a field. */
+export function fieldsOf<Values extends object>(
+  values: Values,
+  faults: readonly Fault[],
+  idOf = (name: string) => name,
+) {
+  return <Name extends keyof Values & string>(name: Name) => ({ id: idOf(name), value: values[name], faults })
+}
