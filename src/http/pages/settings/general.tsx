@@ -1,23 +1,21 @@
 /** General settings: the visitor's name, the organization, and the organization's automatic decisions. */
 import type { FC } from 'hono/jsx'
 import { PLANS, type Settings } from '../../../domain/organization.ts'
-import { ZoneField, ZoneNames } from '../kit/choice.tsx'
-import { control, type Fault, Faults, Field, Hidden, Input, Submit } from '../kit/form.tsx'
+import { type Option, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
+import { fieldsOf } from '../kit/edit-form.tsx'
+import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Head } from '../kit/section.tsx'
 
+const AUTO_INCIDENTS: readonly Option[] = [
+  ['critical', 'if a service is critical'],
+  ['off', 'never'],
+]
+
 /** The submitted values, so that the form can show an invalid value again. */
-export type OrganizationForm = {
+export type OrganizationForm = Pick<Settings, 'auto-incidents' | 'auto-resolve' | 'heartbeats' | 'time-zone'> & {
   readonly name: string
   readonly plan: string
-  readonly autoIncidents: Settings['auto-incidents']
-  readonly autoResolve: boolean
-  readonly heartbeats: boolean
-  readonly zone: string
-  /**
-   * The maximum number of minutes for which a running deploy silences its service. 0 means that deploys silence
-   * nothing.
-   */
-  readonly deploySilence: string
+  readonly 'deploy-silence-minutes': string
 }
 
 type Props = {
@@ -100,6 +98,7 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
 
 const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly Fault[] }> = (props) => {
   const { csrf, form, faults } = props
+  const field = fieldsOf(form, faults)
   return (
     <>
       <Head title="Organization" />
@@ -107,46 +106,36 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
         <form class="body stack" method="post" action="/settings">
           <Hidden fields={{ csrf }} />
           <div class="fields">
-            <Input id="name" label="Name" faults={faults} value={form.name} required maxlength={100} />
-            <Field id="plan" label="Plan" hint="The Team and Pro plans include postmortems.">
-              <select {...control('plan')}>
-                {PLANS.map((plan) => (
-                  <option value={plan} selected={plan === form.plan}>
-                    {plan}
-                  </option>
-                ))}
-              </select>
-            </Field>
-            <ZoneField
-              id="time-zone"
-              label="Time zone"
-              value={form.zone}
-              hint="Pages show times in this time zone, unless a browser has chosen another time zone."
-              faults={faults}
+            <Input {...field('name')} label="Name" required maxlength={100} />
+            <Select
+              id="plan"
+              label="Plan"
+              hint="The Team and Pro plans include postmortems."
+              options={PLANS.map((plan) => [plan, plan])}
+              value={form.plan}
             />
-            <Field id="auto-incidents" label="Open incidents automatically">
-              <select {...control('auto-incidents', [], false)}>
-                <option value="critical" selected={form.autoIncidents === 'critical'}>
-                  if a service is critical
-                </option>
-                <option value="off" selected={form.autoIncidents === 'off'}>
-                  never
-                </option>
-              </select>
-            </Field>
+            <ZoneField
+              {...field('time-zone')}
+              label="Time zone"
+              hint="Pages show times in this time zone, unless a browser has chosen another time zone."
+            />
+            <Select
+              id="auto-incidents"
+              label="Open incidents automatically"
+              options={AUTO_INCIDENTS}
+              value={form['auto-incidents']}
+            />
             <Input
-              id="deploy-silence-minutes"
+              {...field('deploy-silence-minutes')}
               label="Silence during a deploy (minutes)"
               hint="Alerts of the deployed service are silenced until the deploy ends, but at most for this time. 0: never."
-              faults={faults}
               type="number"
-              value={form.deploySilence}
               min={0}
               max={1440}
             />
           </div>
           <label class="check">
-            <input type="checkbox" name="auto-resolve" value="1" checked={form.autoResolve} />
+            <input type="checkbox" name="auto-resolve" value="1" checked={form['auto-resolve']} />
             Resolve an incident automatically if its service has been healthy and nobody has changed the incident for 24
             hours
           </label>

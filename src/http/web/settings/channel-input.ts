@@ -2,7 +2,7 @@
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
-import type { Rule } from '../../../domain/notification/rule.ts'
+import type { QuietHours, Rule } from '../../../domain/notification/rule.ts'
 import { WEEKDAYS } from '../../../domain/time-zone.ts'
 import { type ChannelForm, KINDS, type RuleForm } from '../../pages/channels/view.ts'
 import type { FieldNames } from '../visit/apply.ts'
@@ -33,52 +33,44 @@ export function channelFields(kind: ChannelKind): FieldNames {
   }
 }
 
-/** Returns an empty rule, which matches all events at any time. `zone` is the default time zone for quiet hours. */
-export function emptyRule(zone: string): RuleForm {
-  const quiet = { isQuiet: false, ...NIGHT, zone, weekdays: WEEKDAYS }
-  return { events: NOTIFICATION_KINDS, severity: '', services: '', namespaces: '', ...quiet }
-}
-
-/** Returns the form for a channel. Without settings, returns an empty form with the visitor's time zone. */
+/** Returns the form for a channel. Without a channel, returns an empty form with the visitor's time zone. */
 export function channelForm(
   zone: string,
   stored?: { readonly name: string; readonly settings: ChannelSettings; readonly address: string },
 ): ChannelForm {
-  const settings = stored?.settings ?? { ...DEFAULT_CHANNEL, timeZone: zone }
-  const rules = settings.rules.map((rule) => ruleForm(rule, zone))
+  const empty = { name: '', settings: { ...DEFAULT_CHANNEL, timeZone: zone }, address: '' }
+  const { name, settings, address } = stored ?? empty
+  const rules = settings.rules.map((rule) => ruleForm(zone, rule))
   return {
-    ...{ name: stored?.name ?? '', address: stored?.address ?? '', chat: '', zone: settings.timeZone },
+    ...{ name, address, chat: '', zone: settings.timeZone },
     remindAfter: String(settings.remindAfter),
     remindEvery: String(settings.remindEvery),
     escalateAfter: String(settings.escalateAfter),
-    rules: rules.length === 0 ? [emptyRule(zone)] : rules,
+    rules: rules.length === 0 ? [ruleForm(zone)] : rules,
   }
 }
 
-function ruleForm({ events, minSeverity, services, namespaces, quietHours }: Rule, zone: string): RuleForm {
-  const empty = emptyRule(zone)
+/**
+ * Returns the form for a rule. Without a rule, returns a form that matches all events at any time. `zone` is the default
+ * time zone for quiet hours.
+ */
+export function ruleForm(zone: string, rule: Rule = {}): RuleForm {
+  const { events = NOTIFICATION_KINDS, minSeverity = '', services = [], namespaces = [], quietHours } = rule
+  const { from, to, timeZone, weekdays = WEEKDAYS }: QuietHours = quietHours ?? { ...NIGHT, timeZone: zone }
   return {
-    events: events ?? empty.events,
-    severity: minSeverity ?? '',
-    services: services?.join(', ') ?? '',
-    namespaces: namespaces?.join(', ') ?? '',
-    isQuiet: Boolean(quietHours),
-    from: quietHours?.from ?? empty.from,
-    to: quietHours?.to ?? empty.to,
-    zone: quietHours?.timeZone ?? zone,
-    weekdays: quietHours?.weekdays ?? empty.weekdays,
+    ...{ events, severity: minSeverity, services: services.join(', '), namespaces: namespaces.join(', ') },
+    ...{ isQuiet: Boolean(quietHours), from, to, zone: timeZone, weekdays },
   }
 }
 
 /** Returns the submitted form. */
 export function readChannelForm(form: Form): ChannelForm {
   const count = Math.min(MAX_RULES, Math.max(1, Number(form.text('rules')) || 1))
-  const texts = ['name', 'address', 'chat', 'remindAfter', 'remindEvery', 'escalateAfter'] as const
-  const [name = '', address = '', chat = '', remindAfter = '', remindEvery = '', escalateAfter = ''] = texts.map(
-    (field) => form.text(field),
-  )
-  const rules = Array.from({ length: count }, (_, index) => readRule(form, index))
-  return { name, address, chat, zone: form.zone('zone'), remindAfter, remindEvery, escalateAfter, rules }
+  return {
+    ...form.record(['name', 'address', 'chat', 'remindAfter', 'remindEvery', 'escalateAfter']),
+    zone: form.zone('zone'),
+    rules: Array.from({ length: count }, (_, index) => readRule(form, index)),
+  }
 }
 
 function readRule(form: Form, index: number): RuleForm {

@@ -22,7 +22,7 @@ import { validated, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
-import { channelBody, channelFields, channelForm, emptyRule, readChannelForm } from './channel-input.ts'
+import { channelBody, channelFields, channelForm, readChannelForm, ruleForm } from './channel-input.ts'
 import { showSection } from './section.tsx'
 
 const PATH = '/settings/notifications'
@@ -83,11 +83,11 @@ function bannerOf(warnings: readonly string[]): { readonly banner?: Banner } {
 /** Returns the form with a rule added or removed; null if a different button was used. */
 function changedRules({ form, viewer }: Visit, typed: ChannelForm): ChannelForm | null {
   const wanted = form.text('do')
-  if (wanted === 'add-rule') return { ...typed, rules: [...typed.rules, emptyRule(viewer.zone)] }
+  if (wanted === 'add-rule') return { ...typed, rules: [...typed.rules, ruleForm(viewer.zone)] }
   const removed = /^remove-rule-(\d{1,3})$/.exec(wanted)?.[1]
   if (removed === undefined) return null
   const rest = typed.rules.filter((_, index) => index !== Number(removed))
-  return { ...typed, rules: rest.length === 0 ? [emptyRule(viewer.zone)] : rest }
+  return { ...typed, rules: rest.length === 0 ? [ruleForm(viewer.zone)] : rest }
 }
 
 async function act(visit: Visit): Promise<Reply> {

@@ -9,7 +9,7 @@ import { notFound } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 import { GeneralSettings, type OrganizationForm } from '../../pages/settings/general.tsx'
-import { RetentionSettings } from '../../pages/settings/retention.tsx'
+import { type RetentionForm, RetentionSettings } from '../../pages/settings/retention.tsx'
 import { type FieldNames, validated, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { numberOrText } from '../visit/form.ts'
@@ -47,11 +47,7 @@ type Shown = { readonly typed?: OrganizationForm; readonly typedZone?: string; r
 async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Shown): Promise<Reply> {
   const { visitor, c } = visit
   const { name, plan, settings } = await requireOrganization(visit)
-  const stored = {
-    ...{ name, plan, autoIncidents: settings['auto-incidents'], zone: settings['time-zone'] },
-    ...{ autoResolve: settings['auto-resolve'], heartbeats: settings.heartbeats },
-    deploySilence: String(settings['deploy-silence-minutes']),
-  }
+  const stored = { name, plan, ...settings, 'deploy-silence-minutes': `${settings['deploy-silence-minutes']}` }
   const isAdmin = visitor.scopes.includes('admin')
   const content = (
     <GeneralSettings
@@ -84,34 +80,28 @@ function keep(visit: Visit, name: string, value: string): Reply {
 function saveGeneral(visit: Visit): Promise<Reply> {
   const { form } = visit
   const typed: OrganizationForm = {
-    ...{ name: form.text('name'), plan: choiceOf(form.text('plan'), PLANS, 'Free'), zone: form.zone('time-zone') },
-    autoIncidents: choiceOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
-    ...{ autoResolve: form.text('auto-resolve') === '1', heartbeats: form.text('heartbeats') === '1' },
-    deploySilence: form.text('deploy-silence-minutes'),
+    ...form.record(['name', 'deploy-silence-minutes']),
+    plan: choiceOf(form.text('plan'), PLANS, 'Free'),
+    'time-zone': form.zone('time-zone'),
+    'auto-incidents': choiceOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
+    'auto-resolve': form.text('auto-resolve') === '1',
+    heartbeats: form.text('heartbeats') === '1',
   }
-  const { name, plan, autoIncidents, autoResolve, heartbeats, zone } = typed
-  const settings = {
-    ...{ 'auto-incidents': autoIncidents, 'auto-resolve': autoResolve, heartbeats, 'time-zone': zone },
-    'deploy-silence-minutes': numberOrText(typed.deploySilence || '0'),
-  }
-  return save(visit, '/settings', { name, plan, settings }, (faults) => showGeneral(visit, { typed, faults }))
+  const { name, plan, ...settings } = typed
+  const minutes = numberOrText(settings['deploy-silence-minutes'] || '0')
+  const body = { name, plan, settings: { ...settings, 'deploy-silence-minutes': minutes } }
+  return save(visit, '/settings', body, (faults) => showGeneral(visit, { typed, faults }))
 }
 
-async function showRetention(
-  visit: Visit,
-  typed?: { readonly events: string; readonly alerts: string },
-  faults: readonly Fault[] = [],
-): Promise<Reply> {
+async function showRetention(visit: Visit, typed?: RetentionForm, faults: readonly Fault[] = []): Promise<Reply> {
   const { settings } = await requireOrganization(visit)
-  const [events, alerts] = [String(settings['retention-events-days']), String(settings['retention-alerts-days'])]
-  const form = typed ?? { events, alerts }
-  const content = <RetentionSettings csrf={visit.visitor.csrf} {...form} faults={faults} />
+  const stored = { events: `${settings['retention-events-days']}`, alerts: `${settings['retention-alerts-days']}` }
+  const content = <RetentionSettings csrf={visit.visitor.csrf} form={typed ?? stored} faults={faults} />
   return showSection(visit, { current: 'retention', content, faults })
 }
 
 function saveRetention(visit: Visit): Promise<Reply> {
-  const { form } = visit
-  const typed = { events: form.text('events'), alerts: form.text('alerts') }
+  const typed = visit.form.record(['events', 'alerts'])
   const settings = {
     'retention-events-days': numberOrText(typed.events),
     'retention-alerts-days': numberOrText(typed.alerts),

@@ -39,21 +39,10 @@ export function silenceForm(silence: LiveSilence, viewerZone: string): SilenceFo
   const { matchers, startsAt, endsAt, schedule, comment, revision } = silence
   const zone = schedule?.timeZone ?? viewerZone
   const { weekday, from, to } = schedule ?? NIGHT
-  const period = {
-    startsAt: localText(startsAt, zone),
-    length: 'until',
-    endsAt: localText(endsAt, zone),
-    zone,
-  } as const
   return {
     matchers: lines(matchers),
-    ...period,
-    isWeekly: schedule !== null,
-    weekday,
-    from,
-    to,
-    comment,
-    revision: String(revision),
+    ...{ startsAt: localText(startsAt, zone), length: 'until', endsAt: localText(endsAt, zone), zone },
+    ...{ isWeekly: schedule !== null, weekday, from, to, comment, revision: String(revision) },
   }
 }
 
@@ -64,13 +53,13 @@ export function readSilenceForm(form: Form): SilenceForm {
     name: form.text(`name-${index}`),
     op: choiceOf(form.text(`op-${index}`), OPERATORS, '='),
     value: form.text(`value-${index}`),
-  })).filter(({ name, value }) => name !== '' || value !== '')
-  const text = (field: string) => form.text(field)
+  }))
   return {
-    matchers: lines(matchers),
-    ...{ startsAt: text('startsAt'), length: choiceOf(text('length'), LENGTH_WORDS, 'until'), endsAt: text('endsAt') },
-    ...{ zone: form.zone('zone'), isWeekly: text('repeat') === 'weekly', weekday: text('weekday') },
-    ...{ from: text('from'), to: text('to'), comment: text('comment'), revision: text('revision') },
+    matchers: lines(matchersOf({ matchers })),
+    ...form.record(['startsAt', 'endsAt', 'weekday', 'from', 'to', 'comment', 'revision']),
+    length: choiceOf(form.text('length'), LENGTH_WORDS, 'until'),
+    zone: form.zone('zone'),
+    isWeekly: form.text('repeat') === 'weekly',
   }
 }
 
@@ -79,8 +68,8 @@ export function withLine(form: SilenceForm): SilenceForm {
   return { ...form, matchers: [...form.matchers, { name: '', op: '=', value: '' }] }
 }
 
-/** Returns the matchers of the form. */
-export function matchersOf({ matchers }: SilenceForm): readonly Matcher[] {
+/** Returns the matchers of the form without empty rows. */
+export function matchersOf({ matchers }: Pick<SilenceForm, 'matchers'>): readonly Matcher[] {
   return matchers.filter(({ name, value }) => name !== '' || value !== '')
 }
 

@@ -15,6 +15,8 @@ export type Form = {
   /** Returns the first value, trimmed and with `\n` line endings, or '' if there is none. */
   readonly text: (name: string) => string
   readonly texts: (name: string) => readonly string[]
+  /** Returns the text of each of the fields. */
+  readonly record: <Name extends string>(names: readonly Name[]) => Readonly<Record<Name, string>>
   /**
    * Returns the time zone that a user typed into a field. A city name is accepted. An unknown zone is returned
    * unchanged.
@@ -44,12 +46,15 @@ export function formOf(body: string): Form {
     throw new IncmonError('too-large', `The form has more than ${MAX_FIELDS} fields. Reload the page and try again.`)
   }
   const texts = (name: string) => pairs.flatMap(([key, value]) => (key === name ? [cleanText(value).trim()] : []))
+  const text = (name: string) => texts(name)[0] ?? ''
   return {
-    text: (name) => texts(name)[0] ?? '',
+    text,
     texts,
-    zone: (name) => timeZoneOf(texts(name)[0] ?? ''),
+    record: (names) =>
+      Object.fromEntries(names.map((name) => [name, text(name)])) as Record<(typeof names)[number], string>,
+    zone: (name) => timeZoneOf(text(name)),
     fields: pairs.filter(([name]) => name !== 'csrf'),
-    csrf: texts('csrf')[0] ?? '',
+    csrf: text('csrf'),
   }
 }
 
