@@ -1,30 +1,63 @@
-/** The silence form: matchers, time and reason. */
+/** The pages for creating and changing a silence, with its matchers, time and reason. */
 import type { FC } from 'hono/jsx'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
+import type { Reader } from '../../../domain/shown-time.ts'
 import { OPERATORS, OWN_NAMES } from '../../../domain/silence/matcher.ts'
 import { DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'
 import { Change, EditForm, fieldsOf, Save } from '../kit/edit-form.tsx'
 import { type Fault, Input } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
-import { LENGTHS, type SilenceForm, type SilencePreview } from './view.ts'
+import { Head } from '../kit/section.tsx'
+import { Matchers, SilenceTime } from './list.tsx'
+import { LENGTHS, type SilenceForm, type SilencePreview, type SilenceView } from './view.ts'
 
 type Props = {
   readonly csrf: string
-  readonly action: string
+  readonly reader: Reader
+  /** The stored silence; null for a new silence. */
+  readonly silence: SilenceView | null
   readonly form: SilenceForm
   readonly faults: readonly Fault[]
   /** The matching alerts; null before the first preview. */
   readonly preview: SilencePreview | null
-  readonly isNew: boolean
+  /** Whether someone else has changed the silence since the form was opened. */
+  readonly conflict: boolean
 }
 
 const OPERATOR_WORDS = { '=': 'is', '!=': 'is not', '=~': 'matches', '!~': 'does not match' } as const
 const OPERATOR_OPTIONS = OPERATORS.map((one) => [one, OPERATOR_WORDS[one]] as const)
 
-export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, isNew }) => {
+export const SilencePage: FC<Props> = (props) => {
+  const { reader, silence, conflict } = props
+  const title = silence?.status === 'expired' ? 'This silence has ended' : 'Change a silence'
+  return (
+    <>
+      <Head title={silence ? title : 'New silence'}>
+        <a class="end" href="/settings/silences">
+          All silences
+        </a>
+      </Head>
+      {silence && conflict ? (
+        <section class="card" aria-labelledby="stored">
+          <div class="body stack">
+            <h3 id="stored">The version that somebody else saved</h3>
+            <Matchers matchers={silence.matchers} />
+            <p class="break">{silence.comment}</p>
+            <SilenceTime silence={silence} reader={reader} />
+            <p class="second">Your version is below. Save it again to replace the stored version.</p>
+          </div>
+        </section>
+      ) : null}
+      <SilenceFields {...props} />
+    </>
+  )
+}
+
+const SilenceFields: FC<Props> = ({ csrf, silence, form, faults, preview }) => {
+  const action = `/settings/silences/${silence?.id ?? 'new'}`
   const hidden = { csrf, revision: form.revision, matchers: `${form.matchers.length}` }
   return (
-    <EditForm class="stack after-card" {...{ action, hidden, faults, isNew }}>
+    <EditForm class="stack after-card" {...{ action, hidden, faults }} isNew={silence === null}>
       <MatcherFields form={form} faults={faults} preview={preview} />
       <When form={form} faults={faults} />
       <div class="card">
@@ -40,7 +73,7 @@ export const SilenceFields: FC<Props> = ({ csrf, action, form, faults, preview, 
         </div>
       </div>
       <p class="row">
-        <Save>{isNew ? 'Create silence' : 'Save silence'}</Save>
+        <Save>{silence ? 'Save silence' : 'Create silence'}</Save>
         <span class="hint">
           Silenced alerts are still stored and counted, but open no incidents and send no notifications.
         </span>

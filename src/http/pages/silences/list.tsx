@@ -41,9 +41,9 @@ export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended,
           </a>
         ) : null}
       </Head>
-      <Part {...common} id="active" title="Active" silences={active} />
-      {planned.length === 0 ? null : <Part {...common} id="planned" title="Planned" silences={planned} />}
-      {ended.length === 0 ? null : <Part {...common} id="ended" title="Ended" silences={ended} />}
+      <Part {...common} id="active" title="Active" time="Until" silences={active} />
+      {planned.length === 0 ? null : <Part {...common} id="planned" title="Planned" time="Begins" silences={planned} />}
+      {ended.length === 0 ? null : <Part {...common} id="ended" title="Ended" time="Ended" silences={ended} />}
       <Pages
         page={page}
         pages={pages}
@@ -56,10 +56,12 @@ export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended,
 type PartProps = Pick<Props, 'csrf' | 'reader' | 'canWrite'> & {
   readonly id: string
   readonly title: string
+  /** The heading of the column with the time. */
+  readonly time: string
   readonly silences: readonly SilenceView[]
 }
 
-const Part: FC<PartProps> = ({ id, title, silences, csrf, reader, canWrite }) => (
+const Part: FC<PartProps> = ({ id, title, time, silences, csrf, reader, canWrite }) => (
   <section aria-labelledby={id} class="after-card">
     <h3 id={id} class="part">
       {title} {silences.length > 0 && id !== 'ended' ? <span class="quiet">{formatCount(silences.length)}</span> : null}
@@ -73,7 +75,7 @@ const Part: FC<PartProps> = ({ id, title, silences, csrf, reader, canWrite }) =>
             <tr>
               <th>What</th>
               <th>Why</th>
-              <th>{id === 'ended' ? 'Ended' : id === 'planned' ? 'Begins' : 'Until'}</th>
+              <th>{time}</th>
               {id === 'active' ? <th class="number">Silenced now</th> : null}
               <th class="shrink">
                 <span class="hidden-text">Change</span>
@@ -92,8 +94,8 @@ const Part: FC<PartProps> = ({ id, title, silences, csrf, reader, canWrite }) =>
                     <span class="second">by {silence.createdBy}</span>
                   </span>
                 </td>
-                <td data-label={id === 'ended' ? 'Ended' : id === 'planned' ? 'Begins' : 'Until'}>
-                  <When silence={silence} reader={reader} />
+                <td data-label={time}>
+                  <SilenceTime silence={silence} reader={reader} />
                 </td>
                 {id === 'active' ? (
                   <td class="number" data-label="Silenced now">
@@ -122,7 +124,7 @@ export const Matchers: FC<{ matchers: readonly Matcher[] }> = ({ matchers }) => 
 )
 
 /** Shows when a silence starts, ends, or ended. */
-export const When: FC<{ silence: SilenceView; reader: Reader }> = ({ silence, reader }) => {
+export const SilenceTime: FC<{ silence: SilenceView; reader: Reader }> = ({ silence, reader }) => {
   const { status, startsAt, endsAt, changesAt, schedule } = silence
   if (status === 'expired') return <Time at={endsAt} reader={reader} style="moment" />
   const at = status === 'active' ? (changesAt ?? endsAt) : (changesAt ?? startsAt)

@@ -7,9 +7,8 @@ import { newSilenceBody, previewSilence, silenceChangeBody } from '../../api/sil
 import { required } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
-import { SilenceFields } from '../../pages/silences/form.tsx'
+import { SilencePage } from '../../pages/silences/form.tsx'
 import { SilenceList } from '../../pages/silences/list.tsx'
-import { EditSilence, NewSilence } from '../../pages/silences/silence.tsx'
 import type { SilenceForm, SilencePreview, SilenceView } from '../../pages/silences/view.ts'
 import { validated, withFormErrors } from '../visit/apply.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
@@ -33,10 +32,10 @@ const PREVIEWED = v.pick(newSilenceBody, ['matchers'])
 export const silencePages: readonly PageRoute[] = [
   page(`GET ${PATH}`, 'read', showSilences),
   page(`GET ${PATH}/new`, 'write', (visit) =>
-    showNew(visit, { form: newSilenceForm(visit.query('matchers'), visit.viewer.zone) }),
+    showForm(visit, null, { form: newSilenceForm(visit.query('matchers'), visit.viewer.zone) }),
   ),
   page(`POST ${PATH}/new`, 'write', create),
-  page(`GET ${PATH}/:id`, 'write', async (visit) => showEdit(visit, await requireSilence(visit), {})),
+  page(`GET ${PATH}/:id`, 'write', showSilence),
   page(`POST ${PATH}/:id`, 'write', act),
 ]
 
@@ -61,46 +60,38 @@ type Shown = {
   readonly form: SilenceForm
   readonly faults?: readonly Fault[]
   readonly preview?: SilencePreview | null
+  readonly conflict?: boolean
 }
 
-function showNew(visit: Visit, { form, faults = [], preview = null }: Shown): Promise<Reply> {
-  const content = (
-    <NewSilence>
-      <SilenceFields {...{ csrf: visit.visitor.csrf, form, faults, preview, isNew: true }} action={`${PATH}/new`} />
-    </NewSilence>
-  )
-  return showSection(visit, { current: 'silences', title: 'New silence', content, faults, still: preview !== null })
-}
-
-function showEdit(
-  visit: Visit,
-  silence: CountedSilence,
-  shown: Partial<Shown> & { conflict?: boolean },
-): Promise<Reply> {
+/** Shows the form for a new silence if `silence` is null. */
+function showForm(visit: Visit, silence: CountedSilence | null, shown: Shown): Promise<Reply> {
   const { visitor, viewer } = visit
-  const { form = silenceForm(silence, viewer.zone), faults = [], preview = null, conflict = false } = shown
+  const { form, faults = [], preview = null, conflict = false } = shown
+  const view = silence && viewOf(visit, silence)
   const content = (
-    <EditSilence silence={viewOf(visit, silence)} reader={viewer} conflict={conflict}>
-      <SilenceFields
-        {...{ csrf: visitor.csrf, form, faults, preview, isNew: false }}
-        action={`${PATH}/${silence.id}`}
-      />
-    </EditSilence>
+    <SilencePage {...{ csrf: visitor.csrf, reader: viewer, silence: view, form, faults, preview, conflict }} />
   )
-  return showSection(visit, { current: 'silences', title: 'Silence', content, faults, still: preview !== null })
+  const title = silence ? 'Silence' : 'New silence'
+  return showSection(visit, { current: 'silences', title, content, faults, still: preview !== null })
+}
+
+async function showSilence(visit: Visit): Promise<Reply> {
+  const silence = await requireSilence(visit)
+  return showForm(visit, silence, { form: silenceForm(silence, visit.viewer.zone) })
 }
 
 async function create(visit: Visit): Promise<Reply> {
   const { deps, form, visitor, now } = visit
   const typed = readSilenceForm(form)
   const asked = await askedFor(visit, typed)
-  if (asked) return showNew(visit, asked)
+  if (asked) return showForm(visit, null, asked)
   const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const body = validated(newSilenceBody, silenceBody(typed, now, null))
     const wanted = { ...body, startsAt: body.startsAt ?? now, schedule: body.schedule ?? null }
     return deps.engine.run(visitor.organizationId, (ctx, at) => createSilence(ctx, wanted, visitor.actor, at))
   })
-  return 'done' in attempt ? redirect(visit, PATH, 'silenced') : showNew(visit, { form: typed, faults: attempt.faults })
+  if ('done' in attempt) return redirect(visit, PATH, 'silenced')
+  return showForm(visit, null, { form: typed, faults: attempt.faults })
 }
 
 /** Returns the form if the user asked for a preview or another row; null if the form is to be saved. */
@@ -124,7 +115,7 @@ async function act(visit: Visit): Promise<Reply> {
   }
   const typed = readSilenceForm(form)
   const asked = await askedFor(visit, typed)
-  return asked ? showEdit(visit, silence, asked) : save(visit, silence, typed)
+  return asked ? showForm(visit, silence, asked) : save(visit, silence, typed)
 }
 
 async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): Promise<Reply> {
@@ -138,7 +129,7 @@ async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): 
   const conflict = typed.revision !== String(stored.revision)
   // The page now shows the other person's change. Saving again overwrites that change.
   const form = { ...typed, revision: String(stored.revision) }
-  return showEdit(visit, stored, { form, faults: attempt.faults, conflict })
+  return showForm(visit, stored, { form, faults: attempt.faults, conflict })
 }
 
 function viewOf({ now }: Visit, silence: CountedSilence): SilenceView {
