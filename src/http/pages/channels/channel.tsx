@@ -2,8 +2,9 @@
 import type { Child, FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
-import { Action, Hidden, Secret, Submit } from '../kit/form.tsx'
+import { Action, Hidden, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
+import { Marked, NewSecret } from '../kit/marked.tsx'
 import { Card, Columns, Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { LastSent } from './list.tsx'
@@ -12,9 +13,7 @@ import { type ChannelView, type DeliveryView, KINDS } from './view.ts'
 export const NewChannel: FC<{ kind: ChannelKind; sendsMail: boolean; children?: Child }> = (props) => (
   <>
     <Head title="New channel">
-      <a class="end" href="/settings/notifications">
-        All channels
-      </a>
+      <AllChannels />
     </Head>
     <nav class="tabs" aria-label="Kind of channel">
       {Object.entries(KINDS).map(([id, { name, icon }]) => (
@@ -54,20 +53,9 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
         <span class="second break">
           {KINDS[kind].name}, {target}
         </span>
-        <a class="end" href="/settings/notifications">
-          All channels
-        </a>
+        <AllChannels />
       </div>
-      {secret === null ? null : (
-        <Secret id="secret" text={secret}>
-          <span class="with-icon">
-            <Mark level="done" />
-            <span>
-              <b>This secret signs the messages.</b> It is shown only once:
-            </span>
-          </span>
-        </Secret>
-      )}
+      {secret === null ? null : <NewSecret text={secret} about="This secret signs the messages." />}
       <div class="card after-card">
         <div class="body stack">
           <LastSent channel={channel} reader={reader} />
@@ -99,6 +87,12 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
     </>
   )
 }
+
+const AllChannels: FC = () => (
+  <a class="end" href="/settings/notifications">
+    All channels
+  </a>
+)
 
 /** Returns whether to suggest a test message: nothing has been delivered yet, or the last attempt failed. */
 export function isNew({ deliveredAt, failing }: ChannelView): boolean {
@@ -148,13 +142,10 @@ const Outcome: FC<{ delivery: DeliveryView; reader: Reader }> = ({ delivery, rea
   const { status, attempts, dueAt, endedAt, detail } = delivery
   const tries = attempts > 1 ? ` after ${attempts} attempts` : ''
   return (
-    <span class="with-icon">
-      <Mark level={status === 'delivered' ? 'done' : status === 'failed' ? 'error' : 'unknown'} />
-      <span class="break">
-        {status === 'pending' ? 'pending, next attempt ' : `${status}${tries} `}
-        {dueAt === null && endedAt === null ? null : <Time at={endedAt ?? dueAt ?? 0} reader={reader} style="moment" />}
-        {detail === null ? null : <span class="second">{detail}</span>}
-      </span>
-    </span>
+    <Marked level={status === 'delivered' ? 'done' : status === 'failed' ? 'error' : 'unknown'} class="break">
+      {status === 'pending' ? 'pending, next attempt ' : `${status}${tries} `}
+      {dueAt === null && endedAt === null ? null : <Time at={endedAt ?? dueAt ?? 0} reader={reader} style="moment" />}
+      {detail === null ? null : <span class="second">{detail}</span>}
+    </Marked>
   )
 }

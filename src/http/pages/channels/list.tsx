@@ -2,7 +2,8 @@
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'
-import { Icon, Mark } from '../kit/mark.tsx'
+import { Icon } from '../kit/mark.tsx'
+import { Marked } from '../kit/marked.tsx'
 import { Card, Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { type ChannelView, KINDS, remindersText, rulesText } from './view.ts'
@@ -81,28 +82,13 @@ export const LastSent: FC<{ channel: ChannelView; reader: Reader }> = ({ channel
   const delivered = deliveredAt === null ? 'nothing sent yet' : <Time at={deliveredAt} reader={reader} />
   if (failing !== null) {
     return (
-      <span class="with-icon">
-        <Mark level="warning" />
-        <span class="break">
-          {enabled ? 'Failing' : 'Disabled, failing'} since{' '}
-          {failingSince === null ? 'now' : <Time at={failingSince} reader={reader} style="moment" />}
-          <span class="second">{failing}</span>
-        </span>
-      </span>
+      <Marked level="warning" class="break">
+        {enabled ? 'Failing' : 'Disabled, failing'} since{' '}
+        {failingSince === null ? 'now' : <Time at={failingSince} reader={reader} style="moment" />}
+        <span class="second">{failing}</span>
+      </Marked>
     )
   }
-  if (!enabled) {
-    return (
-      <span class="with-icon">
-        <Mark level="unknown" />
-        <span>disabled, last {delivered}</span>
-      </span>
-    )
-  }
-  return (
-    <span class="with-icon">
-      <Mark level={deliveredAt === null ? 'unknown' : 'done'} />
-      <span>{delivered}</span>
-    </span>
-  )
+  if (!enabled) return <Marked level="unknown">disabled, last {delivered}</Marked>
+  return <Marked level={deliveredAt === null ? 'unknown' : 'done'}>{delivered}</Marked>
 }

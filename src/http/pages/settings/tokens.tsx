@@ -2,8 +2,9 @@
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatMoment, type Reader } from '../../../domain/shown-time.ts'
 import { SCOPES, type Scope } from '../../../domain/token.ts'
-import { type Fault, Faults, Hidden, Input, Secret, Submit } from '../kit/form.tsx'
-import { Mark } from '../kit/mark.tsx'
+import { fieldsOf } from '../kit/edit-form.tsx'
+import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { NewSecret } from '../kit/marked.tsx'
 import { Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
@@ -39,16 +40,7 @@ const SOON = 14 * 86_400_000
 export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, created }) => (
   <>
     <Head title="Tokens" second="who can send, read and change data" />
-    {created ? (
-      <Secret id="secret" text={created.secret}>
-        <span class="with-icon">
-          <Mark level="done" />
-          <span>
-            <b>Token “{created.name}” was created.</b> It is shown only once:
-          </span>
-        </span>
-      </Secret>
-    ) : null}
+    {created ? <NewSecret text={created.secret} about={`Token “${created.name}” was created.`} /> : null}
     <div class="card after-card">
       {tokens.length === 0 ? (
         <p class="empty">There is no token. Create one below for your first sender.</p>
@@ -70,11 +62,9 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         <Hidden fields={{ csrf }} />
         <div class="fields">
           <Input
-            id="name"
+            {...fieldsOf(form, faults)('name')}
             label="Name"
             hint="Timelines show this name next to the actions of the token."
-            faults={faults}
-            value={form.name}
             placeholder="alertmanager"
             required
             maxlength={100}

@@ -7,8 +7,10 @@ import { formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import type { LiveSender } from '../../../domain/state/live.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
-import { Icon, Mark } from '../kit/mark.tsx'
+import { Icon } from '../kit/mark.tsx'
+import { Marked } from '../kit/marked.tsx'
 import { Pages } from '../kit/pages.tsx'
+import { Card, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS } from './connections.ts'
 import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
@@ -87,37 +89,30 @@ export const SourcesPage: FC<Props> = (props) => {
       )}
       {refused === null || refused.newest.length === 0 ? null : <Refused refused={refused} />}
       {failing.length === 0 ? null : <FailingChannels channels={failing} reader={reader} />}
-      <div class="head">
-        <h2>Rejected items</h2>
-        <span class="second">{rejected === 0 ? '' : `${rejected} in the last 24 hours`}</span>
-      </div>
-      <div class="card">
-        {rejections.length === 0 ? (
-          <p class="empty">Nothing was rejected in the last 24 hours.</p>
-        ) : (
-          <ul class="rows">
-            {rejections.map((one) => (
-              <li>
-                <details id={`rejection-${one.id}`}>
-                  <summary>
-                    <Time at={one.receivedAt} reader={reader} style="moment" /> <b>{CONNECTIONS[one.source].name}</b>{' '}
-                    <code>
-                      item {one.index}: {one.error}
-                    </code>
-                  </summary>
-                  <p class="second after-card">
-                    The other items of the request were stored. Correct the sender, so that its next requests are stored
-                    completely.
-                  </p>
-                  <div class="block after-card">
-                    <pre tabindex={0}>{one.payload}</pre>
-                  </div>
-                </details>
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
+      <Head title="Rejected items" second={rejected === 0 ? '' : `${rejected} in the last 24 hours`} />
+      <Card empty={rejections.length === 0 ? 'Nothing was rejected in the last 24 hours.' : null}>
+        <ul class="rows">
+          {rejections.map((one) => (
+            <li>
+              <details id={`rejection-${one.id}`}>
+                <summary>
+                  <Time at={one.receivedAt} reader={reader} style="moment" /> <b>{CONNECTIONS[one.source].name}</b>{' '}
+                  <code>
+                    item {one.index}: {one.error}
+                  </code>
+                </summary>
+                <p class="second after-card">
+                  The other items of the request were stored. Correct the sender, so that its next requests are stored
+                  completely.
+                </p>
+                <div class="block after-card">
+                  <pre tabindex={0}>{one.payload}</pre>
+                </div>
+              </details>
+            </li>
+          ))}
+        </ul>
+      </Card>
       <div class="head">
         <h2 id="connect">Connect a sender</h2>
       </div>
@@ -200,12 +195,9 @@ const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heart
   if (heartbeat === null)
     return <span class="second">none, so incmon cannot tell whether this sender is idle or down</span>
   return (
-    <span class="with-icon">
-      <Mark level={heartbeat.silent ? 'warning' : 'done'} />
-      <span>
-        {heartbeat.silent ? 'Watchdog stopped ' : 'Watchdog received '}
-        <Time at={heartbeat.lastAt} reader={reader} />
-      </span>
-    </span>
+    <Marked level={heartbeat.silent ? 'warning' : 'done'}>
+      {heartbeat.silent ? 'Watchdog stopped ' : 'Watchdog received '}
+      <Time at={heartbeat.lastAt} reader={reader} />
+    </Marked>
   )
 }
