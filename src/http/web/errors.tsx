@@ -1,4 +1,5 @@
 /** Error pages, and the redirect to the sign-in page. */
+import { parseAccept } from 'hono/utils/accept'
 import { IncmonError } from '../../domain/error.ts'
 import { headerOf } from '../middleware/header.ts'
 import { problemOf } from '../middleware/problem.ts'
@@ -66,9 +67,7 @@ export async function askToSignIn(visit: AnyVisit, why: 'signed-out' | 'other-se
     const content = <SendAgainPage form={{ action, fields: form.fields }} csrf={visitor.csrf} />
     return show(visit, { title: 'Send this again?', content, status: 403 })
   }
-  const waiting = new URLSearchParams(
-    [...form.fields].map(([name, value]): [string, string] => [name, value]),
-  ).toString()
+  const waiting = new URLSearchParams(form.fields).toString()
   const content = (
     <SignInPage
       {...{ faults: [], person: '', to: action, waiting: waiting === '' ? 'empty=' : waiting }}
@@ -87,13 +86,6 @@ export function prefersJson(accept = ''): boolean {
 
 /** Returns the highest quality value (q) that the header assigns to any of the types, from 0 to 1. */
 function weight(accept: string, types: RegExp): number {
-  const weights = accept.split(',').map((part) => {
-    const [type = '', ...parameters] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/)
-    const quality = parameters.find((one) => one.startsWith('q='))?.slice(2) ?? '1'
-    return types.test(type) ? Number(quality) || 0 : 0
-  })
-  return Math.max(0, ...weights)
+  const matching = parseAccept(accept.toLowerCase()).filter(({ type }) => types.test(type))
+  return Math.max(0, ...matching.map(({ q }) => q))
 }

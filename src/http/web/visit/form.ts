@@ -23,7 +23,7 @@ export type Form = {
    */
   readonly zone: (name: string) => string
   /** All submitted fields except the CSRF token. */
-  readonly fields: readonly (readonly [string, string])[]
+  readonly fields: readonly [string, string][]
   readonly csrf: string
 }
 
@@ -41,7 +41,10 @@ export async function readForm(c: Context, { server }: HandlerParts): Promise<Fo
 
 /** Parses a URL-encoded form. @throws IncmonError `too-large` if it has more than 1,000 fields */
 export function formOf(body: string): Form {
-  const pairs = [...new URLSearchParams(body)].map(([name, value]) => [name, value.replace(/\r\n?/g, '\n')] as const)
+  const pairs = [...new URLSearchParams(body)].map(([name, value]): [string, string] => [
+    name,
+    value.replace(/\r\n?/g, '\n'),
+  ])
   if (pairs.length > MAX_FIELDS) {
     throw new IncmonError('too-large', `The form has more than ${MAX_FIELDS} fields. Reload the page and try again.`)
   }
