@@ -17,9 +17,8 @@ import { choiceOf } from './visit/choice.ts'
 import { formOf } from './visit/form.ts'
 import { type AnyVisit, openPage, type PageRoute, page } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
-import { cookieAttributes, sessionCookie } from './visit/visitor.ts'
+import { choiceCookie, sessionCookie } from './visit/visitor.ts'
 
-const YEAR_SECONDS = 31_536_000
 const COOKIES_OFF = 'Your browser did not send the cookie back. Allow cookies for this address, then sign in again.'
 
 export const signInRoutes: readonly PageRoute[] = [
@@ -61,8 +60,8 @@ export const signInRoutes: readonly PageRoute[] = [
   }),
   openPage('POST /theme', (visit) => {
     const theme = choiceOf(visit.form.text('theme'), ['auto', 'light', 'dark'], 'auto')
-    const cookie = `theme=${theme}; ${cookieAttributes(visit.c, visit)}; Max-Age=${YEAR_SECONDS}`
-    return redirect(visit, safePath(visit.form.text('back')), undefined, { 'set-cookie': cookie })
+    const cookie = choiceCookie(visit.c, visit, 'theme', theme)
+    return redirect(visit, safePath(visit.form.text('back')), undefined, cookie)
   }),
 ]
 

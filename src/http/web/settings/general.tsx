@@ -15,10 +15,9 @@ import { choiceOf } from '../visit/choice.ts'
 import { numberOrText } from '../visit/form.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
-import { cookieAttributes, cookieOf, sessionSecret, ZONE_COOKIE } from '../visit/visitor.ts'
+import { choiceCookie, cookieOf, sessionSecret, ZONE_COOKIE } from '../visit/visitor.ts'
 import { showSection } from './section.tsx'
 
-const YEAR_SECONDS = 31_536_000
 const FIELDS: FieldNames = {
   name: ['name', 'Name'],
   'settings.time-zone': ['time-zone', 'Time zone'],
@@ -73,8 +72,7 @@ function saveZone(visit: Visit): Reply | Promise<Reply> {
 }
 
 function keep(visit: Visit, name: string, value: string): Reply {
-  const cookie = `${name}=${value}; ${cookieAttributes(visit.c, visit)}; Max-Age=${value === '' ? 0 : YEAR_SECONDS}`
-  return redirect(visit, '/settings', 'saved', { 'set-cookie': cookie })
+  return redirect(visit, '/settings', 'saved', choiceCookie(visit.c, visit, name, value))
 }
 
 function saveGeneral(visit: Visit): Promise<Reply> {

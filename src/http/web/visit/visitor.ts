@@ -6,9 +6,11 @@ import { isShownZone, type Reader } from '../../../domain/shown-time.ts'
 import { csrfOf, findVisitor, type Visitor } from '../../../operations/sessions.ts'
 import { listOrganizations } from '../../../store/organizations.ts'
 import { callerOf, headerOf, incomingOf } from '../../middleware/header.ts'
+import type { Reply } from '../../middleware/reply.ts'
 import type { HandlerParts } from '../../route.ts'
 
 const SESSION = 'incmon_session'
+const YEAR_SECONDS = 31_536_000
 export const ZONE_COOKIE = 'zone'
 
 /**
@@ -48,8 +50,14 @@ export function sessionCookie(c: Context, parts: HandlerParts, secret: string, m
   return `${sessionName(c, parts)}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
 }
 
+/** Returns the header that stores a choice in the browser for a year. '' deletes the stored choice. */
+export function choiceCookie(c: Context, parts: HandlerParts, name: string, value: string): Reply['headers'] {
+  const age = value === '' ? 0 : YEAR_SECONDS
+  return { 'set-cookie': `${name}=${value}; ${cookieAttributes(c, parts)}; Max-Age=${age}` }
+}
+
 /** Returns `Path=…; SameSite=Lax`, with `Secure` if TLS is used. */
-export function cookieAttributes(c: Context, parts: HandlerParts): string {
+function cookieAttributes(c: Context, parts: HandlerParts): string {
   const path = prefixOf(c, parts) || '/'
   return `Path=${path}; SameSite=Lax${isSecure(c, parts) ? '; Secure' : ''}`
 }
