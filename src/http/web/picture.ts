@@ -78,15 +78,8 @@ function changeBar(change: Change, serviceId: string): LaneBar {
   const common = { id: changeId(change.kind, ref), startsAt, href: `/services/${service}`, events: [] }
   if (change.kind === 'rollout') {
     const title = `Rollout ${ref}: a new pod template`
-    return {
-      ...common,
-      lane: 'rollouts',
-      endsAt: startsAt,
-      level: 'change',
-      shape: 'diamond',
-      label: change.hash,
-      title,
-    }
+    const place = { ...common, lane: 'rollouts', endsAt: startsAt } as const
+    return { ...place, level: 'change', shape: 'diamond', label: change.hash, title }
   }
   const outcome = outcomeOf(change.facts)
   const [word, level] = OUTCOME_TEXTS[outcome]
@@ -102,38 +95,18 @@ function shortRef(ref: string): string {
 }
 
 /** Returns a group's bar, or nothing for failed pipelines, which are drawn as pipelines instead. */
-function groupBar({
-  key,
-  source,
-  severity,
-  name,
-  members,
-  firstStartsAt,
-  endsAt,
-  summary,
-  ...group
-}: AlertGroup): LaneBar[] {
+function groupBar(group: AlertGroup): LaneBar[] {
+  const { key, source, severity, name, members, count, endsAt, summary } = group
   if (source === 'ci') return []
-  const { count, starts, serviceId, isMixed } = group
-  const times = timesOf(count)
+  const label = `${name}${timesOf(count)}`
   const [first] = members
+  const listHref = group.isMixed ? `/alerts?service=${group.serviceId}` : `/alerts?q=${encodeURIComponent(name)}`
   return [
     {
-      ...{
-        id: key,
-        lane: source === 'cluster' ? 'cluster' : 'alerts',
-        startsAt: firstStartsAt,
-        endsAt,
-        level: severity,
-      },
-      ...{ shape: 'bar', label: `${name}${times}`, title: `${name}${times}, ${severity}: ${summary}` },
-      href:
-        first && count === 1
-          ? `/alerts/${first.id}`
-          : isMixed
-            ? `/alerts?service=${serviceId}`
-            : `/alerts?q=${encodeURIComponent(name)}`,
-      events: ticksOf(starts),
+      ...{ id: key, lane: source === 'cluster' ? 'cluster' : 'alerts', startsAt: group.firstStartsAt, endsAt },
+      ...{ level: severity, shape: 'bar', label, title: `${label}, ${severity}: ${summary}` },
+      href: first && count === 1 ? `/alerts/${first.id}` : listHref,
+      events: ticksOf(group.starts),
     },
   ]
 }
@@ -151,13 +124,8 @@ function ticksOf(times: readonly number[]): readonly number[] {
 
 function personBar({ at, text, actor }: PictureFacts['people'][number], index: number): LaneBar {
   const common = { id: `person:${index}`, lane: 'people', startsAt: at, endsAt: at, href: null, events: [] } as const
-  return {
-    ...common,
-    level: 'person',
-    shape: 'diamond',
-    label: `${actor}: ${actionWord(text)}`,
-    title: `${actor}: ${text}`,
-  }
+  const label = `${actor}: ${actionWord(text)}`
+  return { ...common, level: 'person', shape: 'diamond', label, title: `${actor}: ${text}` }
 }
 
 /** Returns a short name of an action, such as `acknowledged`, `resolved` or `note`. */
