@@ -21,9 +21,9 @@ import { AlertPage } from '../pages/alerts/alert.tsx'
 import { AlertsPage, alertsTitle } from '../pages/alerts/alerts.tsx'
 import type { AlertPageView, AlertRowView, AlertsView, ChipView } from '../pages/alerts/view.ts'
 import { binsOf } from './alert-bins.ts'
-import { findNamedIncident, incidentName, incidentPath } from './incidents.tsx'
+import { findNamedIncident, incidentLink } from './incidents.tsx'
 import { type SilenceEnds, silencedOf, silenceEndsOf } from './silenced.ts'
-import { choiceOf, rangeOf } from './visit/choice.ts'
+import { choiceOf, pageOf, rangeOf, withQuery } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
@@ -39,6 +39,7 @@ const USUAL = RANGES[2]
 /** The maximum number of alerts to read. Similar alerts share a row. */
 const LIMIT = 500
 const MAX_ROWS = 40
+const MAX_PAGE = 1_000_000
 const EVENTS = 50
 
 export const alertRoutes: readonly PageRoute[] = [
@@ -63,14 +64,10 @@ function wanted({ query, now }: Visit) {
   return {
     ...{ range, severity, source, status, q: query('q'), group: query('group') !== '0', own },
     span: own ? { from, to } : { from: now - length, to: now },
-    page: numberOf(query('page')),
-    part: numberOf(query('part')),
+    page: pageOf(query('page'), MAX_PAGE),
+    part: pageOf(query('part'), MAX_PAGE),
     limit: query('group') === '0' ? MAX_ROWS : LIMIT,
   }
-}
-
-function numberOf(word: string): number {
-  return Math.max(1, Math.min(1_000_000, Math.floor(Number(word)) || 1))
 }
 
 type Wanted = ReturnType<typeof wanted>
@@ -133,14 +130,8 @@ async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | n
 
 /** Returns the URL of this view with some parameters changed. '' removes a parameter. */
 function addressOf({ c }: Visit, change: Readonly<Record<string, string>>): string {
-  const words = new URLSearchParams(new URL(c.req.url).search)
-  words.delete('done')
-  for (const name of ['page', 'part']) if (!(name in change)) words.delete(name)
-  for (const [name, value] of Object.entries(change)) {
-    if (value === '') words.delete(name)
-    else words.set(name, value)
-  }
-  return words.size === 0 ? '/alerts' : `/alerts?${words}`
+  const current = Object.fromEntries(new URL(c.req.url).searchParams)
+  return withQuery('/alerts', { ...current, done: '', page: '', part: '', ...change })
 }
 
 async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRecord | null): Promise<ChipView[]> {
@@ -152,7 +143,7 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
     const service = await store.read(findService, visitor.organizationId, query('service'), now)
     add(`service ${service ? serviceName(service) : 'that does not exist'}`, 'service')
   }
-  if (incident) add(`incident ${incidentName(incident)}`, 'incident')
+  if (incident) add(`incident ${incident.number}`, 'incident')
   if (own) {
     add(`started ${formatClock(span.from, visit.viewer.zone)} to ${formatClock(span.to, visit.viewer.zone)}`, 'from', {
       to: '',
@@ -184,7 +175,7 @@ function rowOf(group: Group, targets: Targets, ends: SilenceEnds): AlertRowView 
       ...{ namespace: service?.namespace ?? '', name: service?.name ?? 'unknown service' },
       href: `/services/${serviceId}`,
     },
-    incident: incident ? { number: incidentName(incident), href: incidentPath(incident) } : null,
+    incident: incident ? incidentLink(incident) : null,
     href: one
       ? `/alerts/${newest?.id}`
       : `/alerts?${new URLSearchParams({ service: serviceId, q: group.name, group: '0' })}`,

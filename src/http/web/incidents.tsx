@@ -19,7 +19,7 @@ import { IncidentListPage, incidentListTitle } from '../pages/incident/list.tsx'
 import { causesOf } from './causes.ts'
 import { headOf, type IncidentFacts, incidentViewOf } from './incident-view.ts'
 import { type SilencedAlert, silencedOf, silenceEndsOf } from './silenced.ts'
-import { choiceOf } from './visit/choice.ts'
+import { choiceOf, pageOf, withQuery } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
@@ -41,7 +41,7 @@ async function showIncidents(visit: Visit): Promise<Reply> {
   const { store, visitor, viewer, now, query } = visit
   const { organizationId } = visitor
   const status = choiceOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
-  const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
+  const number = pageOf(query('page'))
   const wanted = query('service')
   const only = wanted === '' ? undefined : (await store.read(findServices, organizationId, [wanted], now)).get(wanted)
   const filter = { ...(status === 'all' ? {} : { status }), ...(only ? { serviceId: only.id } : {}) }
@@ -53,8 +53,7 @@ async function showIncidents(visit: Visit): Promise<Reply> {
     .toSorted((a, b) => Number(a.status === 'resolved') - Number(b.status === 'resolved'))
     .map((incident) => {
       const service = services.get(incident.serviceId)
-      const place = { number: incidentName(incident), href: incidentPath(incident) }
-      return headOf({ incident, service, timeline: [], ...place }, viewer)
+      return headOf({ incident, service, timeline: [], ...incidentLink(incident) }, viewer)
     })
   const view = {
     ...{ reader: viewer, status, unresolved: openIncidents, incidents: heads, total, page: number },
@@ -69,11 +68,7 @@ async function showIncidents(visit: Visit): Promise<Reply> {
 
 function listAddress(to: { readonly status: string; readonly service: string; readonly page?: number }): string {
   const { status, service, page = 1 } = to
-  const words = new URLSearchParams()
-  if (status !== 'all') words.set('status', status)
-  if (service !== '') words.set('service', service)
-  if (page > 1) words.set('page', `${page}`)
-  return words.size === 0 ? '/incidents' : `/incidents?${words}`
+  return withQuery('/incidents', { status: status === 'all' ? '' : status, service, page: page > 1 ? `${page}` : '' })
 }
 
 async function showIncident(visit: Visit): Promise<Reply> {
@@ -100,20 +95,20 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
     ...group,
     silenced: silencedOf(silencedMembers(group), ends),
   }))
-  return { incident, ...view, ...causes, groups, number: incidentName(incident), href: incidentPath(incident) }
+  return { incident, ...view, ...causes, groups, ...incidentLink(incident) }
 }
 
 function silencedMembers({ silencedBy }: IncidentGroup): SilencedAlert[] {
   return silencedBy.map((ids) => ({ status: 'firing', silencedBy: ids }))
 }
 
-/** Returns the incident's number as it is shown to people. */
-export function incidentName(incident: IncidentRecord): string {
-  return `${incident.number}`
+export function incidentPath({ number }: IncidentRecord): string {
+  return `/incidents/${number}`
 }
 
-export function incidentPath(incident: IncidentRecord): string {
-  return `/incidents/${incident.number}`
+/** Returns the incident's number as it is shown to people, and the URL of its page. */
+export function incidentLink(incident: IncidentRecord) {
+  return { number: `${incident.number}`, href: incidentPath(incident) }
 }
 
 async function moveIncident(visit: Visit): Promise<Reply> {

@@ -22,12 +22,12 @@ import { isolated, isolatedName } from '../pages/kit/bidi.ts'
 import { OverviewPage, overviewTitle } from '../pages/overview/overview.tsx'
 import type { ChangeView, Filter, OverviewView, ServiceRowView } from '../pages/overview/view.ts'
 import { prefersJson } from './errors.tsx'
-import { incidentName, incidentPath } from './incidents.tsx'
+import { incidentLink, incidentPath } from './incidents.tsx'
 import { openIncidents } from './open-incidents.ts'
 import { penaltyOf } from './service.tsx'
 import { silencedOf } from './silenced.ts'
 import { showWelcome } from './sources.tsx'
-import { choiceOf } from './visit/choice.ts'
+import { choiceOf, withQuery } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { show } from './visit/reply.ts'
 
@@ -118,12 +118,9 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
 }
 
 function address(to: { status: Filter; view: string; usual: string; q: string; namespace: string }): string {
-  const words = new URLSearchParams()
-  if (to.status !== 'all') words.set('status', to.status)
-  if (to.view !== to.usual) words.set('view', to.view)
-  if (to.q !== '') words.set('q', to.q)
-  if (to.namespace !== '') words.set('namespace', to.namespace)
-  return words.size === 0 ? '/' : `/?${words}`
+  const { q, namespace } = to
+  const status = to.status === 'all' ? '' : to.status
+  return withQuery('/', { status, view: to.view === to.usual ? '' : to.view, q, namespace })
 }
 
 function worstFirst(services: readonly ServiceRecord[]): ServiceRecord[] {
@@ -165,10 +162,8 @@ function rowOf(
 
 function resolvedEarlyView({ incident, actor }: ResolvedEarly): ServiceRowView['resolvedEarly'] {
   const { resolvedAt, createdAt, firingAlerts } = incident
-  const number = incidentName(incident)
   return {
-    number,
-    href: incidentPath(incident),
+    ...incidentLink(incident),
     by: actor,
     at: resolvedAt ?? createdAt,
     firing: firingText(firingAlerts),

@@ -11,7 +11,7 @@ import { PARTS } from '../pages/postmortem/parts.tsx'
 import { PostmortemPage } from '../pages/postmortem/postmortem.tsx'
 import type { PartName, PostmortemView } from '../pages/postmortem/view.ts'
 import { incidentViewOf } from './incident-view.ts'
-import { incidentFacts, incidentPath, requireIncident } from './incidents.tsx'
+import { incidentFacts, incidentLink, incidentPath, requireIncident } from './incidents.tsx'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
@@ -52,7 +52,7 @@ async function showDocument(
 }
 
 function showNone(visit: Visit, incident: IncidentRecord): Promise<Reply> {
-  const named = { number: `${incident.number}`, href: incidentPath(incident), resolved: incident.resolvedAt !== null }
+  const named = { ...incidentLink(incident), resolved: incident.resolvedAt !== null }
   const content = <NoPostmortemPage incident={named} hasPlan={hasPostmortems(visit.visitor.plan)} />
   return show(visit, { title: NO_POSTMORTEM, content, status: 404, current: 'incidents' })
 }

@@ -12,8 +12,7 @@ import { listFiringAlerts } from '../../operations/firing.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
 import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
 import { listMatchingAlerts } from '../../store/history/alert-search.ts'
-import type { IncidentRecord } from '../../store/incident/incidents.ts'
-import { listIncidents } from '../../store/incident/incidents.ts'
+import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
 import { findServiceView } from '../../store/views.ts'
 import { notFound } from '../middleware/problem.ts'
@@ -23,7 +22,7 @@ import { isolated } from '../pages/kit/bidi.ts'
 import { ServicePage, serviceTitle } from '../pages/service/service.tsx'
 import type { PenaltyView, ServiceChangeView, ServiceView } from '../pages/service/view.ts'
 import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from './incident-view.ts'
-import { incidentFacts, incidentName, incidentPath } from './incidents.tsx'
+import { incidentFacts, incidentLink } from './incidents.tsx'
 import { recoveryOf, unhealthySince } from './open-incidents.ts'
 import { OUTCOME_TEXTS, pictureOf } from './picture.ts'
 import { silencedOf, silenceEndsOf } from './silenced.ts'
@@ -128,24 +127,15 @@ function pictureOfService(
   { alerts, changes, links }: Facts,
   { span, reader, service, open, states }: PictureParts,
 ): ServiceView['picture'] {
-  const { id } = service
   return pictureOf({
-    ...{
-      ...reader,
-      serviceId: id,
-      span,
-      groups: countedGroups(groupAlerts(alerts), service),
-      changes,
-      links,
-      people: [],
-    },
-    ...{
-      score: open && states ? sinceStart(states, open.head) : states,
-      firstAlertAt: open?.firstAlertAt ?? null,
-      acknowledgedAt: open?.head.acknowledgedAt ?? null,
-    },
-    ...{ resolvedAt: null, suspectAt: open?.cause.suspect?.startsAt ?? null },
-    moreHref: `/alerts?service=${id}`,
+    ...{ ...reader, serviceId: service.id, span, changes, links, people: [] },
+    groups: countedGroups(groupAlerts(alerts), service),
+    score: open && states ? sinceStart(states, open.head) : states,
+    firstAlertAt: open?.firstAlertAt ?? null,
+    acknowledgedAt: open?.head.acknowledgedAt ?? null,
+    resolvedAt: null,
+    suspectAt: open?.cause.suspect?.startsAt ?? null,
+    moreHref: `/alerts?service=${service.id}`,
   })
 }
 
@@ -166,9 +156,7 @@ async function earlierIncidents(
 ): Promise<ServiceView['earlier']> {
   const filter = { serviceId: service.id, status: 'resolved' as const }
   const { items } = await visit.store.read(listIncidents, visit.visitor.organizationId, filter, EARLIER)
-  return items.map((incident) =>
-    headOf({ incident, service, timeline: [], number: incidentName(incident), href: incidentPath(incident) }, reader),
-  )
+  return items.map((incident) => headOf({ incident, service, timeline: [], ...incidentLink(incident) }, reader))
 }
 
 /** Returns when the service became unhealthy. The condition may have started before the first state in the span. */

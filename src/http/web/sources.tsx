@@ -17,7 +17,7 @@ import { ConnectSteps, ConnectTabs } from '../pages/sources/connect.tsx'
 import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from '../pages/sources/connections.ts'
 import { SourcesPage } from '../pages/sources/sources.tsx'
 import { WelcomePage } from '../pages/sources/welcome.tsx'
-import { choiceOf } from './visit/choice.ts'
+import { choiceOf, pageOf } from './visit/choice.ts'
 import { bannerFor, type Done } from './visit/done.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
@@ -55,7 +55,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const current = connectionOf(visit)
   const { lead, rest } = headlineOf(senders, rejected.total)
   const pages = Math.ceil(senders.length / MAX_ROWS)
-  const page = Math.max(1, Math.min(pages, Math.floor(Number(visit.query('page'))) || 1))
+  const page = pageOf(visit.query('page'), pages)
   const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
   const shown = rows.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
   const counts = { rejections: rejected.items, rejected: rejected.total }

@@ -11,6 +11,7 @@ import { SilencePage } from '../../pages/silences/form.tsx'
 import { SilenceList } from '../../pages/silences/list.tsx'
 import type { SilenceForm, SilencePreview, SilenceView } from '../../pages/silences/view.ts'
 import { validated, withFormErrors } from '../visit/apply.ts'
+import { pageOf } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { showSection } from './section.tsx'
@@ -42,7 +43,7 @@ export const silencePages: readonly PageRoute[] = [
 async function showSilences(visit: Visit): Promise<Reply> {
   const { store, visitor, viewer, now, query } = visit
   const { organizationId } = visitor
-  const number = Math.max(1, Math.min(10_000, Math.floor(Number(query('page'))) || 1))
+  const number = pageOf(query('page'))
   const current = await store.read(listSilences, organizationId, { expired: false }, now, MAX_CURRENT)
   const ended = await store.read(listSilences, organizationId, { expired: true }, now, { page: number, limit: ENDED })
   const content = (
