@@ -1,16 +1,19 @@
 /** Shows a channel with its delivery status, latest messages and settings. Also shows the form for a new channel. */
-import type { Child, FC } from 'hono/jsx'
+import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
-import { Action, Hidden, Submit } from '../kit/form.tsx'
+import { Action, type Fault, Hidden, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Marked, NewSecret } from '../kit/marked.tsx'
 import { Card, Columns, Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
+import { ChannelFields } from './form.tsx'
 import { LastSent } from './list.tsx'
-import { type ChannelView, type DeliveryView, KINDS } from './view.ts'
+import { type ChannelForm, type ChannelView, type DeliveryView, KINDS } from './view.ts'
 
-export const NewChannel: FC<{ kind: ChannelKind; sendsMail: boolean; children?: Child }> = (props) => (
+type FormProps = { readonly csrf: string; readonly form: ChannelForm; readonly faults: readonly Fault[] }
+
+export const NewChannel: FC<FormProps & { kind: ChannelKind; sendsMail: boolean }> = ({ sendsMail, ...props }) => (
   <>
     <Head title="New channel">
       <AllChannels />
@@ -23,27 +26,27 @@ export const NewChannel: FC<{ kind: ChannelKind; sendsMail: boolean; children?: 
         </a>
       ))}
     </nav>
-    {props.kind === 'mail' && !props.sendsMail ? (
+    {props.kind === 'mail' && !sendsMail ? (
       <p class="second after-card">
         This server is not configured to send email. Set <code>smtp-url</code> and <code>mail-from</code>, then restart
         the server.
       </p>
     ) : null}
-    <div class="after-card">{props.children}</div>
+    <div class="after-card">
+      <ChannelFields {...props} action={`/settings/notifications/new?kind=${props.kind}`} stored={null} isPrimary />
+    </div>
   </>
 )
 
-type Props = {
-  readonly csrf: string
+type Props = FormProps & {
   readonly reader: Reader
   readonly channel: ChannelView
   readonly deliveries: readonly DeliveryView[]
   /** The signing secret created by this request, which is shown only once. */
   readonly secret: string | null
-  readonly children?: Child
 }
 
-export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secret, children }) => {
+export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secret, form, faults }) => {
   const { id, name, kind, target, enabled, warnings } = channel
   const action = `/settings/notifications/${id}`
   return (
@@ -83,7 +86,7 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
       </div>
       <Deliveries deliveries={deliveries} reader={reader} />
       <Head title="Channel settings" />
-      {children}
+      <ChannelFields {...{ csrf, action, kind, form, faults }} stored={target} isPrimary={!isNew(channel)} />
     </>
   )
 }
@@ -95,7 +98,7 @@ const AllChannels: FC = () => (
 )
 
 /** Returns whether to suggest a test message: nothing has been delivered yet, or the last attempt failed. */
-export function isNew({ deliveredAt, failing }: ChannelView): boolean {
+function isNew({ deliveredAt, failing }: ChannelView): boolean {
   return deliveredAt === null || failing !== null
 }
 

@@ -12,8 +12,7 @@ import {
 } from '../../api/channels/bodies.ts'
 import { required } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
-import { ChannelPage, isNew, NewChannel } from '../../pages/channels/channel.tsx'
-import { ChannelFields } from '../../pages/channels/form.tsx'
+import { ChannelPage, NewChannel } from '../../pages/channels/channel.tsx'
 import { ChannelList } from '../../pages/channels/list.tsx'
 import type { ChannelForm, ChannelView } from '../../pages/channels/view.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
@@ -49,14 +48,8 @@ function showNew(visit: Visit, typed: ChannelForm | null, faults: readonly Fault
   const { visitor, viewer, server } = visit
   const kind = kindOf(visit)
   const form = typed ?? channelForm(viewer.zone)
-  const content = (
-    <NewChannel kind={kind} sendsMail={server.notifier.hasMailServer()}>
-      <ChannelFields
-        {...{ csrf: visitor.csrf, kind, form, faults, stored: null, isPrimary: true }}
-        action={`${PATH}/new?kind=${kind}`}
-      />
-    </NewChannel>
-  )
+  const sendsMail = server.notifier.hasMailServer()
+  const content = <NewChannel {...{ csrf: visitor.csrf, kind, sendsMail, form, faults }} />
   return showSection(visit, { current: 'notifications', title: 'New channel', content, faults })
 }
 
@@ -72,12 +65,12 @@ async function create(visit: Visit): Promise<Reply> {
   if (!('done' in attempt)) return showNew(visit, typed, attempt.faults)
   const { id, secret, warnings } = attempt.done
   if (secret === null && warnings.length === 0) return redirect(visit, `${PATH}/${id}`, 'channel-created')
-  return showChannel(visit, await requireChannel({ ...visit, id }), { secret, ...bannerOf(warnings) })
+  return showChannel(visit, await requireChannel({ ...visit, id }), { secret, banner: bannerOf(warnings) })
 }
 
-/** Returns a warning about the stored URL, or nothing if it looks right. */
-function bannerOf(warnings: readonly string[]): { readonly banner?: Banner } {
-  return warnings.length === 0 ? {} : { banner: { text: `Saved. Warning: ${warnings.join('; ')}.`, level: 'warning' } }
+/** Returns a warning about the stored URL, or null if it looks right. */
+function bannerOf(warnings: readonly string[]): Banner | null {
+  return warnings.length === 0 ? null : { text: `Saved. Warning: ${warnings.join('; ')}.`, level: 'warning' }
 }
 
 /** Returns the form with a rule added or removed; null if a different button was used. */
@@ -122,7 +115,7 @@ async function save(visit: Visit, channel: ChannelRecord): Promise<Reply> {
   if (!('done' in attempt)) return showChannel(visit, channel, { typed, faults: attempt.faults })
   const { warnings } = attempt.done
   if (warnings.length === 0) return redirect(visit, `${PATH}/${channel.id}`, 'saved')
-  return showChannel(visit, await requireChannel(visit), bannerOf(warnings))
+  return showChannel(visit, await requireChannel(visit), { banner: bannerOf(warnings) })
 }
 
 async function showTest(visit: Visit, channel: ChannelRecord): Promise<Reply> {
@@ -148,31 +141,23 @@ type Shown = {
   readonly typed?: ChannelForm
   readonly faults?: readonly Fault[]
   readonly secret?: string | null
-  readonly banner?: Banner
+  readonly banner?: Banner | null
 }
 
 async function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = {}): Promise<Reply> {
   const { store, visitor, viewer } = visit
-  const { typed, faults = [], secret = null, banner } = shown
-  const { id, kind, name, target, settings } = channel
+  const { typed, faults = [], secret = null, banner = null } = shown
+  const { kind, name, target, settings } = channel
   const view = await viewOf(visit, channel)
   const address = kind === 'mail' ? target : ''
   const form = typed ?? channelForm(viewer.zone, { name, settings, address })
-  const ofChannel = { channelId: id }
+  const ofChannel = { channelId: channel.id }
   const { items: deliveries } = await store.read(listMessages, visitor.organizationId, ofChannel, LAST_MESSAGES)
   const content = (
-    <ChannelPage {...{ csrf: visitor.csrf, reader: viewer, channel: view, deliveries, secret }}>
-      <ChannelFields
-        {...{ csrf: visitor.csrf, kind, form, faults, stored: target, isPrimary: !isNew(view) }}
-        action={`${PATH}/${id}`}
-      />
-    </ChannelPage>
+    <ChannelPage {...{ csrf: visitor.csrf, reader: viewer, channel: view, deliveries, secret, form, faults }} />
   )
-  const still = secret !== null || banner !== undefined
-  return showSection(visit, {
-    ...{ current: 'notifications', title: name, content, faults, still },
-    ...(banner ? { banner } : {}),
-  })
+  const still = secret !== null || banner !== null
+  return showSection(visit, { current: 'notifications', title: name, content, faults, still, banner })
 }
 
 async function viewOf(visit: Visit, channel: ChannelRecord): Promise<ChannelView> {

@@ -28,7 +28,7 @@ const HEADERS: Reply['headers'] = {
   vary: 'accept-encoding, cookie',
 }
 
-type Shown = {
+export type Shown = {
   readonly title: string
   readonly content: Child
   readonly current?: Section | null
