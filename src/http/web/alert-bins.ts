@@ -3,6 +3,7 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { HistogramBin } from '../pages/drawing/histogram.tsx'
 import type { Span } from '../pages/drawing/scale.ts'
+import { isoOf } from '../pages/kit/time.tsx'
 
 const BINS = 48
 
@@ -23,12 +24,7 @@ export function binsOf(
     if (bin) bin[severity] += 1
   }
   return counts.map((of, index) => {
-    const [start, end] = [from + index * length, from + (index + 1) * length].map((at) => new Date(at).toISOString())
-    return {
-      from: from + index * length,
-      to: from + (index + 1) * length,
-      counts: of,
-      href: address({ from: start ?? '', to: end ?? '' }),
-    }
+    const bin = { from: from + index * length, to: from + (index + 1) * length }
+    return { ...bin, counts: of, href: address({ from: isoOf(bin.from), to: isoOf(bin.to) }) }
   })
 }

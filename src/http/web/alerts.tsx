@@ -194,7 +194,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const [group] = countedIn(groupAlerts([alert]), targets)
   if (!group) throw notFound('alert', 'the page Alerts')
   const { rules } = alert
-  const view = {
+  const view: AlertPageView = {
     ...{ reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
     alert: { ...alert, ...rowOf(group, targets, await silenceEndsOf(visit, [alert])) },
     node: onNode?.nodeServiceId
@@ -203,9 +203,9 @@ async function showAlert(visit: Visit): Promise<Reply> {
     labels: Object.entries(alert.labels),
     annotations: Object.entries(alert.annotations),
     rules: [
-      ['Service', rules.service] as const,
-      ['Severity', rules.severity] as const,
-      ['Identity', rules.identity] as const,
+      ['Service', rules.service],
+      ['Severity', rules.severity],
+      ['Identity', rules.identity],
     ],
     links: Object.entries(alert.links).map(([name, address]) => ({ name, address })),
     changes: own.map(({ change, score, band, reasons }) => ({

@@ -71,13 +71,9 @@ export function refuseOtherSites(c: Context, parts: HandlerParts): void {
   const site = headerOf(c, 'sec-fetch-site')
   if (site === 'same-origin') return
   const origin = headerOf(c, 'origin')
-  if (site === undefined && origin !== undefined && isOwnHost(c, parts, hostOf(origin))) return
+  if (site === undefined && origin !== undefined && isOwnHost(c, parts, URL.parse(origin)?.host ?? '')) return
   throw new IncmonError(
     'forbidden',
     'This form was not sent from a page of incmon. Open the page again and send it from there.',
   )
-}
-
-function hostOf(origin: string): string {
-  return URL.canParse(origin) ? new URL(origin).host : ''
 }
