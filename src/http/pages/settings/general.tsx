@@ -1,6 +1,6 @@
-/** General settings: the visitor's name, the organization, and the organization's automatic decisions. */
+/** General settings: the visitor's name, the organization with its automatic decisions, and the retention of records. */
 import type { FC } from 'hono/jsx'
-import { PLANS, type Settings } from '../../../domain/organization.ts'
+import { MAX_RETENTION_DAYS, PLANS, type Settings } from '../../../domain/organization.ts'
 import { type Option, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
 import { fieldsOf } from '../kit/edit-form.tsx'
 import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
@@ -143,6 +143,38 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
             <input type="checkbox" name="heartbeats" value="1" checked={form.heartbeats} />
             Open an incident when the heartbeat of a sender stops
           </label>
+          <p>
+            <Submit look="primary">Save</Submit>
+          </p>
+        </form>
+      </div>
+    </>
+  )
+}
+
+/** The numbers of days, as typed. */
+export type RetentionForm = Readonly<Record<'events' | 'alerts', string>>
+
+const DAYS = { type: 'number', min: 1, max: MAX_RETENTION_DAYS, required: true } as const
+
+export const RetentionSettings: FC<{ csrf: string; form: RetentionForm; faults: readonly Fault[] }> = (props) => {
+  const { csrf, form, faults } = props
+  const field = fieldsOf(form, faults)
+  return (
+    <>
+      <Head title="Retention" />
+      <Faults faults={faults} />
+      <div class="card">
+        <form class="body stack" method="post" action="/settings/retention">
+          <Hidden fields={{ csrf }} />
+          <div class="fields">
+            <Input {...field('events')} {...DAYS} label="Keep events for (days)" />
+            <Input {...field('alerts')} {...DAYS} label="Keep alerts and incidents for (days)" />
+          </div>
+          <p class="hint">
+            Records that a firing alert, an unresolved incident or a postmortem refers to are kept regardless of their
+            age.
+          </p>
           <p>
             <Submit look="primary">Save</Submit>
           </p>

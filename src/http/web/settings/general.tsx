@@ -8,8 +8,12 @@ import { organizationChangeBody } from '../../api/organization.ts'
 import { notFound } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
-import { GeneralSettings, type OrganizationForm } from '../../pages/settings/general.tsx'
-import { type RetentionForm, RetentionSettings } from '../../pages/settings/retention.tsx'
+import {
+  GeneralSettings,
+  type OrganizationForm,
+  type RetentionForm,
+  RetentionSettings,
+} from '../../pages/settings/general.tsx'
 import { type FieldNames, validated, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { numberOrText } from '../visit/form.ts'
