@@ -1,15 +1,12 @@
 /** The page behind the acknowledge link in a message. The page also works without signing in. */
 import type { Child, FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import type { Severity } from '../../domain/severity.ts'
+import type { LiveIncident } from '../../domain/state/live.ts'
 import { Hidden, Submit } from './kit/form.tsx'
 import { Alone } from './kit/section.tsx'
 
-export type AcknowledgeView = {
-  readonly title: string
+type AcknowledgeView = Pick<LiveIncident, 'title' | 'severity' | 'status'> & {
   readonly number: number
-  readonly severity: Severity
-  readonly status: IncidentStatus
   readonly channel: string
   readonly organization: string
   /** The signed-in person, or null. Without a person, the timeline names the channel. */

@@ -1,30 +1,20 @@
 /** Searches services and incidents by name or number. */
 import type { FC } from 'hono/jsx'
-import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { Reader } from '../../domain/shown-time.ts'
+import type { LiveIncident } from '../../domain/state/live.ts'
 import { Submit } from './kit/form.tsx'
 import { Mark, ServiceName, Status } from './kit/mark.tsx'
 import { Head } from './kit/section.tsx'
 import { Time } from './kit/time.tsx'
+import type { ServiceRowView } from './overview/view.ts'
 
 type Props = {
   readonly q: string
   readonly reader: Reader
-  readonly services: readonly {
-    readonly id: string
-    readonly namespace: string
-    readonly name: string
-    readonly status: 'healthy' | 'degraded' | 'critical'
-    readonly score: number
-  }[]
+  readonly services: readonly Pick<ServiceRowView, 'id' | 'namespace' | 'name' | 'status' | 'score'>[]
   /** The number of matching services that are not shown. The number can be negative if all services are shown. */
   readonly more: number
-  readonly incidents: readonly {
-    readonly number: number
-    readonly title: string
-    readonly status: IncidentStatus
-    readonly startedAt: number
-  }[]
+  readonly incidents: readonly (Pick<LiveIncident, 'title' | 'status' | 'startedAt'> & { readonly number: number })[]
 }
 
 export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) => (
