@@ -50,18 +50,18 @@ const ITEMS: readonly Item[] = [
 
 const NEXT_THEME: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark', dark: 'auto' }
 
-/** Renders the whole page as HTML. `refreshSeconds` is the reload interval for browsers without JavaScript. */
+/** Renders the whole page as HTML. */
 export async function renderPage(props: {
   readonly frame: Frame
   /** The page title, with the most important fact first, for example `(1) checkout is critical`. */
   readonly title: string
   readonly content: Child
-  readonly refreshSeconds?: number
+  /** Whether browsers without JavaScript reload the page regularly. */
+  readonly refreshes: boolean
 }): Promise<string> {
-  const { frame, title, content, refreshSeconds } = props
+  const { frame, title, content, refreshes } = props
   const body = await html`${<Body frame={frame}>{content}</Body>}`
-  const refresh =
-    refreshSeconds === undefined ? '' : `<noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>`
+  const refresh = refreshes ? '<noscript><meta http-equiv="refresh" content="30"></noscript>' : ''
   const page = await html`<!doctype html>
 <html lang="en"${frame.theme === 'auto' ? '' : raw(` data-theme="${frame.theme}"`)}>
 <head>

@@ -23,7 +23,6 @@ import { choiceOf, pageOf, withQuery } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 
-const REFRESH_SECONDS = 30
 const MAX_NOTE = 10_000
 const DAY = 24 * 3_600_000
 
@@ -79,7 +78,7 @@ async function showIncident(visit: Visit): Promise<Reply> {
   const canWrite = visitor.scopes.includes('write')
   const view = { ...shown, csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
   const content = <IncidentPage view={view} />
-  return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshSeconds: REFRESH_SECONDS })
+  return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshes: true })
 }
 
 /** Loads the data for an incident page. */

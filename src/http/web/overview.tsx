@@ -31,7 +31,6 @@ import { choiceOf, withQuery } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { show } from './visit/reply.ts'
 
-const REFRESH_SECONDS = 30
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
 const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 /** With more services than this, the page shows the wall unless the query asks for the list. */
@@ -63,7 +62,7 @@ async function showOverview(visit: Visit): Promise<Reply> {
   if (!hasServices) return showWelcome(visit, null)
   const view = await overviewView(visit)
   const content = <OverviewPage view={view} />
-  return show(visit, { title: overviewTitle(view), content, current: 'services', refreshSeconds: REFRESH_SECONDS })
+  return show(visit, { title: overviewTitle(view), content, current: 'services', refreshes: true })
 }
 
 async function overviewView(visit: Visit): Promise<OverviewView> {

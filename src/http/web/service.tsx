@@ -30,7 +30,6 @@ import { rangeLinks, rangeOf } from './visit/choice.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { show } from './visit/reply.ts'
 
-const REFRESH_SECONDS = 30
 const HOUR = 3_600_000
 const RANGES = [
   ['1h', '1 h', HOUR],
@@ -51,7 +50,7 @@ export const serviceRoutes: readonly PageRoute[] = [page('GET /services/:id', 'r
 async function showService(visit: Visit): Promise<Reply> {
   const view = await serviceView(visit)
   const content = <ServicePage view={view} />
-  return show(visit, { title: serviceTitle(view), content, current: 'services', refreshSeconds: REFRESH_SECONDS })
+  return show(visit, { title: serviceTitle(view), content, current: 'services', refreshes: true })
 }
 
 async function serviceView(visit: Visit): Promise<ServiceView> {

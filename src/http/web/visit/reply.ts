@@ -36,24 +36,19 @@ export type Shown = {
   readonly banner?: Banner | null
   /** Whether the content is shown only once, for example a secret. The script must not refresh such a page. */
   readonly still?: boolean
-  /** The reload interval for browsers without JavaScript. */
-  readonly refreshSeconds?: number
+  /** Whether browsers without JavaScript reload the page regularly. */
+  readonly refreshes?: boolean
   readonly headers?: Reply['headers']
 }
 
 /** Renders a page in the common layout. */
 export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
-  const { title, content, current = null, status = 200, refreshSeconds, headers = {} } = shown
+  const { title, content, current = null, status = 200, refreshes = false, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
   const frame = await frameOf(visit, current, banner)
   const { worked } = visit.server
   const before = worked()
-  const page = await renderPage({
-    frame: { ...frame, still: shown.still ?? false },
-    title,
-    content,
-    ...(refreshSeconds ? { refreshSeconds } : {}),
-  })
+  const page = await renderPage({ frame: { ...frame, still: shown.still ?? false }, title, content, refreshes })
   const body = packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers })
   visit.onRendered?.(worked() - before)
   return { status, ...body }
