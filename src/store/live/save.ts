@@ -39,7 +39,7 @@ export function saveEffects(
   saveIncidents(db, [...batch.incidents.values()])
   saveAlerts(db, [...batch.alerts.values()])
   saveEvents(db, batch.events)
-  insertRows(db, 'timeline', batch.timeline, ({ incidentId, entry }) => ({ incident_id: incidentId, ...entry }))
+  insertRows(db, 'timeline', batch.timeline, timelineRow)
   for (const rejection of batch.rejections) insertRejection(db, rejection)
   for (const { pipeline, eventRowId, organizationId } of batch.pipelines.values()) {
     storePipeline(db, pipeline, eventRowId, organizationId)
@@ -50,6 +50,10 @@ export function saveEffects(
   writeNotifications(db, batch.notifications, newId)
   for (const { from, into, ownEntries } of batch.merges) moveIncidentRecords(db, from, into, ownEntries)
   return notices
+}
+
+function timelineRow({ incidentId, entry: { at, kind, text, actor, ref } }: Kept<'timeline-added'>) {
+  return { incident_id: incidentId, at, kind, text, actor, ref }
 }
 
 const DAY = 24 * 3_600_000

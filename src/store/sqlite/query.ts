@@ -81,12 +81,11 @@ class Hole {
 type TableName = keyof Schema & string
 type NewRow<Table extends TableName> = Insertable<Schema[Table]>
 
-/** The statements of `insertRows` and `updateRow` by kind, table and columns. */
-const texts = new Map<string, string>()
+type Row = Readonly<Record<string, unknown>>
 
 /**
- * Inserts one row per item, in order. All rows must have the same columns. Multi-row statements are not faster, because
- * SQLite keeps a statement journal for each such statement.
+ * Inserts one row per item, in order. All rows must list the same columns in the same order. Multi-row statements are
+ * not faster, because SQLite keeps a statement journal for each such statement.
  */
 export function insertRows<Table extends TableName, Item>(
   db: Db,
@@ -94,11 +93,14 @@ export function insertRows<Table extends TableName, Item>(
   items: readonly Item[],
   rowOf: (item: Item) => NewRow<Table>,
 ): void {
-  let query: Query<object, never> | null = null
-  for (const item of items) {
-    const row = rowOf(item)
-    query ??= insertion(table, Object.keys(row))
-    db.run(query, row)
+  const rows: readonly Row[] = items.map(rowOf)
+  // Columns that are null in every row are left out, because binding a null takes longer than binding a number.
+  const columns = Object.keys(rows[0] ?? {}).filter((column) => rows.some((row) => row[column] !== null))
+  if (columns.length === 0) return
+  const statement = statementOf('insert', table, columns)
+  for (const row of rows) {
+    setValues(statement, row)
+    db.run(statement, statement.values)
   }
 }
 
@@ -113,16 +115,17 @@ export function updateRow<Table extends TableName>(
   values: Updateable<Schema[Table]>,
   before: object,
 ): void {
-  const [old, row] = [before, values] as [Record<string, unknown>, Record<string, unknown>]
-  const columns: string[] = []
-  const changed: unknown[] = []
-  for (const column in row) {
-    if (row[column] === old[column]) continue
-    columns.push(column)
-    changed.push(row[column])
+  const [old, row] = [before, values] as [Row, Row]
+  let statement = lastUpdates.get(table)
+  if (!statement || !setChangedValues(statement, row, old)) {
+    const columns = Object.keys(row).filter((column) => row[column] !== old[column])
+    if (columns.length === 0) return
+    statement = statementOf('update', table, columns)
+    lastUpdates.set(table, statement)
+    setChangedValues(statement, row, old)
   }
-  changed.push(id)
-  if (columns.length > 0) db.run(update(table, columns), changed)
+  statement.values[statement.columns.length] = id
+  db.run(statement, statement.values)
 }
 
 /** A record before the batch (null if new) and after the batch. */
@@ -146,28 +149,21 @@ export function saveChanges<Table extends TableName, Live extends { readonly row
   }
 }
 
-function insertion(table: TableName, columns: readonly string[]): Query<object, never> {
-  // Each row overwrites the values of the previous row, because a new array per row would be garbage immediately.
-  const values: unknown[] = []
-  return {
-    text: textOf('insert', table, columns),
-    parameters: (row) => {
-      // Different rows may list their columns in different orders.
-      for (let index = 0; index < columns.length; index += 1)
-        values[index] = (row as Record<string, unknown>)[columns[index] ?? '']
-      return values
-    },
-  }
-}
+/**
+ * A statement that sets columns of one row. Each row overwrites the values of the previous row, because a new array per
+ * row would be garbage immediately.
+ */
+type Statement = Query<unknown[], never> & { readonly columns: readonly string[]; readonly values: unknown[] }
 
-function update(table: TableName, columns: readonly string[]): Query<unknown[], never> {
-  return { text: textOf('update', table, columns), parameters: (values) => values }
-}
+/** The statements of `insertRows` and `updateRow` by kind, table and columns. */
+const statements = new Map<string, Statement>()
+/** The last update of each table. The next update usually changes the same columns. */
+const lastUpdates = new Map<TableName, Statement>()
 
-function textOf(kind: 'insert' | 'update', table: TableName, columns: readonly string[]): string {
+function statementOf(kind: 'insert' | 'update', table: TableName, columns: readonly string[]): Statement {
   const key = `${kind} ${table} ${columns}`
-  const known = texts.get(key)
-  if (known !== undefined) return known
+  const known = statements.get(key)
+  if (known) return known
   const sample = Object.fromEntries(columns.map((column) => [column, 0])) as never
   const made =
     kind === 'insert'
@@ -176,7 +172,31 @@ function textOf(kind: 'insert' | 'update', table: TableName, columns: readonly s
           .updateTable(table)
           .set(sample)
           .where('id' as never, '=', 0 as never)
-  const text = made.compile().sql
-  texts.set(key, text)
-  return text
+  const { sql: text, parameters } = made.compile()
+  const statement: Statement = { text, columns, values: [...parameters], parameters: (values) => values }
+  statements.set(key, statement)
+  return statement
+}
+
+/** Sets the values of a statement. V8 reads the fields of a row fast only in a loop over the row itself. */
+function setValues({ columns, values }: Statement, row: Row): void {
+  let count = 0
+  for (const column in row) {
+    if (column !== columns[count]) continue
+    values[count] = row[column]
+    count += 1
+  }
+  if (count < columns.length) throw new TypeError(`a row must list its columns in the order ${columns}`)
+}
+
+/** Sets the values of an update. Returns false if the row has changed in other columns. */
+function setChangedValues({ columns, values }: Statement, row: Row, before: Row): boolean {
+  let count = 0
+  for (const column in row) {
+    if (row[column] === before[column]) continue
+    if (column !== columns[count]) return false
+    values[count] = row[column]
+    count += 1
+  }
+  return count === columns.length
 }
