@@ -11,7 +11,7 @@ import type { NewPostmortem } from './incident/postmortems.ts'
 import { findFact } from './live/facts.ts'
 import { findLastRowIds, loadOrganization } from './live/load.ts'
 import { generatePostmortem } from './live/postmortem.ts'
-import { saveEffects } from './live/save.ts'
+import { type EffectBatch, gatherEffects, saveBatch } from './live/save.ts'
 import { listOrganizations } from './organizations.ts'
 import type { Read } from './read.ts'
 import { errorCode, isBusy, isFull, isStoreFailure } from './sqlite/fault.ts'
@@ -37,12 +37,13 @@ export function createEngineStore(db: Db, read: Read) {
     effects: readonly Effect[],
     newId: () => string,
   ): Promise<readonly Notice[]> => {
+    const batch = gatherEffects(effects)
     const postmortems: NewPostmortem[] = []
-    for (const due of listDue(effects)) {
+    for (const due of listDue(batch)) {
       const postmortem = await generateOne(...due)
       if (postmortem) postmortems.push(postmortem)
     }
-    return db.transactionAhead(() => saveEffects(db, effects, newId, postmortems))
+    return db.transactionAhead(() => saveBatch(db, batch, newId, postmortems))
   }
 
   return {
@@ -60,7 +61,7 @@ export function createEngineStore(db: Db, read: Read) {
     save: (effects: readonly Effect[], newId: () => string) => saveWith(generate, effects, newId),
     prepare: async (effects: readonly Effect[]) => {
       const made = new Map<string, Generated>()
-      for (const due of listDue(effects)) {
+      for (const due of listDue(gatherEffects(effects))) {
         await read(generatePostmortem, ...due).then(
           (postmortem) => void made.set(keyOf(due), postmortem),
           // On failure, this thread generates the postmortem when it saves the effects.
@@ -81,7 +82,7 @@ export function createEngineStore(db: Db, read: Read) {
       const links = new Map<number, readonly LinkSummary[]>()
       try {
         db.transaction(() => {
-          saveEffects(db, effects, newId, [])
+          saveBatch(db, gatherEffects(effects), newId, [])
           for (const alertId of alertIds) links.set(alertId, listLinksOfAlert(db, alertId))
           throw UNDO
         })
@@ -100,12 +101,10 @@ export function createEngineStore(db: Db, read: Read) {
   }
 }
 
-function listDue(effects: readonly Effect[]): Due[] {
-  const all = effects.filter((effect) => effect.kind === 'postmortem-due')
-  return all.map((due) => {
-    const ofIncident = (one: Effect) =>
-      one.kind === 'timeline-added' && one.incidentId === due.incident.rowId ? one.entry : []
-    return [due, effects.flatMap(ofIncident)]
+function listDue({ postmortems, timeline }: EffectBatch): Due[] {
+  return postmortems.map((due) => {
+    const ofIncident = timeline.filter(({ incidentId }) => incidentId === due.incident.rowId)
+    return [due, ofIncident.map(({ entry }) => entry)]
   })
 }
 

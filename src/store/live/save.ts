@@ -25,14 +25,13 @@ import { saveIncidents } from './save-incidents.ts'
 import { dropGroup, saveGroups, saveSenders } from './save-senders.ts'
 import { saveServices } from './save-services.ts'
 
-/** Saves effects and the generated postmortems inside the caller's transaction. Returns notices about new links. */
-export function saveEffects(
+/** Saves a batch and the generated postmortems inside the caller's transaction. Returns notices about new links. */
+export function saveBatch(
   db: Db,
-  effects: readonly Effect[],
+  batch: EffectBatch,
   newId: () => string,
   postmortems: readonly NewPostmortem[],
 ): readonly Notice[] {
-  const batch = gather(effects)
   saveServices(db, [...batch.services.values()])
   saveSenders(db, [...batch.senders.values()])
   saveGroups(db, [...batch.groups.values()])
@@ -60,7 +59,8 @@ const DAY = 24 * 3_600_000
 
 type Kept<Kind extends Effect['kind']> = Extract<Effect, { readonly kind: Kind }>
 
-type Batch = {
+/** The effects of a batch, by the table that they change. */
+export type EffectBatch = {
   readonly services: Map<number, SavedChange<LiveService>>
   readonly senders: Map<number, SavedChange<LiveSender>>
   readonly groups: Map<number, SavedChange<LiveGroup>>
@@ -73,12 +73,15 @@ type Batch = {
   readonly links: LinksDue[]
   readonly notifications: Kept<'notification-due'>[]
   readonly merges: Kept<'incident-merged'>[]
+  /** The postmortems to generate before the batch is saved. */
+  readonly postmortems: Kept<'postmortem-due'>[]
   /** All other effects, in order. */
   readonly rest: Effect[]
 }
 
-function gather(effects: readonly Effect[]): Batch {
-  const batch: Batch = {
+/** Groups effects by table, and merges the changes of each record into one. */
+export function gatherEffects(effects: readonly Effect[]): EffectBatch {
+  const batch: EffectBatch = {
     services: new Map(),
     senders: new Map(),
     groups: new Map(),
@@ -91,13 +94,14 @@ function gather(effects: readonly Effect[]): Batch {
     links: [],
     notifications: [],
     merges: [],
+    postmortems: [],
     rest: [],
   }
   for (const effect of effects) add(batch, effect)
   return batch
 }
 
-function add(batch: Batch, effect: Effect): void {
+function add(batch: EffectBatch, effect: Effect): void {
   switch (effect.kind) {
     case 'service-created':
       keepChange(batch.services, null, effect.service)
@@ -110,7 +114,6 @@ function add(batch: Batch, effect: Effect): void {
     case 'service-loaded':
     case 'alerts-compared':
     case 'alert-postponed':
-    case 'postmortem-due':
       return
     case 'alert-opened':
       keepAlert(batch, null, effect.alert, effect.texts)
@@ -151,6 +154,8 @@ function add(batch: Batch, effect: Effect): void {
       break
     case 'incident-merged':
       return void batch.merges.push(effect)
+    case 'postmortem-due':
+      return void batch.postmortems.push(effect)
     case 'state-recorded':
     case 'service-merged':
     case 'aliases-set':
@@ -173,7 +178,7 @@ function keepChange<Live extends { readonly rowId: number }>(
 }
 
 function keepAlert(
-  { alerts }: Batch,
+  { alerts }: EffectBatch,
   before: LiveAlert | null,
   after: LiveAlert,
   texts: SavedAlert['texts'],

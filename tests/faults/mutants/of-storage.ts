@@ -95,8 +95,8 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'answer-before-commit',
     file: 'src/store/engine-store.ts',
-    from: 'return db.transactionAhead(() => saveEffects(db, effects, newId, postmortems))',
-    to: 'return (setTimeout(() => db.transactionAhead(() => saveEffects(db, effects, newId, postmortems)), 200), [])',
+    from: 'return db.transactionAhead(() => saveBatch(db, batch, newId, postmortems))',
+    to: 'return (setTimeout(() => db.transactionAhead(() => saveBatch(db, batch, newId, postmortems)), 200), [])',
     test: KILL,
   },
   {
