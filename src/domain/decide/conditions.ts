@@ -1,5 +1,6 @@
 /** Collects the live alerts of services and nodes as input for health and incident rules. */
 
+import type { Alert } from '../alert/alert.ts'
 import { delayOf } from '../alert/lag.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../alert/unavailable.ts'
 import type { NodeTrouble } from '../health/node-trouble.ts'
@@ -101,13 +102,13 @@ export function hasFiringMetrics(state: OrganizationState, serviceId: number, st
   return false
 }
 
-/** Returns whether another alert with the same name is firing at the same or a higher severity. */
-export function hasNamesake(state: OrganizationState, { serviceId, alert }: LiveAlert): boolean {
-  return SEVERITIES.some((severity) => {
-    if (rank(severity) < rank(alert.severity)) return false
-    const firing = state.namesakes.get(namesakeKey(serviceId, alert, severity)) ?? 0
-    return firing > (severity === alert.severity ? 1 : 0)
-  })
+/** Returns whether a live alert of the service has the same name and is firing at the same or a higher severity. */
+export function hasNamesake(state: OrganizationState, serviceId: number, alert: Alert): boolean {
+  return SEVERITIES.some(
+    (severity) =>
+      rank(severity) >= rank(alert.severity) &&
+      state.namesakes.get(namesakeKey(serviceId, alert, severity)) !== undefined,
+  )
 }
 
 /** Returns the firing alerts of a service that were opened by Kubernetes events. */

@@ -2,7 +2,6 @@
 import { byStartAndName } from '../health/alike.ts'
 import type { Step } from '../incident/incident.ts'
 import { notificationKindOf } from '../notification/kind.ts'
-import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { TimelineEntry } from '../state/effect.ts'
 import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
@@ -223,12 +222,15 @@ export function nameAfterFirst(
 }
 
 /**
- * Adds an alert to the open incident of its service, if there is one. Called for alerts that do not change the health.
+ * Counts a new alert as part of the open incident of its service. Returns the row id of the incident, or null if no
+ * incident is open. Called for alerts that do not change the health.
  */
-export function joinOpenIncident(ctx: Context, active: LiveAlert): void {
-  const incident =
-    rank(active.alert.severity) >= rank('warning') ? oldestOpenIncident(ctx.state, active.serviceId) : null
-  if (incident) addAlerts(ctx, incident, [active])
+export function joinOpenIncident(ctx: Context, serviceId: number): number | null {
+  const incident = oldestOpenIncident(ctx.state, serviceId)
+  if (!incident) return null
+  const after = { ...incident, alertCount: incident.alertCount + 1 }
+  ctx.emit({ kind: 'incident-changed', before: incident, after })
+  return incident.rowId
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Opens or updates the alert for an item. */
-import { absorb, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
+import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import type { Fingerprint } from '../alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
@@ -11,9 +11,11 @@ import type { Context } from '../state/context.ts'
 import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
+import { hasFiringMetrics, hasNamesake, senderBehaviorOf } from './conditions.ts'
+import { joinOpenIncident } from './incidents.ts'
 import { newestOf } from './live-service.ts'
 import type { SenderFacts } from './senders.ts'
+import { hasActiveSilence } from './silenced.ts'
 
 export type Item = SenderFacts & {
   /** The cluster assigned to the token, or ''. */
@@ -32,7 +34,13 @@ type Condition = {
   readonly stored: () => LastEvent
   readonly hash: number
 }
-export type Decided = { readonly live: LiveAlert; readonly change: Change; readonly repeats: boolean }
+export type Decided = {
+  readonly live: LiveAlert
+  readonly change: Change
+  readonly repeats: boolean
+  /** Whether the alert is new and like another firing alert, so that it does not change the health of its service. */
+  readonly isAlike: boolean
+}
 
 /** Opens or updates the alert for a condition. Returns null if the signal does not open an alert. */
 export function decideAlert(ctx: Context, item: Item, condition: Condition): Decided | null {
@@ -56,12 +64,13 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condit
   const { fingerprint, startsAt, status, labels, annotations, links } = signal
   const first: Fingerprint = { fingerprint, startedAt: startsAt, ended: status === 'resolved' }
   const { alert, dueAt } = settleWithin(ctx, service, item, open(signal, item.receivedAt, sharedOf(signal)), signal)
+  const isAlike = hasFiringNamesake(ctx, service, alert, item.receivedAt)
   const live: LiveAlert = {
     rowId: ctx.rowId('alerts'),
     id: ctx.newId(),
     organizationId: ctx.state.rowId,
     serviceId: service.rowId,
-    incidentId: null,
+    incidentId: isAlike ? joinOpenIncident(ctx, service.rowId) : null,
     groupId: item.groupId,
     cluster: item.cluster,
     // The fields are listed one by one because V8 would allocate a second object for a spread.
@@ -73,7 +82,17 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condit
     silencedBy: NO_SILENCES,
   }
   ctx.emit({ kind: 'alert-opened', alert: live, texts: { labels, annotations, links } })
-  return { live, change: 'opened', repeats: false }
+  return { live, change: 'opened', repeats: false, isAlike }
+}
+
+/**
+ * Returns whether an alert with the same name is already firing at the same or a higher severity. The new alert then
+ * just joins the open incident. During an alert storm, a service is therefore evaluated only once.
+ */
+function hasFiringNamesake(ctx: Context, { rowId }: LiveService, alert: Alert, now: number): boolean {
+  if (alert.status === 'resolved' || alert.severity === 'info') return false
+  // A silence may cover only one of the two alerts, so the service has to be evaluated.
+  return hasNamesake(ctx.state, rowId, alert) && !hasActiveSilence(ctx, now)
 }
 
 function partOf(draft: Draft): AlertPart | null {
@@ -104,7 +123,7 @@ function changeKnown(
   }
   const texts = isNewest && !repeats ? textsOf(signal) : null
   changeAlert(ctx, known, live, { texts })
-  return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats }
+  return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats, isAlike: false }
 }
 
 function textsOf({ labels, annotations, links }: Signal): AlertTexts {
@@ -112,7 +131,7 @@ function textsOf({ labels, annotations, links }: Signal): AlertTexts {
 }
 
 /** Settles an alert. If the signal arrived late, stored events may already have ended its condition. */
-function settleWithin(ctx: Context, service: LiveService, item: Item, alert: LiveAlert['alert'], signal: Signal) {
+function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Alert, signal: Signal) {
   const isEvent = signal.source === 'cluster' || signal.source === 'ci'
   const endings = isEvent && signal.status === 'firing' ? endingEventsSince(ctx, service, signal.at) : []
   const isCluster = signal.source === 'cluster'

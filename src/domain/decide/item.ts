@@ -12,14 +12,12 @@ import type { LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintScope } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { matchService, type ServiceMatch } from './attribution.ts'
-import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from './conditions.ts'
+import { firingEventAlerts, hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
 import { makeDue } from './evaluate.ts'
-import { joinOpenIncident } from './incidents.ts'
 import { type Decided, decideAlert, type Item } from './item-alert.ts'
 import { adopt, joinClaims, joinProject, learnImage } from './joining.ts'
 import { createLiveService } from './live-service.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
-import { hasActiveSilence } from './silenced.ts'
 
 export type ItemResult = {
   readonly eventId: string
@@ -55,7 +53,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
     storeEvent(ctx, item, { match, judged, service, alertId: result?.live.rowId ?? null, span, stored: stored() })
   const event = repeated ?? stored()
   const ended = service ? follow(ctx, item, { service, known, match, judged, result, span, event }) : false
-  const isAffected = ended || (result !== null && affects(ctx, known, result.live, receivedAt))
+  const isAffected = ended || (result !== null && affects(ctx, known, result, receivedAt))
   const serviceIds = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
 }
@@ -215,18 +213,11 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
   return changed
 }
 
-/**
- * Returns whether the service must be evaluated. If an alert with the same name is already firing at the same or a
- * higher severity, the new alert just joins the open incident. During an alert storm, a service is therefore evaluated
- * only once.
- */
-function affects(ctx: Context, known: LiveAlert | null, live: LiveAlert, now: number): boolean {
+/** Returns whether the service must be evaluated. */
+function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }: Decided, now: number): boolean {
   if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
   if (live.alert.severity === 'info') return false
-  // A silence may cover only one of the two alerts, so the service has to be evaluated.
-  const isOwn = live.alert.status === 'resolved' || hasActiveSilence(ctx, now)
-  if (isOwn || !hasNamesake(ctx.state, live)) return true
-  joinOpenIncident(ctx, live)
+  if (!isAlike) return true
   // A long-lasting warning lowers the score more than a new one does. The sweep evaluates the service once for the
   // whole storm.
   if (live.alert.severity === 'warning' && lasts(live.alert)) makeDue(ctx, live.serviceId, now)
