@@ -78,7 +78,7 @@ function stepsOf(): Step[] {
 }
 
 function* takeSteps({ db }: Deps, pass: Pass, of: number): Generator<Progress, Tally> {
-  const tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, groups: 0, rejections: 0 }
+  const tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, rejections: 0 }
   for (const step of stepsOf()) {
     let more = true
     while (more) {

@@ -1,17 +1,16 @@
-/** The pruning steps for incidents, pipelines, rejections, images and groups. */
+/** The pruning steps for incidents, pipelines, rejections, images and service states. */
 import { type AgedIncident, type Cursor, isIncidentDue, referencesPipeline } from '../../domain/retention.ts'
 import { searchedSpan } from '../../domain/suspect/suspect.ts'
-import { listEventsByKey, listEventsByRef } from '../../store/retention/expired-events.ts'
+import { listEventsByRef, listEventsOf } from '../../store/retention/expired-events.ts'
 import {
   deleteImages,
-  deletePipelines,
   deleteRejections,
   dismantleIncident,
   listIncidentsByAge,
   listPipelinesByAge,
   listServiceKeys,
 } from '../../store/retention/expired-records.ts'
-import { addSpan, findCursor, moveCursor } from '../../store/retention/pruning.ts'
+import { addSpan, deleteRows, findCursor, moveCursor } from '../../store/retention/pruning.ts'
 import { deleteStates } from '../../store/service/states.ts'
 import { deleteUncited, keysOf, type Pass, type Step } from './steps.ts'
 
@@ -22,7 +21,7 @@ export function incidentStep(): Step {
   let after = FIRST
   return (pass, tally) => {
     const { db, organizationId, cutoffs, rows } = pass
-    const found = listIncidentsByAge(db, organizationId, after, cutoffs.alerts, rows.records)
+    const found = listIncidentsByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.records })
     const due = found.find((incident) => isIncidentDue(incident, cutoffs))
     if (!due) {
       const last = found.at(-1)
@@ -55,21 +54,21 @@ export function pipelineStep(): Step {
   let after = FIRST
   return (pass, tally) => {
     const { db, organizationId, cutoffs, reachesNear, rows } = pass
-    const found = listPipelinesByAge(db, organizationId, after, cutoffs.alerts, rows.records)
+    const found = listPipelinesByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.records })
     const [first] = found
     const last = found.at(-1)
     if (!first || !last) return false
     after = { at: last.startsAt, id: last.id }
-    const reaches = reachesNear({ from: first.startsAt, to: last.startsAt }, cutoffs)
+    const reaches = reachesNear({ from: first.startsAt, to: last.startsAt })
     const due = found.filter(
       (pipeline) =>
-        !pipeline.isLinked &&
+        pipeline.isLinked === 0 &&
         Math.max(pipeline.endsAt, pipeline.receivedAt) <= cutoffs.alerts &&
         !reaches.some((reach) => referencesPipeline(pipeline, reach)),
     )
-    tally.pipelines += deletePipelines(db, keysOf(due))
+    tally.pipelines += deleteRows(db, 'pipelines', keysOf(due))
     const eventIds = due.map(({ eventId }) => eventId)
-    tally.events += deleteUncited(pass, listEventsByKey(db, eventIds))
+    tally.events += deleteUncited(pass, listEventsOf(db, 'id', eventIds))
     return found.length === rows.records
   }
 }

@@ -16,14 +16,12 @@ import {
   listLinkedEvents,
 } from '../../store/retention/expired-alerts.ts'
 import {
-  deleteEvents,
   type ExpiredEvent,
-  listEventsByKey,
   listEventsByReceipt,
   listEventsByTime,
-  listEventsOfAlerts,
+  listEventsOf,
 } from '../../store/retention/expired-events.ts'
-import { dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../../store/retention/pruning.ts'
+import { deleteRows, dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../../store/retention/pruning.ts'
 import { listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
 import type { Db } from '../../store/sqlite/open.ts'
 import type { Deps } from '../deps.ts'
@@ -35,10 +33,7 @@ export type Pass = {
   readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
   readonly organizationId: number
   readonly cutoffs: Cutoffs
-  readonly reachesNear: (
-    times: { readonly from: number; readonly to: number },
-    cutoffs: Cutoffs,
-  ) => readonly IncidentReferences[]
+  readonly reachesNear: (times: { readonly from: number; readonly to: number }) => readonly IncidentReferences[]
 }
 
 /** The number of deleted records. */
@@ -59,7 +54,7 @@ export const spanStep: Step = (pass, tally) => {
   const { db, organizationId, rows } = pass
   const span = findSpan(db, organizationId)
   if (!span) return false
-  const found = listEventsByTime(db, organizationId, span.after, span.to, rows.events)
+  const found = listEventsByTime(db, { organizationId, ...span.after, until: span.to, limit: rows.events })
   tally.events += deleteUncited(pass, found)
   const last = found.at(-1)
   if (last && found.length === rows.events) shortenSpan(db, span, last)
@@ -76,7 +71,7 @@ export function eventStep(walk: 'events' | 'again'): Step {
     const { db, organizationId, cutoffs, rows } = pass
     const until = walk === 'events' ? cutoffs.events : cutoffs.alerts
     const after = resumeAt(findCursor(db, organizationId, walk), until)
-    const found = listEventsByReceipt(db, organizationId, after, until, rows.events)
+    const found = listEventsByReceipt(db, { organizationId, ...after, until, limit: rows.events })
     tally.events += deleteUncited(pass, found)
     const last = found.at(-1)
     moveCursor(db, organizationId, walk, last ? { at: last.receivedAt, id: last.id } : after)
@@ -87,7 +82,7 @@ export function eventStep(walk: 'events' | 'again'): Step {
 /** Deletes the events that are not referenced. Returns the number of deleted events. */
 export function deleteUncited(pass: Pass, events: readonly ExpiredEvent[]): number {
   const uncited = keysOf(uncitedEvents(pass, events))
-  return uncited.length === 0 ? 0 : deleteEvents(pass.db, uncited)
+  return uncited.length === 0 ? 0 : deleteRows(pass.db, 'events', uncited)
 }
 
 /** Returns the events that have expired and are not referenced. */
@@ -106,20 +101,20 @@ function unheldEvents({ db, cutoffs, reachesNear }: Pass, events: readonly Expir
   const refs = events.map(({ ref }) => ref)
   const cited = new Set(listCitedRefs(db, refs, cutoffs))
   const times = events.map(({ at }) => at)
-  const reaches = reachesNear({ from: Math.min(...times), to: Math.max(...times) }, cutoffs)
+  const reaches = reachesNear({ from: Math.min(...times), to: Math.max(...times) })
   return events.filter((event) => !cited.has(event.ref) && !reaches.some((reach) => referencesEvent(event, reach)))
 }
 
 export const alertStep: Step = (pass, tally) => {
   const { db, organizationId, cutoffs, rows } = pass
   const after = resumeAt(findCursor(db, organizationId, 'alerts'), cutoffs.alerts)
-  const found = listAlertsByAge(db, organizationId, after, cutoffs, rows.alerts)
+  const found = listAlertsByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.alerts }, cutoffs)
   const uncited = keysOf(uncitedAlerts(pass, found))
   if (uncited.length > 0) {
     const linked = listLinkedEvents(db, uncited)
-    const eventIds = [...keysOf(listEventsOfAlerts(db, uncited)), ...linked]
+    const eventIds = [...keysOf(listEventsOf(db, 'alert_id', uncited)), ...linked]
     tally.alerts += deleteAlerts(db, uncited)
-    tally.events += deleteUncited(pass, listEventsByKey(db, eventIds))
+    tally.events += deleteUncited(pass, listEventsOf(db, 'id', eventIds))
   }
   const last = found.at(-1)
   moveCursor(db, organizationId, 'alerts', last ? { at: last.settledAt, id: last.id } : after)
@@ -135,12 +130,12 @@ export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): Expi
   const cited = new Set(listCitedRefs(db, refs, cutoffs))
   const from = Math.min(...free.map(({ startsAt }) => startsAt))
   const to = Math.max(...free.map(({ lastSeenAt }) => lastSeenAt))
-  const reaches = reachesNear({ from, to }, cutoffs)
+  const reaches = reachesNear({ from, to })
   const unreached = free.filter(
     (alert) => !cited.has(alert.ref) && !reaches.some((reach) => referencesAlert(alert, reach)),
   )
   // An event in an incident's timeline also protects its alert.
-  const events = listEventsOfAlerts(pass.db, keysOf(unreached))
+  const events = listEventsOf(db, 'alert_id', keysOf(unreached))
   const unheld = new Set(unheldEvents(pass, events))
   const holding = new Set(events.filter((event) => !unheld.has(event)).map(({ alertId }) => alertId))
   return unreached.filter(({ id }) => !holding.has(id))

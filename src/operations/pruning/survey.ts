@@ -4,9 +4,9 @@ import { createReferenceFinder } from '../../store/incident/references.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
 import { listAlertsByAge } from '../../store/retention/expired-alerts.ts'
 import { findBytes, listEventsByReceipt } from '../../store/retention/expired-events.ts'
-import { type AgingTable, type CountedRows, countAllOn, countByAge, findCursor } from '../../store/retention/pruning.ts'
+import { type AgingTable, type CountedRows, countRows, findCursor } from '../../store/retention/pruning.ts'
 import type { Deps } from '../deps.ts'
-import { type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
+import { keysOf, type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
 
 /**
  * The number of records that would be deleted, and the total. `oldest`: Unix time in milliseconds, or null if there are
@@ -31,20 +31,15 @@ const ROWS = { events: 200, alerts: 50, records: 100 }
 
 /** Starts a pruning run for an organization with its current limits. */
 export function startPass({ db, now }: Deps, { rowId, settings }: OrganizationRecord, rows: Pass['rows'] = ROWS): Pass {
-  return {
-    db,
-    rows,
-    organizationId: rowId,
-    cutoffs: cutoffsAt(settings, now()),
-    reachesNear: createReferenceFinder(db, rowId),
-  }
+  const cutoffs = cutoffsAt(settings, now())
+  return { db, rows, organizationId: rowId, cutoffs, reachesNear: createReferenceFinder(db, rowId, cutoffs) }
 }
 
 /** Counts the expired rows after the cursor, whether or not they are referenced. */
 export function countDue({ db, organizationId, cutoffs }: Pass, table: AgingTable): Generator<Progress, number> {
   const until = cutoffs[table]
   return counting(resumeAt(findCursor(db, organizationId, table), until), Number.POSITIVE_INFINITY, (after) =>
-    countByAge(db, organizationId, table, { after, until, limit: COUNTED_A_STEP }),
+    countRows(db, organizationId, { table, order: 'age', after, until, limit: COUNTED_A_STEP }),
   )
 }
 
@@ -54,7 +49,8 @@ export function* isMoreThanHalf(pass: Pass, table: AgingTable, due: number): Gen
 }
 
 function countAll({ db, organizationId }: Pass, table: AgingTable, enough: number): Generator<Progress, number> {
-  return counting(FIRST, enough, (after) => countAllOn(db, organizationId, table, { after, limit: COUNTED_A_STEP }))
+  const all = { table, order: 'start', until: Number.MAX_SAFE_INTEGER, limit: COUNTED_A_STEP } as const
+  return counting(FIRST, enough, (after) => countRows(db, organizationId, { ...all, after }))
 }
 
 function* counting(first: Cursor, enough: number, on: (after: Cursor) => CountedRows): Generator<Progress, number> {
@@ -104,11 +100,10 @@ function* eventsOf(pass: Pass): Generator<Look> {
   const { db, organizationId, cutoffs, rows } = pass
   let after: Cursor | null = resumeAt(findCursor(db, organizationId, 'events'), cutoffs.events)
   while (after) {
-    const found = listEventsByReceipt(db, organizationId, after, cutoffs.events, rows.events)
+    const found = listEventsByReceipt(db, { organizationId, ...after, until: cutoffs.events, limit: rows.events })
     const free = uncitedEvents(pass, found)
-    const ids = free.map(({ id }) => id)
     const oldest = Math.min(...free.map(({ at }) => at))
-    yield { seen: found.length, due: free.length, oldest, bytes: findBytes(db, ids) }
+    yield { seen: found.length, due: free.length, oldest, bytes: findBytes(db, keysOf(free)) }
     const last = found.at(-1)
     after = last && found.length === rows.events ? { at: last.receivedAt, id: last.id } : null
   }
@@ -121,7 +116,8 @@ function* alertsOf(pass: Pass): Generator<Look> {
   const { db, organizationId, cutoffs, rows } = pass
   let after: Cursor | null = resumeAt(findCursor(db, organizationId, 'alerts'), cutoffs.alerts)
   while (after) {
-    const found = listAlertsByAge(db, organizationId, after, cutoffs, rows.alerts)
+    const next = { organizationId, ...after, until: cutoffs.alerts, limit: rows.alerts }
+    const found = listAlertsByAge(db, next, cutoffs)
     const free = uncitedAlerts(pass, found)
     const oldest = Math.min(...free.map(({ startsAt }) => startsAt))
     yield { seen: found.length, due: free.length, oldest, bytes: free.length * ALERT }

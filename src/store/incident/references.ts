@@ -18,9 +18,10 @@ const SHORTEST = searchedSpan({ startedAt: 0, resolvedAt: 0 }, 0)
 export function createReferenceFinder(
   db: Db,
   organizationId: number,
-): (times: { readonly from: number; readonly to: number }, cutoffs: Cutoffs) => IncidentReferences[] {
+  cutoffs: Cutoffs,
+): (times: { readonly from: number; readonly to: number }) => IncidentReferences[] {
   const measured = new Map<string, IncidentReferences>()
-  return (times, cutoffs) =>
+  return (times) =>
     spansNear(db, organizationId, times)
       .filter((incident) => !isIncidentDue(incident, cutoffs))
       .map(({ id, serviceId, startedAt, resolvedAt }) => {

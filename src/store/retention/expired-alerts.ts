@@ -1,9 +1,10 @@
 /** Finds expired alerts and the events that these alerts reference. Deletes expired alerts. */
 import { sql } from 'kysely'
-import { type Cursor, type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
+import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
+import { deleteRows, type NextRows } from './pruning.ts'
 
 /** The columns needed for an `AgedIncident`, for any query on `incidents`. `hasPostmortem` is 0 or 1. */
 export const AGED_COLUMNS = [
@@ -30,32 +31,24 @@ export type ExpiredAlert = {
   readonly isOfIncident: boolean
 }
 
-const byAge = query<{ organizationId: number; at: number; id: number; until: number; limit: number }>()(
-  (builder, hole) =>
-    builder
-      .selectFrom('alerts')
-      .leftJoin('incidents', 'incidents.id', 'alerts.incident_id')
-      .select(['alerts.id', 'alerts.uuid', 'alerts.settled_at as settledAt', 'starts_at as startsAt'])
-      .select(['last_seen_at as lastSeenAt', ...AGED_COLUMNS])
-      .where('alerts.organization_id', '=', hole('organizationId'))
-      .where('settled_at', 'is not', null)
-      .where('settled_at', '<=', hole('until'))
-      .where(sql<boolean>`(settled_at, alerts.id) > (${hole('at')}, ${hole('id')})`)
-      .orderBy('settled_at')
-      .orderBy('alerts.id')
-      .limit(hole('limit')),
+const byAge = query<NextRows>()((builder, hole) =>
+  builder
+    .selectFrom('alerts')
+    .leftJoin('incidents', 'incidents.id', 'alerts.incident_id')
+    .select(['alerts.id', 'alerts.uuid', 'alerts.settled_at as settledAt', 'starts_at as startsAt'])
+    .select(['last_seen_at as lastSeenAt', ...AGED_COLUMNS])
+    .where('alerts.organization_id', '=', hole('organizationId'))
+    .where('settled_at', 'is not', null)
+    .where('settled_at', '<=', hole('until'))
+    .where(sql<boolean>`(settled_at, alerts.id) > (${hole('at')}, ${hole('id')})`)
+    .orderBy('settled_at')
+    .orderBy('alerts.id')
+    .limit(hole('limit')),
 )
 
-/** Returns an organization's next expired alerts after a cursor, oldest first. */
-export function listAlertsByAge(
-  db: Db,
-  organizationId: number,
-  after: Cursor,
-  cutoffs: Cutoffs,
-  limit: number,
-): ExpiredAlert[] {
-  const rows = db.all(byAge, { organizationId, ...after, until: cutoffs.alerts, limit })
-  return rows.map((row) => {
+/** Returns the next alerts by the time when they settled. */
+export function listAlertsByAge(db: Db, next: NextRows, cutoffs: Cutoffs): ExpiredAlert[] {
+  return db.all(byAge, next).map((row) => {
     const { id, uuid, settledAt, startsAt, lastSeenAt, status, createdAt, startedAt } = row
     const incident = status && createdAt && startedAt ? toAged({ ...row, status, createdAt, startedAt }) : null
     const isOfIncident = incident !== null && !isIncidentDue(incident, cutoffs)
@@ -63,16 +56,11 @@ export function listAlertsByAge(
   })
 }
 
-const linked = query<{ ids: string }>()((builder, hole) =>
-  builder
-    .selectFrom('correlations')
-    .select(['change_event_id as change', 'evidence_event_id as evidence'])
-    .where('alert_id', 'in', listed(hole('ids'))),
-)
-
 /** Returns the row ids of events that the links of these alerts refer to. */
 export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
-  return db.all(linked, { ids: JSON.stringify(ids) }).flatMap(({ change, evidence }) => [change, evidence])
+  const links = db.sql.selectFrom('correlations').where('alert_id', 'in', listed(JSON.stringify(ids)))
+  const rows = db.all(links.select(['change_event_id as change', 'evidence_event_id as evidence']))
+  return rows.flatMap(({ change, evidence }) => [change, evidence])
 }
 
 /**
@@ -80,21 +68,8 @@ export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
  * alerts.
  */
 export function deleteAlerts(db: Db, ids: readonly number[]): number {
-  const alerts = { ids: JSON.stringify(ids) }
-  db.run(dropLinks, alerts)
-  db.run(detachEvents, alerts)
-  return db.run(drop, alerts)
+  const alerts = listed(JSON.stringify(ids))
+  db.run(db.sql.deleteFrom('correlations').where('alert_id', 'in', alerts))
+  db.run(db.sql.updateTable('events').set({ alert_id: null }).where('alert_id', 'in', alerts))
+  return deleteRows(db, 'alerts', ids)
 }
-
-const dropLinks = query<{ ids: string }>()((builder, hole) =>
-  builder.deleteFrom('correlations').where('alert_id', 'in', listed(hole('ids'))),
-)
-const detachEvents = query<{ ids: string }>()((builder, hole) =>
-  builder
-    .updateTable('events')
-    .set({ alert_id: null })
-    .where('alert_id', 'in', listed(hole('ids'))),
-)
-const drop = query<{ ids: string }>()((builder, hole) =>
-  builder.deleteFrom('alerts').where('id', 'in', listed(hole('ids'))),
-)

@@ -1,10 +1,10 @@
 /** Finds expired events by time of receipt, by time around an incident, or by reference, and deletes events. */
 import { sql } from 'kysely'
 import type { Source } from '../../domain/event/event.ts'
-import type { Cursor } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import type { NextRows } from './pruning.ts'
 
 export type ExpiredEvent = {
   readonly id: number
@@ -18,11 +18,9 @@ export type ExpiredEvent = {
   readonly receivedAt: number
 }
 
-type Behind = { organizationId: number; at: number; id: number; until: number; limit: number }
-
 /** Selects the rows after a cursor, sorted by a column. */
-const behind = (column: 'received_at' | 'at') =>
-  query<Behind>()((builder, hole) =>
+const after = (column: 'received_at' | 'at') =>
+  query<NextRows>()((builder, hole) =>
     select(builder)
       .where('organization_id', '=', hole('organizationId'))
       .where(column, '<=', hole('until'))
@@ -31,79 +29,42 @@ const behind = (column: 'received_at' | 'at') =>
       .orderBy('id')
       .limit(hole('limit')),
   )
-const byReceipt = behind('received_at')
-const byTime = behind('at')
+const byReceipt = after('received_at')
+const byTime = after('at')
 
-/** Returns an organization's next events after a cursor that were received at or before `until`, oldest first. */
-export function listEventsByReceipt(
-  db: Db,
-  organizationId: number,
-  after: Cursor,
-  until: number,
-  limit: number,
-): ExpiredEvent[] {
-  return db.all(byReceipt, { organizationId, ...after, until, limit }).map(toEvent)
+/** Returns the next events by time of receipt. */
+export function listEventsByReceipt(db: Db, next: NextRows): ExpiredEvent[] {
+  return db.all(byReceipt, next).map(toEvent)
 }
 
-/** Returns an organization's next events after a cursor whose own time is at or before `until`, oldest first. */
-export function listEventsByTime(
-  db: Db,
-  organizationId: number,
-  after: Cursor,
-  until: number,
-  limit: number,
-): ExpiredEvent[] {
-  return db.all(byTime, { organizationId, ...after, until, limit }).map(toEvent)
+/** Returns the next events by their own time. */
+export function listEventsByTime(db: Db, next: NextRows): ExpiredEvent[] {
+  return db.all(byTime, next).map(toEvent)
 }
 
-const byKeys = query<{ ids: string }>()((builder, hole) => select(builder).where('id', 'in', listed(hole('ids'))))
-
-export function listEventsByKey(db: Db, ids: readonly number[]): ExpiredEvent[] {
-  return db.all(byKeys, { ids: JSON.stringify(ids) }).map(toEvent)
+/** Returns the events with these row ids, or the events of the alerts with these row ids. */
+export function listEventsOf(db: Db, column: 'id' | 'alert_id', ids: readonly number[]): ExpiredEvent[] {
+  const json = JSON.stringify(ids)
+  return db.all(select(db.sql).where(column, 'in', listed(json))).map(toEvent)
 }
-
-const byUuid = query<{ uuid: Buffer }>()((builder, hole) => select(builder).where('uuid', '=', hole('uuid')))
 
 /** Returns the event for a reference (`event/<uuid>`), or an empty array for other references and deleted events. */
 export function listEventsByRef(db: Db, ref: string): ExpiredEvent[] {
   const uuid = ref.startsWith('event/') ? uuidToBytes(ref.slice('event/'.length)) : null
-  return uuid ? db.all(byUuid, { uuid }).map(toEvent) : []
-}
-
-const byAlerts = query<{ ids: string }>()((builder, hole) =>
-  select(builder).where('alert_id', 'in', listed(hole('ids'))),
-)
-
-export function listEventsOfAlerts(db: Db, ids: readonly number[]): ExpiredEvent[] {
-  return db.all(byAlerts, { ids: JSON.stringify(ids) }).map(toEvent)
-}
-
-/** Deletes unreferenced events and their payloads. Returns the number of deleted events. */
-export function deleteEvents(db: Db, ids: readonly number[]): number {
-  return db.run(drop, { ids: JSON.stringify(ids) })
-}
-
-const drop = query<{ ids: string }>()((builder, hole) =>
-  builder.deleteFrom('events').where('id', 'in', listed(hole('ids'))),
-)
-
-/** Estimates how many bytes a deletion of the events would free: rows, index entries and payloads. */
-export function findBytes(db: Db, ids: readonly number[]): number {
-  return db.first(bytes, { ids: JSON.stringify(ids) })?.bytes ?? 0
+  return uuid ? db.all(select(db.sql).where('uuid', '=', uuid)).map(toEvent) : []
 }
 
 /** The size of a row in bytes, including its entries in a dozen indexes, but without its text columns. */
 const ROW = 300
-const bytes = query<{ ids: string }>()((builder, hole) =>
-  builder
-    .selectFrom('events')
-    .select(
-      sql<number>`coalesce(sum(${sql.lit(ROW)} + length(text) + length(name) + length(object) + coalesce((
-        SELECT length(body) FROM payloads WHERE event_id = events.id
-      ), 0)), 0)`.as('bytes'),
-    )
-    .where('id', 'in', listed(hole('ids'))),
-)
+
+/** Estimates how many bytes a deletion of the events would free: rows, index entries and payloads. */
+export function findBytes(db: Db, ids: readonly number[]): number {
+  const bytes = sql<number>`coalesce(sum(${sql.lit(ROW)} + length(text) + length(name) + length(object) + coalesce((
+    SELECT length(body) FROM payloads WHERE event_id = events.id
+  ), 0)), 0)`
+  const events = db.sql.selectFrom('events').where('id', 'in', listed(JSON.stringify(ids)))
+  return db.first(events.select(bytes.as('bytes')))?.bytes ?? 0
+}
 
 function select(builder: Db['sql']) {
   return builder

@@ -4,6 +4,7 @@
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
+import { listed } from '../sqlite/query.ts'
 
 /** A deletion of more than half of the records, which a user must confirm. Times are Unix times in milliseconds. */
 export type PendingPrune = {
@@ -24,6 +25,18 @@ const WALKS = {
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
 export type AgingTable = keyof typeof AGES
 type Walk = keyof typeof WALKS
+
+/** The next `limit` rows of an organization after the cursor (`at`, `id`) and at or before `until`, oldest first. */
+export type NextRows = Cursor & { readonly organizationId: number; readonly until: number; readonly limit: number }
+
+/** Deletes rows by row id. Returns the number of deleted rows. */
+export function deleteRows(
+  db: Db,
+  table: 'events' | 'alerts' | 'pipelines' | 'timeline',
+  ids: readonly number[],
+): number {
+  return db.run(db.sql.deleteFrom(table).where('id', 'in', listed(JSON.stringify(ids))))
+}
 
 export function findCursor(db: Db, organizationId: number, walk: Walk): Cursor {
   const { at, id } = WALKS[walk]
@@ -62,46 +75,27 @@ function store(db: Db, organizationId: number, state: State): void {
   )
 }
 
-/**
- * Counts at most `limit` rows by age: rows after the cursor `after` and no later than `until`. `end`: the position of
- * the last counted row, or null if there are no more rows.
- */
-export function countByAge(
-  db: Db,
-  organizationId: number,
-  table: AgingTable,
-  span: { readonly after: Cursor; readonly until: number; readonly limit: number },
-): CountedRows {
-  return countRows(db, organizationId, { table, time: AGES[table], ...span })
-}
-
-/** Counts at most `limit` rows after a cursor. Alerts are sorted by start, because an active alert has no age yet. */
-export function countAllOn(
-  db: Db,
-  organizationId: number,
-  table: AgingTable,
-  span: { readonly after: Cursor; readonly limit: number },
-): CountedRows {
-  const time = table === 'alerts' ? 'starts_at' : AGES[table]
-  return countRows(db, organizationId, { table, time, until: Number.MAX_SAFE_INTEGER, ...span })
-}
-
 export type CountedRows = { readonly count: number; readonly end: Cursor | null }
 
-function countRows(
+/**
+ * Counts at most `limit` rows after the cursor `after` and no later than `until`. `end`: the position of the last
+ * counted row, or null if there are no more rows.
+ * @param order `start` counts all rows; alerts are then sorted by start, because an active alert has no age yet
+ */
+export function countRows(
   db: Db,
   organizationId: number,
   span: {
     readonly table: AgingTable
-    readonly time: 'received_at' | 'settled_at' | 'starts_at'
+    readonly order: 'age' | 'start'
     readonly after: Cursor
     readonly until: number
     readonly limit: number
   },
 ): CountedRows {
-  const { after, until, limit } = span
-  const time = sql.ref(span.time)
-  const rows = sql`FROM ${sql.table(span.table)} WHERE organization_id = ${organizationId}
+  const { table, order, after, until, limit } = span
+  const time = sql.ref(order === 'start' && table === 'alerts' ? 'starts_at' : AGES[table])
+  const rows = sql`FROM ${sql.table(table)} WHERE organization_id = ${organizationId}
     AND ${time} <= ${until} AND (${time}, id) > (${after.at}, ${after.id})`
   const last = sql<Cursor>`SELECT ${time} AS at, id ${rows} ORDER BY ${time}, id LIMIT 1 OFFSET ${limit - 1}`
   const end = db.first(runnable(db, last))
