@@ -2,8 +2,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Signal } from '../domain/alert/alert.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
-import { type AlertOwner, readHistory } from './history/alert-counts.ts'
-import { findServiceRowId } from './service/services.ts'
+import type { FiringFilter } from '../domain/state/firing.ts'
+import { readHistory } from './history/alert-counts.ts'
+import { type Owner, ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
@@ -36,24 +37,20 @@ export type AlertRecord = Pick<
 }
 
 /** Undefined fields are ignored. `from` and `to` limit the start time: from ≤ startsAt < to. */
-export type AlertSpan = {
-  readonly serviceId?: string | undefined
-  readonly from?: number | undefined
-  readonly to?: number | undefined
-}
+export type AlertSpan = Pick<FiringFilter, 'serviceId' | 'from' | 'to'>
 
 /** Lists one page of alerts, latest start first, with the exact total. A long history does not slow down this query. */
 export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page: Page): Listed<AlertRecord> {
   const { from = 0, to } = span
-  const whose = alertOwnerOf(db, organizationId, span)
-  if (!whose) return { items: [], total: 0 }
-  const history = readHistory(db, whose)
+  const owner = ownerOf(db, organizationId, span.serviceId)
+  if (!owner) return { items: [], total: 0 }
+  const history = readHistory(db, owner)
   const later = to === undefined ? 0 : history.since(to)
   const total = (from === 0 ? history.total : history.since(from)) - later
   const limit = Math.min(page.limit, total - offsetOf(page))
   if (limit <= 0) return { items: [], total }
   const { before, skip } = history.seek(later + offsetOf(page))
-  return { items: newestOf(db, whose, { before, skip, limit }), total }
+  return { items: newestOf(db, owner, { before, skip, limit }), total }
 }
 
 /** Returns the alerts with these row ids, in the same order. */
@@ -65,47 +62,22 @@ export function listAlertsByRowId(db: Db, rowIds: readonly number[]): AlertRecor
 
 /** Lists up to `limit` of a service's newest alerts. */
 export function listRecentAlerts(db: Db, organizationId: number, serviceId: string, limit: number): AlertRecord[] {
-  const rowId = findServiceRowId(db, organizationId, serviceId)
-  if (rowId === undefined) return []
-  return newestOf(db, { organizationId, serviceId: rowId }, { before: Number.MAX_SAFE_INTEGER, skip: 0, limit })
+  const owner = ownerOf(db, organizationId, serviceId)
+  return owner ? newestOf(db, owner, { before: Number.MAX_SAFE_INTEGER, skip: 0, limit }) : []
 }
 
 /** Finds an alert by UUID. Returns undefined if the organization has no such alert or the UUID is malformed. */
 export function findAlert(db: Db, organizationId: number, id: string): AlertRecord | undefined {
   const bytes = uuidToBytes(id)
-  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(alertColumns))
+  const alerts = db.sql.selectFrom('alerts').select(alertColumns).where('organization_id', '=', organizationId)
+  const row = bytes && db.first(alerts.where('uuid', '=', bytes))
   return row ? toAlertRecord(row) : undefined
-}
-
-function ofOrganization(db: Db, organizationId: number) {
-  return db.sql.selectFrom('alerts').where('organization_id', '=', organizationId)
-}
-
-/** Returns null if the service does not exist. */
-export function alertOwnerOf(db: Db, organizationId: number, { serviceId }: AlertSpan): AlertOwner | null {
-  if (serviceId === undefined) return { organizationId, serviceId: null }
-  const rowId = findServiceRowId(db, organizationId, serviceId)
-  return rowId === undefined ? null : { organizationId, serviceId: rowId }
 }
 
 // SQLite runs these subqueries only for rows on the page. Joins would also run for rows skipped by OFFSET.
 export const alertColumns = [
-  'uuid',
-  'source',
-  'name',
-  'severity',
-  'status',
-  'resolution',
-  'summary',
-  'labels',
-  'annotations',
-  'links',
-  'rules',
-  'fingerprint',
-  'starts_at',
-  'ends_at',
-  'last_seen_at',
-  'occurrences',
+  ...(['uuid', 'source', 'name', 'severity', 'status', 'resolution', 'summary', 'labels', 'annotations'] as const),
+  ...(['links', 'rules', 'fingerprint', 'starts_at', 'ends_at', 'last_seen_at', 'occurrences'] as const),
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'),
   sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = alerts.incident_id)`.as('incident'),
   sql<
@@ -120,28 +92,23 @@ export const alertColumns = [
  */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
-function newestOf(db: Db, { organizationId, serviceId }: AlertOwner, page: PageOfAlerts): AlertRecord[] {
-  const rows =
-    serviceId === null
-      ? db.all(newestOfOrganization, { whose: organizationId, ...page })
-      : db.all(newestOfService, { whose: serviceId, ...page })
-  return rows.map(toAlertRecord)
+function newestOf(db: Db, { column, rowId }: Owner, page: PageOfAlerts): AlertRecord[] {
+  return db.all(newest[column], { rowId, ...page }).map(toAlertRecord)
 }
 
-const newest = (column: 'organization_id' | 'service_id') =>
-  query<{ whose: number } & PageOfAlerts>()((sql, hole) =>
+const newestBy = (column: Owner['column']) =>
+  query<{ rowId: number } & PageOfAlerts>()((sql, hole) =>
     sql
       .selectFrom('alerts')
       .select(alertColumns)
-      .where(column, '=', hole('whose'))
+      .where(column, '=', hole('rowId'))
       .where('starts_at', '<', hole('before'))
       .orderBy('starts_at', 'desc')
       .orderBy('id', 'desc')
       .limit(hole('limit'))
       .offset(hole('skip')),
   )
-const newestOfOrganization = newest('organization_id')
-const newestOfService = newest('service_id')
+const newest = { organization_id: newestBy('organization_id'), service_id: newestBy('service_id') }
 
 type AlertRow = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
   service: Buffer

@@ -6,7 +6,8 @@ import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { StoredEvent } from '../domain/state/effect.ts'
 import { pageInChunks } from './history/alert-search.ts'
-import { findServiceRowId } from './service/services.ts'
+import type { Period } from './read.ts'
+import { ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
@@ -18,17 +19,13 @@ export type EventRecord = Pick<
 > & { readonly serviceId: string | null; readonly alertId: string | null }
 
 /** Undefined fields are ignored. `from` and `to` limit the time: from ≤ at < to. */
-type EventFilter = {
-  readonly serviceId?: string | undefined
-  readonly source?: Source | undefined
-  readonly from?: number | undefined
-  readonly to?: number | undefined
-}
+type EventFilter = Period & { readonly serviceId?: string | undefined; readonly source?: Source | undefined }
 
 /** Lists one page of events that match the filter, newest first. */
 export function listEvents(db: Db, organizationId: number, filter: EventFilter, page: Page): Listed<EventRecord> {
-  const query = ofOwner(db, organizationId, filter)
-  if (!query) return { items: [], total: 0 }
+  const owner = ownerOf(db, organizationId, filter.serviceId)
+  if (!owner) return { items: [], total: 0 }
+  const query = db.sql.selectFrom('events').where(owner.column, '=', owner.rowId)
   const newest = query.orderBy('at', 'desc').orderBy('id', 'desc')
   const matching = (all: typeof query, from: number, before: number) => {
     const left = all.where('at', '>=', from).where('at', '<', before)
@@ -78,25 +75,9 @@ function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('events').where('organization_id', '=', organizationId)
 }
 
-/** Returns null if the service does not exist. */
-function ofOwner(db: Db, organizationId: number, { serviceId }: EventFilter) {
-  if (serviceId === undefined) return ofOrganization(db, organizationId)
-  const rowId = findServiceRowId(db, organizationId, serviceId)
-  // Filtering by organization_id is not needed, and omitting it makes SQLite use the index on service_id.
-  return rowId === undefined ? null : db.sql.selectFrom('events').where('service_id', '=', rowId)
-}
-
 // SQLite runs these subqueries only for rows on the page. Joins would also run for rows skipped by OFFSET.
 const columns = [
-  'uuid',
-  'source',
-  'kind',
-  'name',
-  'object',
-  'severity',
-  'text',
-  'at',
-  'received_at',
+  ...(['uuid', 'source', 'kind', 'name', 'object', 'severity', 'text', 'at', 'received_at'] as const),
   sql<Buffer | null>`(SELECT uuid FROM services WHERE services.id = events.service_id)`.as('service'),
   sql<Buffer | null>`(SELECT uuid FROM alerts WHERE alerts.id = events.alert_id)`.as('alert'),
 ] as const

@@ -20,6 +20,9 @@ export function readHere(db: Db): Read {
   return async (query, ...args) => query(db, ...(args as never[])) as ReturnType<typeof query>
 }
 
+/** The period of a filter, as Unix times in milliseconds: from ≤ time < to. Undefined fields are ignored. */
+export type Period = { readonly from?: number | undefined; readonly to?: number | undefined }
+
 /** A query for one page of filtered records. */
 export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>
 

@@ -1,14 +1,11 @@
 /** Deletes expired records that are not referenced, step by step. */
 import { isTooMuch } from '../../domain/retention.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
-import { findPendingPrune, storePendingPrune } from '../../store/retention/pruning.ts'
+import { findPendingPrune, type PendingPrune, storePendingPrune } from '../../store/retention/pruning.ts'
 import type { Deps } from '../deps.ts'
 import { imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from './records.ts'
-import { alertStep, eventStep, inTransaction, type Pass, type Step, spanStep, type Tally } from './steps.ts'
+import { alertStep, eventStep, type Pass, spanStep, type Tally } from './steps.ts'
 import { countDue, isMoreThanHalf, type Progress, type Survey, startPass, survey } from './survey.ts'
-
-export type { Tally } from './steps.ts'
-export { type Progress, type Survey, survey } from './survey.ts'
 
 /**
  * `waits`: not null if nothing was deleted because more than half of the records have expired. `isLogDue`: whether to
@@ -40,46 +37,38 @@ export function* prune(
     const found = yield* survey(deps, organization)
     if (isTooMuch(found.events) || isTooMuch(found.alerts)) return wait(deps, organization, found)
   }
-  resume(deps, organization)
+  if (findPendingPrune(deps.db, organization.rowId)) setPending(deps, organization, null)
   return { waits: null, tally: yield* takeSteps(deps, pass, due.events + due.alerts) }
 }
 
-function wait(deps: Deps, { rowId, id }: OrganizationRecord, found: Survey): PruneOutcome {
+function wait(deps: Deps, organization: OrganizationRecord, found: Survey): PruneOutcome {
   const now = deps.now()
-  const before = findPendingPrune(deps.db, rowId)
+  const before = findPendingPrune(deps.db, organization.rowId)
   const isLogDue = before === null || now - before.toldAt >= DAY || now < before.toldAt
   const { events, alerts } = found
-  inTransaction(deps, (inside) => {
-    storePendingPrune(deps.db, rowId, {
-      since: before?.since ?? now,
-      toldAt: isLogDue ? now : (before?.toldAt ?? now),
-      events,
-      alerts,
-    })
-    inside.announce({ kind: 'organization', id, organizationId: rowId })
+  setPending(deps, organization, {
+    since: before?.since ?? now,
+    toldAt: isLogDue ? now : before.toldAt,
+    events,
+    alerts,
   })
   return { waits: found, isLogDue }
 }
 
-function resume(deps: Deps, { rowId, id }: OrganizationRecord): void {
-  if (!findPendingPrune(deps.db, rowId)) return
-  inTransaction(deps, (inside) => {
-    storePendingPrune(deps.db, rowId, null)
-    inside.announce({ kind: 'organization', id, organizationId: rowId })
-  })
-}
-
-/** Returns the steps in order. Each step removes references to the records that later steps delete. */
-function stepsOf(): Step[] {
-  return [
-    ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],
-    ...[pipelineStep(), rejectionStep, imageStep(), stateStep],
-  ]
+/** Stores the deletion that awaits confirmation; null if there is none. */
+function setPending(deps: Deps, { rowId, id }: OrganizationRecord, pending: PendingPrune | null): void {
+  storePendingPrune(deps.db, rowId, pending)
+  deps.announce({ kind: 'organization', id, organizationId: rowId })
 }
 
 function* takeSteps({ db }: Deps, pass: Pass, of: number): Generator<Progress, Tally> {
+  // Each step removes references to the records that later steps delete.
+  const steps = [
+    ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],
+    ...[pipelineStep(), rejectionStep, imageStep(), stateStep],
+  ]
   const tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, rejections: 0 }
-  for (const step of stepsOf()) {
+  for (const step of steps) {
     let more = true
     while (more) {
       more = db.transaction(() => step(pass, tally))

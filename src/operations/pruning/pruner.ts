@@ -4,7 +4,9 @@ import { listOrganizations, type OrganizationRecord } from '../../store/organiza
 import { isBusy } from '../../store/sqlite/fault.ts'
 import { giveBackSpace } from '../../store/sqlite/vacuum.ts'
 import type { Deps } from '../deps.ts'
-import { type Progress, prune, type Survey, survey, type Tally } from './prune.ts'
+import { prune } from './prune.ts'
+import type { Tally } from './steps.ts'
+import { type Progress, type Survey, survey } from './survey.ts'
 
 export type PruneWatcher = {
   /** Called once a day for each organization in which more than half of the records have expired. */

@@ -1,6 +1,5 @@
 /** The pruning steps for events and alerts. Each step is a short transaction that checks a few rows. */
 
-import type { Notice } from '../../domain/notice.ts'
 import {
   type Cutoffs,
   type IncidentReferences,
@@ -24,7 +23,6 @@ import {
 import { deleteRows, dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../../store/retention/pruning.ts'
 import { listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
 import type { Db } from '../../store/sqlite/open.ts'
-import type { Deps } from '../deps.ts'
 
 /** A pruning run for one organization, with the limits as of its start. */
 export type Pass = {
@@ -143,19 +141,4 @@ export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): Expi
 
 export function keysOf(rows: readonly { readonly id: number }[]): number[] {
   return rows.map(({ id }) => id)
-}
-
-/**
- * Runs work in a transaction, or in a savepoint if there already is one. `work` gets deps that collect notices, which
- * are published only after the commit.
- */
-export function inTransaction<Result>(
-  deps: Deps,
-  work: (inside: Deps) => Result,
-  transaction = deps.db.transaction,
-): Result {
-  const notices: Notice[] = []
-  const result = transaction(() => work({ ...deps, announce: (notice) => notices.push(notice) }))
-  for (const notice of notices) deps.announce(notice)
-  return result
 }

@@ -2,8 +2,8 @@
 
 import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
-import { readPage } from '../read.ts'
-import { findServiceRowId } from '../service/services.ts'
+import { type Period, readPage } from '../read.ts'
+import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
@@ -24,12 +24,7 @@ export type CorrelationRecord = {
 }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
-type CorrelationFilter = {
-  readonly serviceId?: string | undefined
-  readonly minScore?: number | undefined
-  readonly from?: number | undefined
-  readonly to?: number | undefined
-}
+type CorrelationFilter = Period & { readonly serviceId?: string | undefined; readonly minScore?: number | undefined }
 
 /** Lists one page of links that match the filter, newest first. */
 export function listCorrelations(
@@ -80,7 +75,8 @@ export function listBestLinksOfIncident(db: Db, organizationId: number, incident
 /** Finds a link by UUID. Returns undefined if the organization has no such link or the UUID is malformed. */
 export function findCorrelation(db: Db, organizationId: number, id: string): CorrelationRecord | undefined {
   const bytes = uuidToBytes(id)
-  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
+  const links = db.sql.selectFrom('correlations').select(columns).where('organization_id', '=', organizationId)
+  const row = bytes && db.first(links.where('uuid', '=', bytes))
   return row ? toRecord(row) : undefined
 }
 
@@ -104,19 +100,11 @@ export function updateVerdict(db: Db, organizationId: number, id: string, verdic
   return db.run(query.where('organization_id', '=', organizationId).where('uuid', '=', bytes))
 }
 
-function ofOrganization(db: Db, organizationId: number) {
-  return db.sql.selectFrom('correlations').where('organization_id', '=', organizationId)
-}
-
 /** Returns null if the service does not exist. */
 function filtered(db: Db, organizationId: number, filter: CorrelationFilter) {
-  let query = ofOrganization(db, organizationId)
-  if (filter.serviceId !== undefined) {
-    const rowId = findServiceRowId(db, organizationId, filter.serviceId)
-    if (rowId === undefined) return null
-    // Filtering by organization_id is not needed, and omitting it makes SQLite use the index on service_id.
-    query = db.sql.selectFrom('correlations').where('service_id', '=', rowId)
-  }
+  const owner = ownerOf(db, organizationId, filter.serviceId)
+  if (!owner) return null
+  let query = db.sql.selectFrom('correlations').where(owner.column, '=', owner.rowId)
   if (filter.minScore !== undefined) query = query.where('score', '>=', filter.minScore)
   if (filter.from !== undefined) query = query.where('created_at', '>=', filter.from)
   if (filter.to !== undefined) query = query.where('created_at', '<', filter.to)
@@ -133,16 +121,8 @@ const evidenceEvent = sql<Buffer>`(SELECT uuid FROM events WHERE events.id = cor
 )
 
 const columns = [
-  'uuid',
-  'change_kind',
-  'change_ref',
-  'evidence_count',
-  'score',
-  'band',
-  'reasons',
-  'lag_seconds',
-  'verdict',
-  'created_at',
+  ...(['uuid', 'change_kind', 'change_ref', 'evidence_count', 'score', 'band', 'reasons'] as const),
+  ...(['lag_seconds', 'verdict', 'created_at'] as const),
   ...[service, alert, changeEvent, evidenceEvent],
 ] as const
 

@@ -2,6 +2,7 @@
  * Finds any position in a long history by means of stored alert counts. The counts are per day and per five minutes.
  */
 import { sql } from 'kysely'
+import type { Owner } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 
@@ -10,9 +11,6 @@ const FIVE_MINUTES = 300_000
 const PARTS_OF_DAY = DAY / FIVE_MINUTES
 const LAST_PART = Number.MAX_SAFE_INTEGER
 const MORE = sql<number>`alerts + excluded.alerts`
-
-/** Selects the alerts of an organization or of one of its services. */
-export type AlertOwner = { readonly organizationId: number; readonly serviceId: number | null }
 
 /** Positions start at 0 for the newest alert. */
 type History = {
@@ -88,9 +86,9 @@ const addToService = query<{ serviceId: number; level: number; part: number; ale
  * Returns the alert history of an organization or service. Reads one row per day. Each call to a returned function
  * reads the rows of at most one day.
  */
-export function readHistory(db: Db, whose: AlertOwner): History {
-  const days = partsOf(db, whose, 1, 0, LAST_PART)
-  const ofDay = (day: number) => partsOf(db, whose, 0, day * PARTS_OF_DAY, (day + 1) * PARTS_OF_DAY - 1)
+export function readHistory(db: Db, owner: Owner): History {
+  const days = partsOf(db, owner, 1, 0, LAST_PART)
+  const ofDay = (day: number) => partsOf(db, owner, 0, day * PARTS_OF_DAY, (day + 1) * PARTS_OF_DAY - 1)
   return {
     total: sum(days),
     since: (time) => {
@@ -99,7 +97,7 @@ export function readHistory(db: Db, whose: AlertOwner): History {
       return (
         sum(days.filter(({ part }) => part > day)) +
         sum(days.some(({ part }) => part === day) ? ofDay(day).filter(({ part }) => part >= whole) : []) +
-        countBetween(db, whose, time, whole * FIVE_MINUTES)
+        countBetween(db, owner, time, whole * FIVE_MINUTES)
       )
     },
     seek: (offset) => {
@@ -125,9 +123,10 @@ function partAt(parts: readonly Part[], offset: number): { readonly part: number
 }
 
 /** Returns the slots or days, newest first. */
-function partsOf(db: Db, { organizationId, serviceId }: AlertOwner, level: 0 | 1, first: number, last: number): Part[] {
+function partsOf(db: Db, owner: Owner, level: 0 | 1, first: number, last: number): Part[] {
+  const { organizationId, column, rowId } = owner
   const parts = { organizationId, level, first, last }
-  return serviceId === null ? db.all(ofOrganization, parts) : db.all(ofService, { ...parts, serviceId })
+  return column === 'service_id' ? db.all(ofService, { ...parts, serviceId: rowId }) : db.all(ofOrganization, parts)
 }
 
 type CountRange = { organizationId: number; level: number; first: number; last: number }
@@ -159,28 +158,9 @@ const ofService = query<CountRange & { serviceId: number }>()((sql, hole) =>
 )
 
 /** Counts alerts one by one in the period from ≤ startsAt < to, which is at most five minutes long. */
-function countBetween(db: Db, { organizationId, serviceId }: AlertOwner, from: number, to: number): number {
+function countBetween(db: Db, { column, rowId }: Owner, from: number, to: number): number {
   if (from === to) return 0
-  const row =
-    serviceId === null
-      ? db.first(countOfOrganization, { organizationId, from, to })
-      : db.first(countOfService, { serviceId, from, to })
-  return row?.alerts ?? 0
+  const alerts = db.sql.selectFrom('alerts').where(column, '=', rowId)
+  const counted = alerts.select((eb) => eb.fn.countAll<number>().as('count'))
+  return db.first(counted.where('starts_at', '>=', from).where('starts_at', '<', to))?.count ?? 0
 }
-
-const countOfOrganization = query<{ organizationId: number; from: number; to: number }>()((sql, hole) =>
-  sql
-    .selectFrom('alerts')
-    .select((eb) => eb.fn.countAll<number>().as('alerts'))
-    .where('organization_id', '=', hole('organizationId'))
-    .where('starts_at', '>=', hole('from'))
-    .where('starts_at', '<', hole('to')),
-)
-const countOfService = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
-  sql
-    .selectFrom('alerts')
-    .select((eb) => eb.fn.countAll<number>().as('alerts'))
-    .where('service_id', '=', hole('serviceId'))
-    .where('starts_at', '>=', hole('from'))
-    .where('starts_at', '<', hole('to')),
-)

@@ -1,35 +1,19 @@
 /** Searches alerts by status, severity, source and words. */
 import { type ExpressionBuilder, sql } from 'kysely'
-import { SOURCES, type Source } from '../../domain/event/event.ts'
+import { SOURCES } from '../../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
-import { SEVERITIES, type Severity } from '../../domain/severity.ts'
-import {
-  type AlertRecord,
-  type AlertSpan,
-  alertColumns,
-  alertOwnerOf,
-  listAlertsByRowId,
-  toAlertRecord,
-} from '../alerts.ts'
-import { findServiceRowId } from '../service/services.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
+import type { FiringFilter } from '../../domain/state/firing.ts'
+import { type AlertRecord, alertColumns, listAlertsByRowId, toAlertRecord } from '../alerts.ts'
+import type { Period } from '../read.ts'
+import { findServiceRowId, type Owner, ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidToBytes } from '../sqlite/uuid.ts'
-import { type AlertOwner, readHistory } from './alert-counts.ts'
+import { readHistory } from './alert-counts.ts'
 
-/** Undefined fields are ignored. */
-export type AlertFilter = AlertSpan & {
-  readonly status?: AlertRecord['status'] | undefined
-  readonly severity?: Severity | undefined
-  readonly source?: Source | undefined
-  /** Each word must occur in the name or the summary. The case of ASCII letters is ignored. */
-  readonly q?: string | undefined
-  /**
-   * `true` selects silenced alerts. `false` selects all other alerts. A resolved alert counts as silenced if it was
-   * silenced when it ended.
-   */
-  readonly silenced?: boolean | undefined
-}
+/** Undefined fields are ignored. A resolved alert counts as silenced if it was silenced when it ended. */
+export type AlertFilter = FiringFilter & { readonly status?: AlertRecord['status'] | undefined }
 
 const MAX_WORDS = 8
 
@@ -43,10 +27,10 @@ export function listMatchingAlerts(
   filter: AlertFilter,
   page: Page,
 ): Listed<AlertRecord> {
-  const whose = alertOwnerOf(db, organizationId, filter)
-  if (!whose) return { items: [], total: 0 }
-  const all = ofHistory(db, whose)
-  const count = counterOf(db, whose, filter)
+  const owner = ownerOf(db, organizationId, filter.serviceId)
+  if (!owner) return { items: [], total: 0 }
+  const all = ofHistory(db, owner)
+  const count = counterOf(db, owner, filter)
   const matching = (from: number, before: number) => narrowed(all, { ...filter, from, to: before })
   const searched = {
     timeBehind: (before: number, newer: number) =>
@@ -96,17 +80,17 @@ function pageOf(db: Db, alerts: Alerts, page: Page): AlertRecord[] {
 type Counter = (from: number, before: number) => number
 
 /** Returns a function that counts the matching alerts without a scan, or null if the filter requires a scan. */
-function counterOf(db: Db, whose: AlertOwner, filter: AlertFilter): Counter | null {
+function counterOf(db: Db, owner: Owner, filter: AlertFilter): Counter | null {
   const { status, severity, source, q = '', silenced } = filter
   if (wordsOf(q).length > 0 || status === 'firing' || silenced !== undefined) return null
   const ofKind = severity !== undefined || source !== undefined
-  if (ofKind && whose.serviceId !== null) return null
-  const count = ofKind ? kindCounter(db, whose, filter) : historyCounter(db, whose)
-  return status === 'resolved' ? withoutFiring(db, whose, filter, count) : count
+  if (ofKind && owner.column === 'service_id') return null
+  const count = ofKind ? kindCounter(db, owner, filter) : historyCounter(db, owner)
+  return status === 'resolved' ? withoutFiring(db, owner, filter, count) : count
 }
 
-function historyCounter(db: Db, whose: AlertOwner): Counter {
-  const history = readHistory(db, whose)
+function historyCounter(db: Db, owner: Owner): Counter {
+  const history = readHistory(db, owner)
   return (from, before) => history.since(from) - history.since(before)
 }
 
@@ -114,7 +98,7 @@ function historyCounter(db: Db, whose: AlertOwner): Counter {
  * Uses the `alerts_by_kind` index to count alerts. The query has a value for every index column before the time, so
  * that SQLite scans only the period.
  */
-function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source }: AlertFilter): Counter {
+function kindCounter(db: Db, { organizationId }: Owner, { severity, source }: AlertFilter): Counter {
   const kinds = db.sql
     .selectFrom('alerts')
     .where('organization_id', '=', organizationId)
@@ -124,19 +108,15 @@ function kindCounter(db: Db, { organizationId }: AlertOwner, { severity, source 
 }
 
 /** Counts resolved alerts by subtracting the firing alerts, which are few, from the total. */
-function withoutFiring(db: Db, whose: AlertOwner, { severity, source }: AlertFilter, count: Counter): Counter {
-  const live = ofHistory(db, whose).where('settled_at', 'is', null)
+function withoutFiring(db: Db, owner: Owner, { severity, source }: AlertFilter, count: Counter): Counter {
+  const live = ofHistory(db, owner).where('settled_at', 'is', null)
   const firing = narrowed(live, { status: 'firing', severity, source })
   const starts = db.all(firing.select('starts_at'))
   return (from, before) => count(from, before) - starts.filter(({ starts_at: at }) => from <= at && at < before).length
 }
 
-function ofHistory(db: Db, { organizationId, serviceId }: AlertOwner) {
-  const all = db.sql.selectFrom('alerts')
-  // Filtering by organization_id is not needed here, and omitting it makes SQLite use the index on service_id.
-  return serviceId === null
-    ? all.where('organization_id', '=', organizationId)
-    : all.where('service_id', '=', serviceId)
+function ofHistory(db: Db, { column, rowId }: Owner) {
+  return db.sql.selectFrom('alerts').where(column, '=', rowId)
 }
 
 type Alerts = ReturnType<typeof ofHistory>
@@ -201,7 +181,7 @@ export type SearchSource<Row> = {
 /** Returns one page of matching rows and their total. `chunkSize`: the number of rows per chunk. */
 export function pageInChunks<Row>(
   searched: SearchSource<Row>,
-  span: { readonly from?: number | undefined; readonly to?: number | undefined },
+  span: Period,
   page: Page,
   chunkSize = CHUNK_SIZE,
 ): Listed<Row> {

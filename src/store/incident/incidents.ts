@@ -3,8 +3,8 @@ import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import { listSuppressedIncidents } from '../live/incidents.ts'
-import { readPage } from '../read.ts'
-import { findServiceRowId } from '../service/services.ts'
+import { type Period, readPage } from '../read.ts'
+import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
@@ -25,12 +25,10 @@ export type IncidentRecord = Omit<
 }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
-type IncidentFilter = {
+type IncidentFilter = Period & {
   readonly serviceId?: string | undefined
   readonly status?: IncidentRecord['status'] | undefined
   readonly severity?: Severity | undefined
-  readonly from?: number | undefined
-  readonly to?: number | undefined
 }
 
 /** Lists one page of incidents that match the filter, newest first. */
@@ -119,13 +117,9 @@ function ofOrganization(db: Db, organizationId: number) {
 
 /** Returns null if the service does not exist. */
 function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
-  let found = ofOrganization(db, organizationId)
-  if (filter.serviceId !== undefined) {
-    const rowId = findServiceRowId(db, organizationId, filter.serviceId)
-    if (rowId === undefined) return null
-    // Filtering by organization_id is not needed, and omitting it makes SQLite use the index on service_id.
-    found = db.sql.selectFrom('incidents').where('service_id', '=', rowId)
-  }
+  const owner = ownerOf(db, organizationId, filter.serviceId)
+  if (!owner) return null
+  let found = db.sql.selectFrom('incidents').where(owner.column, '=', owner.rowId)
   if (filter.status) found = found.where('status', '=', filter.status)
   if (filter.severity) found = found.where('severity', '=', filter.severity)
   if (filter.from !== undefined) found = found.where('created_at', '>=', filter.from)
@@ -139,18 +133,8 @@ export const firingAlerts = sql<number>`(
 )`.as('firing_alerts')
 
 const columns = [
-  'id',
-  'uuid',
-  'number',
-  'title',
-  'severity',
-  'status',
-  'origin',
-  'created_at',
-  'started_at',
-  'acknowledged_at',
-  'resolved_at',
-  'alert_count',
+  ...(['id', 'uuid', 'number', 'title', 'severity', 'status', 'origin', 'created_at', 'started_at'] as const),
+  ...(['acknowledged_at', 'resolved_at', 'alert_count'] as const),
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
   // SQLite computes `firingAlerts` and the time of recovery from the index on incident_id alone.
   firingAlerts,

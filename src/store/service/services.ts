@@ -88,6 +88,24 @@ const keyOf = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
     .where('uuid', '=', hole('uuid')),
 )
 
+/** The column and row id that select the records of an organization, or only those of one of its services. */
+export type Owner = {
+  readonly organizationId: number
+  readonly column: 'organization_id' | 'service_id'
+  readonly rowId: number
+}
+
+/**
+ * Returns how to select the records of an organization, or of a service if `serviceId` is given. Returns null if the
+ * service does not exist. Filtering a service's records by organization_id is not needed, and omitting it makes SQLite
+ * use the index on service_id.
+ */
+export function ownerOf(db: Db, organizationId: number, serviceId: string | undefined): Owner | null {
+  if (serviceId === undefined) return { organizationId, column: 'organization_id', rowId: organizationId }
+  const rowId = findServiceRowId(db, organizationId, serviceId)
+  return rowId === undefined ? null : { organizationId, column: 'service_id', rowId }
+}
+
 // Selects UUIDs as text: lists have thousands of services, and SQLite returns text twice as fast as a Buffer.
 function select(builder: Db['sql']) {
   return builder
