@@ -25,24 +25,9 @@ export function recordState(db: Db, serviceId: number, { at, status, score }: Se
  * service.
  */
 export function listStates(db: Db, organizationId: number, id: string, from: number): ServiceState[] | null {
-  const bytes = uuidToBytes(id)
-  if (!bytes) return null
-  const service = db.first(
-    db.sql
-      .selectFrom('services')
-      .select(['id', 'created_at'])
-      .where('organization_id', '=', organizationId)
-      .where('uuid', '=', bytes),
-  )
-  if (!service) return null
-  const rows = db.sql
-    .selectFrom('service_states')
-    .select(['at', 'status', 'score'])
-    .where('service_id', '=', service.id)
-    .where(sql<boolean>`at >= coalesce((SELECT max(before.at) FROM service_states AS before
-      WHERE before.service_id = ${service.id} AND before.at <= ${from}), ${from})`)
-    .orderBy('at')
-  return sinceCreation(db.all(rows), service.created_at)
+  if (!uuidToBytes(id)) return null
+  const [states = null] = listStatesOfServices(db, organizationId, [id], from).values()
+  return states
 }
 
 /** Lists several services' states since `from`, including the state at `from`, by service UUID. */
@@ -61,29 +46,14 @@ export function listStatesOfServices(
           WHERE before.service_id = services.id AND before.at <= ${from}), ${from})`,
       ),
     )
-    .select([
-      'services.uuid',
-      'services.created_at',
-      'service_states.at',
-      'service_states.status',
-      'service_states.score',
-    ])
+    .select(['services.uuid', 'services.created_at', 'service_states.at', 'service_states.status'])
+    .select('service_states.score')
     .where('services.organization_id', '=', organizationId)
     .where('services.uuid', 'in', ids.map(uuidBytes))
     .orderBy('services.id')
     .orderBy('service_states.at')
   const byService = Map.groupBy(db.all(rows), ({ uuid }) => uuidFromBytes(uuid))
-  return new Map(
-    [...byService].map(([id, found]) => [
-      id,
-      sinceCreation(
-        found.flatMap(({ at, status, score }) =>
-          at === null || status === null || score === null ? [] : [{ at, status, score }],
-        ),
-        found[0]?.created_at ?? from,
-      ),
-    ]),
-  )
+  return new Map([...byService].map(([id, found]) => [id, sinceCreation(found, found[0]?.created_at ?? from)]))
 }
 
 /** Deletes states that ended earlier than `before`. The state at `before` is kept. */
@@ -98,8 +68,13 @@ export function deleteStates(db: Db, organizationId: number, before: number): vo
   )
 }
 
+type StateRow = { readonly [Field in keyof ServiceState]: ServiceState[Field] | null }
+
 /** Adds the initial state: a service is healthy from its creation until its first recorded state. */
-function sinceCreation(states: ServiceState[], createdAt: number): ServiceState[] {
+function sinceCreation(rows: readonly StateRow[], createdAt: number): ServiceState[] {
+  const states = rows.flatMap(({ at, status, score }) =>
+    at === null || status === null || score === null ? [] : [{ at, status, score }],
+  )
   const [first] = states
   const isFirst = first === undefined || first.at > createdAt
   return isFirst ? [{ at: createdAt, status: 'healthy', score: 100 }, ...states] : states
