@@ -59,13 +59,13 @@ async function runAlone<Value>(
   if (use.kind === 'repeated') return use.answer
   if (use.kind === 'reused') throw reused()
   if (use.kind === 'unfinished') throw unfinished()
-  store(deps, keyed, null)
+  update(deps, keyed, (stored, at) => withAnswer(stored, keyed.bodyHash, null, at))
   try {
     const answer = await run()
-    store(deps, keyed, answer)
+    update(deps, keyed, (stored, at) => withAnswer(stored, keyed.bodyHash, answer, at))
     return answer
   } catch (error) {
-    forget(deps, keyed)
+    update(deps, keyed, (stored, at) => withoutAnswer(stored, keyed.bodyHash, at))
     throw error
   }
 }
@@ -74,17 +74,15 @@ function storedFor({ db }: Deps, { organizationId, route, key }: IdempotentReque
   return findAnswer(db, organizationId, route, key, 0)
 }
 
-function store(deps: Deps, keyed: IdempotentRequest, value: unknown): void {
-  const { organizationId, route, key, bodyHash } = keyed
+/** Replaces the stored responses of a key. */
+function update(
+  deps: Deps,
+  keyed: IdempotentRequest,
+  change: (stored: string | null, receivedAt: number) => string | null,
+): void {
+  const { organizationId, route, key } = keyed
   const receivedAt = deps.now()
-  const answer = withAnswer(storedFor(deps, keyed), bodyHash, value, receivedAt)
-  storeAnswer(deps.db, { organizationId, route, key, answer, receivedAt })
-}
-
-function forget(deps: Deps, keyed: IdempotentRequest): void {
-  const { organizationId, route, key, bodyHash } = keyed
-  const receivedAt = deps.now()
-  const answer = withoutAnswer(storedFor(deps, keyed), bodyHash, receivedAt)
+  const answer = change(storedFor(deps, keyed), receivedAt)
   if (answer === null) forgetAnswer(deps.db, organizationId, route, key)
   else storeAnswer(deps.db, { organizationId, route, key, answer, receivedAt })
 }
@@ -96,8 +94,6 @@ function reused(): IncmonError {
 
 function unfinished(): IncmonError {
   const what = 'an earlier request with this Idempotency-Key did not finish, so it may have taken effect'
-  return new IncmonError(
-    'conflict',
-    `${what}; check whether the record exists; if not, send the request with a new key`,
-  )
+  const remedy = 'check whether the record exists; if not, send the request with a new key'
+  return new IncmonError('conflict', `${what}; ${remedy}`)
 }

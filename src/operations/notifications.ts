@@ -14,7 +14,7 @@ import {
   type OutboxEntry,
 } from '../store/notification/outbox.ts'
 import { listOrganizations } from '../store/organizations.ts'
-import { loadServiceName, type ServiceName } from '../store/service/services.ts'
+import { loadServiceName } from '../store/service/services.ts'
 import { isSilenced } from '../store/silences.ts'
 import type { Deps } from './deps.ts'
 
@@ -86,9 +86,10 @@ function dueStillFiring(
 /** Returns outbox entries for the channels whose rules match now, or none if all firing alerts are silenced. */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
-  const service = loadServiceName(deps.db, incident.serviceId)
+  const { id: serviceId, name: service, namespace } = loadServiceName(deps.db, incident.serviceId)
+  const reminder = { kind: null, severity: incident.severity, serviceId, service, namespace }
   // Queues no reminders during quiet hours, because the first message is still pending.
-  const wanted = due.filter(({ channel }) => wantedAt(channel.settings.rules, incident, service, now) === now)
+  const wanted = due.filter(({ channel }) => sendTimeOf(channel.settings.rules, reminder, now) === now)
   const { rowId: incidentId, organizationId } = incident
   return wanted.map(({ channel, kind }) => {
     const entry = { organizationId, channelId: channel.rowId, incidentId, kind, actor: null, severityBefore: null }
@@ -98,13 +99,4 @@ function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now
 
 function escalationOf(minutes: number, { createdAt }: LiveIncident): number | null {
   return minutes === 0 ? null : createdAt + minutes * MINUTE
-}
-
-function wantedAt(
-  rules: Parameters<typeof sendTimeOf>[0],
-  { severity }: LiveIncident,
-  { id, name, namespace }: ServiceName,
-  now: number,
-): number | null {
-  return sendTimeOf(rules, { kind: null, severity, serviceId: id, service: name, namespace }, now)
 }

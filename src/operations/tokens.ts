@@ -24,16 +24,8 @@ export function createToken(
   const { organizationId, name, scopes, cluster = '', expiresAt = null } = wanted
   const id = deps.newId()
   const token = TOKEN_PREFIX + deps.newSecret()
-  insertToken(deps.db, {
-    id,
-    organizationId,
-    name,
-    hash: Buffer.from(hashOf(token), 'hex'),
-    scopes,
-    cluster,
-    createdAt: deps.now(),
-    expiresAt,
-  })
+  const made = { id, organizationId, name, scopes, cluster, createdAt: deps.now(), expiresAt }
+  insertToken(deps.db, { ...made, hash: Buffer.from(hashOf(token), 'hex') })
   deps.announce({ kind: 'token', id, organizationId })
   return { id, token }
 }

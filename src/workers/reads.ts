@@ -29,16 +29,8 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   list: { listEvents },
   /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */
   view: {
-    ...{ listIncidents, listCorrelations, listRejections },
-    ...{
-      findReliability,
-      findIncidentRecords,
-      findCauses,
-      findSuspects,
-      findTimeline,
-      findIncidentView,
-      findLikelyCause,
-    },
+    ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },
+    ...{ findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause },
   },
   /** The engine waits for this query, so the query must not wait for pages. */
   postmortem: { generatePostmortem },
