@@ -8,7 +8,7 @@ import { listOrganizations, type OrganizationRecord } from '../store/organizatio
 import { holdLock } from '../store/sqlite/lock.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { type Migrations, migrate, migrationStates, refuseNewerFile } from '../store/sqlite/schema/migrate.ts'
-import { canShrink, letShrink } from '../store/sqlite/vacuum.ts'
+import { canShrink, letShrink } from '../store/sqlite/space.ts'
 import { CommandError, UsageError } from './failure.ts'
 import { print, printError, visible } from './output.ts'
 

@@ -3,7 +3,6 @@
  * consistent.
  */
 import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
-import type { Severity } from '../domain/severity.ts'
 import { type AlertRecord, findAlert, listRecentAlerts } from './alerts.ts'
 import { listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'
@@ -18,11 +17,11 @@ import {
   listResolvedEarly,
 } from './incident/incidents.ts'
 import { findAlertOnNode } from './node-troubles.ts'
-import { type ChannelRecord, listChannels } from './notification/channels.ts'
+import { listChannels } from './notification/channels.ts'
 import { findOrganization } from './organizations.ts'
 import { findPendingPrune } from './retention/pruning.ts'
-import { listSenders, type SenderRecord } from './senders.ts'
-import { listAliasesOf } from './service/aliases.ts'
+import { listSenders } from './senders.ts'
+import { listAliases } from './service/aliases.ts'
 import {
   findService,
   findServiceRowId,
@@ -33,7 +32,7 @@ import {
 } from './service/services.ts'
 import { listStates } from './service/states.ts'
 import type { Db } from './sqlite/open.ts'
-import { findSizes, type Sizes } from './sqlite/sizes.ts'
+import { findSizes } from './sqlite/space.ts'
 
 type TimeSpan = { readonly from: number; readonly to: number }
 
@@ -50,12 +49,8 @@ export function findAlertView(db: Db, organizationId: number, id: string, limit:
 
 /** Finds the services and incidents that alerts belong to, by id. */
 export function findAlertTargets(db: Db, organizationId: number, alerts: readonly AlertRecord[], now: number) {
-  const services = findServices(
-    db,
-    organizationId,
-    alerts.map(({ serviceId }) => serviceId),
-    now,
-  )
+  const serviceIds = alerts.map(({ serviceId }) => serviceId)
+  const services = findServices(db, organizationId, serviceIds, now)
   const incidents = new Map<string, IncidentRecord>()
   for (const id of new Set(alerts.map(({ incidentId }) => incidentId))) {
     const incident = id === null ? undefined : findIncident(db, organizationId, id)
@@ -94,7 +89,7 @@ export function findServiceRecords(db: Db, organizationId: number, id: string, n
     service,
     alerts: listRecentAlerts(db, organizationId, id, limit),
     incidents: listOpenIncidents(db, organizationId, id),
-    aliases: listAliasesOf(db, organizationId, id),
+    aliases: listAliases(db, organizationId, id),
   }
 }
 
@@ -126,7 +121,7 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
       ...found,
       states: listStates(db, organizationId, id, span.from),
       incident: listOpenIncidents(db, organizationId, id).at(-1),
-      aliases: listAliasesOf(db, organizationId, id),
+      aliases: listAliases(db, organizationId, id),
     }
   )
 }
@@ -155,12 +150,6 @@ export function findOverview(db: Db, organizationId: number, { from, to }: TimeS
   }
 }
 
-type FrameCounts = {
-  readonly organization: string
-  readonly openIncidents: number
-  readonly services: ReturnType<typeof findStatusCounts>
-}
-
 /**
  * Finds an organization, and the pruning that awaits confirmation. Returns undefined if there is no such organization.
  */
@@ -170,7 +159,7 @@ export function findOrganizationView(db: Db, organizationId: number) {
 }
 
 /** Finds the data for the layout shared by all pages. */
-export function findFrame(db: Db, organizationId: number): FrameCounts {
+export function findFrame(db: Db, organizationId: number) {
   return {
     organization: findOrganization(db, organizationId)?.name ?? '',
     openIncidents: Object.values(findOpenIncidentCounts(db, organizationId)).reduce((sum, count) => sum + count, 0),
@@ -192,15 +181,7 @@ const MAX_CHANNELS = { page: 1, limit: 100 }
 const MAX_SENDERS = { page: 1, limit: 500 }
 
 /** Collects the figures for `/metrics` from the store. */
-export function findFigures(
-  db: Db,
-  organizationId: number,
-): {
-  readonly sizes: Sizes
-  readonly openIncidents: Readonly<Record<Severity, number>>
-  readonly senders: readonly SenderRecord[]
-  readonly channels: readonly ChannelRecord[]
-} {
+export function findFigures(db: Db, organizationId: number) {
   return {
     sizes: findSizes(db),
     openIncidents: findOpenIncidentCounts(db, organizationId),

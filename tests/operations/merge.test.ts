@@ -100,7 +100,7 @@ test('an alias of another service is a conflict, and nothing changes', async (t)
   const take = () => updateService(flow.deps, flow.acme.key, id(flow, 'shop'), { name: 'new', aliases })
   await assert.rejects(take, { code: 'conflict' })
   assert.equal(flow.service('new'), undefined)
-  assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), aliases)
+  assert.deepEqual(listAliases(flow.deps.db, flow.acme.key, flow.service('cart')?.id ?? ''), aliases)
 })
 
 test('a repeated alias is stored once', async (t) => {
@@ -108,7 +108,7 @@ test('a repeated alias is stored once', async (t) => {
   await two(flow)
   const alias = { kind: 'image', value: 'shop/cart' } as const
   await updateService(flow.deps, flow.acme.key, id(flow, 'cart'), { aliases: [alias, alias] })
-  assert.deepEqual(listAliases(flow.deps.db, flow.service('cart')?.key ?? 0), [alias])
+  assert.deepEqual(listAliases(flow.deps.db, flow.acme.key, flow.service('cart')?.id ?? ''), [alias])
 })
 
 test('a key that is taken is a conflict', async (t) => {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import SQLite from 'better-sqlite3'
 import { APPLICATION_ID } from '../../src/store/sqlite/file.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
-import { canShrink, giveBackSpace, letShrink } from '../../src/store/sqlite/vacuum.ts'
+import { canShrink, giveBackSpace, letShrink } from '../../src/store/sqlite/space.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 /** Fills the file with 20 MB and empties it again. */

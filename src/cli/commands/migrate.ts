@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openStore } from '../../store/sqlite/open.ts'
 import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
-import { canShrink } from '../../store/sqlite/vacuum.ts'
+import { canShrink } from '../../store/sqlite/space.ts'
 import {
   bringUpToDate,
   type Common,

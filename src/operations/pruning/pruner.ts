@@ -2,7 +2,7 @@
 
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import { isBusy } from '../../store/sqlite/fault.ts'
-import { giveBackSpace } from '../../store/sqlite/vacuum.ts'
+import { giveBackSpace } from '../../store/sqlite/space.ts'
 import type { Deps } from '../deps.ts'
 import { prune } from './prune.ts'
 import type { Tally } from './steps.ts'

@@ -78,9 +78,8 @@ function refuseForeignFile(file: string): void {
 
 /** Returns the application ID in the header, or null if the file is not a database. */
 export function applicationOf(file: string): number | 'empty' | null {
-  const header = Buffer.alloc(HEADER)
-  const read = readHeader(file, header)
-  return read === 0 ? 'empty' : applicationIn(header.subarray(0, read))
+  const header = readHeader(file)
+  return header.length === 0 ? 'empty' : applicationIn(header)
 }
 
 /** Returns the application ID in a database header, or null if these bytes are not a database header. */
@@ -97,11 +96,13 @@ export function sizeIn(header: Buffer): number | null {
   return pages * (size === 1 ? 65_536 : size)
 }
 
-function readHeader(file: string, header: Buffer): number {
+/** Reads SQLite's header, which is shorter than `HEADER` if the file is. */
+export function readHeader(file: string): Buffer {
   try {
     const handle = openSync(file, 'r')
     try {
-      return readSync(handle, header, 0, HEADER, 0)
+      const header = Buffer.alloc(HEADER)
+      return header.subarray(0, readSync(handle, header, 0, HEADER, 0))
     } finally {
       closeSync(handle)
     }
@@ -119,7 +120,7 @@ function connect(file: string): SQLite.Database {
     const sqlite = openSqlite(file)
     // The application ID is set before the write-ahead log exists, so that the ID is in the header and not in the log.
     if (statSync(file).size === 0) {
-      // Auto-vacuum can only be enabled while the file is empty. Older files are rewritten by `vacuum.ts`.
+      // Auto-vacuum can only be enabled while the file is empty. Older files are rewritten by `space.ts`.
       // Both settings are in one transaction, so that no other process sees a file without the application ID.
       sqlite.exec(`BEGIN; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`)
     }

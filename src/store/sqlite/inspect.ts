@@ -1,9 +1,9 @@
 /** Reads a database file in any state without changing it, including files that `openStore` refuses. */
-import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { ChannelFact, DatabaseContent, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
-import { APPLICATION_ID } from './file.ts'
+import { APPLICATION_ID, readHeader } from './file.ts'
 import { findSchemaFaults, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
 import { type BrokenReference, describeReference } from './sound.ts'
@@ -103,14 +103,7 @@ function brokenReferencesIn(sqlite: DatabaseSync): string[] {
 
 /** Reads the journal mode from the header, because SQLite does not report it for an immutable file. */
 function journalMode(file: string): 'wal' | 'delete' {
-  const versions = Buffer.alloc(2)
-  const handle = openSync(file, 'r')
-  try {
-    readSync(handle, versions, 0, 2, 18)
-  } finally {
-    closeSync(handle)
-  }
-  return versions.readUInt16BE() === 0x0202 ? 'wal' : 'delete'
+  return readHeader(file).toString('hex', 18, 20) === '0202' ? 'wal' : 'delete'
 }
 
 function pragma(sqlite: DatabaseSync, name: string): unknown {

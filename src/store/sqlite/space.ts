@@ -1,8 +1,30 @@
-/** Returns free pages to the file system, a few at a time. */
+/** The sizes of the database and its disk, and the return of free pages to the file system, a few at a time. */
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode } from './fault.ts'
 import type { Db } from './open.ts'
+
+/** In bytes. `wal`: the size of the write-ahead log; 0 if there is none. */
+export type Sizes = { readonly database: number; readonly wal: number; readonly free: number }
+
+/** Returns the sizes. If the free space cannot be determined, `free` is 0. */
+export function findSizes(db: Db): Sizes {
+  return { database: sizeOf(db.file), wal: sizeOf(`${db.file}-wal`), free: findFreeDisk(db) ?? 0 }
+}
+
+/** Returns the bytes available to an unprivileged user, or null if they cannot be determined. */
+export function findFreeDisk({ file }: Db): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file))
+    return bavail * bsize
+  } catch {
+    return null
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
 
 /** The auto-vacuum mode in which a file can shrink in small steps. */
 const INCREMENTAL = 2
@@ -41,9 +63,9 @@ export function canShrink(db: Db): boolean {
 export function letShrink(db: Db): string | null {
   if (canShrink(db)) return null
   // VACUUM writes all pages twice: to a temporary copy, and to the write-ahead log.
-  const { bavail, bsize } = statfsSync(dirname(db.file))
   const wanted = 2 * statSync(db.file).size
-  if (bavail * bsize < wanted) {
+  const free = findFreeDisk(db)
+  if (free !== null && free < wanted) {
     return `${db.file} cannot shrink when events are pruned: free ${megabytes(wanted)} of space on its disk and run incmon migrate`
   }
   try {
