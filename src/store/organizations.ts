@@ -39,13 +39,8 @@ export function updateOrganization(
   rowId: number,
   to: Pick<OrganizationRecord, 'name' | 'plan' | 'settings'>,
 ): void {
-  const { name, plan, settings } = to
-  db.run(
-    db.sql
-      .updateTable('organizations')
-      .set({ name, plan, settings: JSON.stringify(settings) })
-      .where('id', '=', rowId),
-  )
+  const changed = { name: to.name, plan: to.plan, settings: JSON.stringify(to.settings) }
+  db.run(db.sql.updateTable('organizations').set(changed).where('id', '=', rowId))
 }
 
 function select(db: Db) {

@@ -27,23 +27,21 @@ export type SenderRecord = Pick<
 export function listSenders(db: Db, organizationId: number, page: Page): Listed<SenderRecord> {
   const query = db.sql.selectFrom('senders').where('organization_id', '=', organizationId)
   const rows = query
-    .select(['source', 'cluster', 'receiver', 'events', 'rejections', 'last_event_at', 'last_rejection_at'])
-    .select(['heartbeat_at', 'heartbeat_due_at', 'clock', 'names_cluster', 'hours', 'longest_gap', 'gaps'])
+    .select(['source', 'cluster', 'receiver', 'events', 'rejections', 'last_event_at as lastEventAt'])
+    .select(['last_rejection_at as lastRejectionAt', 'hours', 'clock', 'names_cluster', 'longest_gap as longestGap'])
+    .select(['gaps', 'heartbeat_at', 'heartbeat_due_at'])
     .orderBy('last_event_at', 'desc')
     .orderBy('id', 'desc')
   const names = db.first(query.select('id').where('names_cluster', '=', 1).limit(1)) !== undefined
-  return readPage(db, query, rows, page, (row) => ({
-    source: row.source,
-    cluster: row.cluster,
-    receiver: row.receiver,
-    events: row.events,
-    rejections: row.rejections,
-    lastEventAt: row.last_event_at,
-    lastRejectionAt: row.last_rejection_at,
-    clockOffset: row.clock === null ? 0 : JSON.parse(row.clock).offset,
-    lacksCluster: names && row.names_cluster === 0,
-    hours: JSON.parse(row.hours),
-    interval: usualInterval({ longestGap: row.longest_gap, gaps: row.gaps }),
-    heartbeat: row.heartbeat_at === null ? null : { lastAt: row.heartbeat_at, silent: row.heartbeat_due_at === null },
-  }))
+  return readPage(db, query, rows, page, (row) => {
+    const { clock, names_cluster, longestGap, gaps, heartbeat_at: lastAt, heartbeat_due_at, ...sender } = row
+    return {
+      ...sender,
+      hours: JSON.parse(sender.hours),
+      clockOffset: clock === null ? 0 : JSON.parse(clock).offset,
+      lacksCluster: names && names_cluster === 0,
+      interval: usualInterval({ longestGap, gaps }),
+      heartbeat: lastAt === null ? null : { lastAt, silent: heartbeat_due_at === null },
+    }
+  })
 }

@@ -29,7 +29,9 @@ export function findSilencePreview(
     if (!end || rows.length < CHUNK) break
     last = { at: end.startsAt, id: end.id }
   }
-  return { firing: count(db.all(firing, { organizationId })), total }
+  const live = select(db.sql).where('alerts.settled_at', 'is', null)
+  const firing = live.where('alerts.organization_id', '=', organizationId).where('alerts.status', '=', 'firing')
+  return { firing: count(db.all(firing)), total }
 }
 
 type LabelRow = {
@@ -60,11 +62,4 @@ const chunk = query<{ organizationId: number; at: number; id: number }>()((build
     .orderBy('alerts.starts_at')
     .orderBy('alerts.id')
     .limit(CHUNK),
-)
-
-const firing = query<{ organizationId: number }>()((builder, hole) =>
-  select(builder)
-    .where('alerts.settled_at', 'is', null)
-    .where('alerts.organization_id', '=', hole('organizationId'))
-    .where('alerts.status', '=', 'firing'),
 )

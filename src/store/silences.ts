@@ -1,6 +1,5 @@
 /** Silences, and the alerts that they apply to. */
-
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Labels } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { LiveSilence } from '../domain/state/live.ts'
@@ -24,7 +23,7 @@ export function listSilences(
   now: number,
   page: Page,
 ): Listed<CountedSilence> {
-  const all = db.sql.selectFrom('silences').where('organization_id', '=', organizationId)
+  const all = ofOrganization(db, organizationId)
   const wanted = expired === undefined ? all : all.where('ends_at', expired ? '<=' : '>', now)
   const rows = wanted.selectAll().orderBy('id', 'desc')
   return readPage(db, wanted, rows, page, (row) => counted(db, toRecord(row)))
@@ -39,8 +38,7 @@ export function findCountedSilence(db: Db, organizationId: number, id: string): 
 /** Finds a silence by UUID. Returns undefined if the organization has no such silence. */
 export function findSilence(db: Db, organizationId: number, id: string): LiveSilence | undefined {
   const bytes = uuidToBytes(id)
-  const silences = db.sql.selectFrom('silences').selectAll().where('organization_id', '=', organizationId)
-  const row = bytes && db.first(silences.where('uuid', '=', bytes))
+  const row = bytes && db.first(ofOrganization(db, organizationId).selectAll().where('uuid', '=', bytes))
   return row ? toRecord(row) : undefined
 }
 
@@ -56,74 +54,48 @@ export function saveSilence(db: Db, silence: LiveSilence, isNew: boolean): void 
 
 /** Lists silences that end after `since`, and silences whose end has not been processed yet. */
 export function listUnexpiredSilences(db: Db, organizationId: number, since: number): LiveSilence[] {
-  return db.all(unexpired, { organizationId, since }).map(toRecord)
+  const unexpired = ofOrganization(db, organizationId)
+    .where((eb) => eb.or([eb('ends_at', '>', since), eb('changes_at', 'is not', null)]))
+    .orderBy('id')
+  return db.all(unexpired.selectAll()).map(toRecord)
 }
-
-const unexpired = query<{ organizationId: number; since: number }>()((sql, hole) =>
-  sql
-    .selectFrom('silences')
-    .selectAll()
-    .where('organization_id', '=', hole('organizationId'))
-    .where((eb) => eb.or([eb('ends_at', '>', hole('since')), eb('changes_at', 'is not', null)]))
-    .orderBy('id'),
-)
 
 /** Lists, for each live alert, the row ids of its silences in ascending order. */
 export function listSilencesOfAlerts(db: Db, organizationId: number): ReadonlyMap<number, readonly number[]> {
-  const rows = Map.groupBy(db.all(silencedAlerts, { organizationId }), ({ alert_id: alertId }) => alertId)
-  return new Map(
-    [...rows].map(([alertId, ofAlert]) => [alertId, ofAlert.map(({ silence_id: id }) => id).sort((a, b) => a - b)]),
-  )
-}
-
-const silencedAlerts = query<{ organizationId: number }>()((sql, hole) =>
-  sql
+  const silencedAlerts = db.sql
     .selectFrom('silences')
     .innerJoin('silenced_alerts', 'silenced_alerts.silence_id', 'silences.id')
     .innerJoin('alerts', 'alerts.id', 'silenced_alerts.alert_id')
-    .select(['silenced_alerts.alert_id', 'silenced_alerts.silence_id'])
-    .where('silences.organization_id', '=', hole('organizationId'))
-    .where('alerts.settled_at', 'is', null),
-)
+    .select(['silenced_alerts.alert_id as alertId', 'silenced_alerts.silence_id as id'])
+    .where('silences.organization_id', '=', organizationId)
+    .where('alerts.settled_at', 'is', null)
+  const byAlert = Map.groupBy(db.all(silencedAlerts), ({ alertId }) => alertId)
+  return new Map([...byAlert].map(([alertId, rows]) => [alertId, rows.map(({ id }) => id).sort((a, b) => a - b)]))
+}
 
 /** Lists the silences of each silenced alert in an incident. Keys and values are UUIDs. */
 export function listSilencedOfIncident(db: Db, incidentRowId: number): ReadonlyMap<string, readonly string[]> {
-  const rows = db.all(silencedOfIncident, { incidentRowId })
-  const byAlert = Map.groupBy(rows, ({ alert }) => uuidFromBytes(alert))
-  return new Map([...byAlert].map(([id, of]) => [id, of.map(({ silence }) => uuidFromBytes(silence))]))
-}
-
-const silencedOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
-  sql
+  const silenced = db.sql
     .selectFrom('alerts')
     .innerJoin('silenced_alerts', 'silenced_alerts.alert_id', 'alerts.id')
     .innerJoin('silences', 'silences.id', 'silenced_alerts.silence_id')
     .select(['alerts.uuid as alert', 'silences.uuid as silence'])
-    .where('alerts.incident_id', '=', hole('incidentRowId')),
-)
+    .where('alerts.incident_id', '=', incidentRowId)
+  const byAlert = Map.groupBy(db.all(silenced), ({ alert }) => uuidFromBytes(alert))
+  return new Map([...byAlert].map(([id, of]) => [id, of.map(({ silence }) => uuidFromBytes(silence))]))
+}
 
 /** Returns whether an incident has firing alerts and all of them are silenced. */
 export function isSilenced(db: Db, incidentRowId: number): boolean {
-  const row = db.first(firingOfIncident, { incidentRowId })
-  return row !== undefined && row.silenced === 1
-}
-
-/** Selects one firing alert of an incident, preferring one that is not silenced. */
-const firingOfIncident = query<{ incidentRowId: number }>()((sql, hole) =>
-  sql
+  // One firing alert is enough, if possible one that is not silenced.
+  const firing = db.sql
     .selectFrom('alerts')
-    .select((eb) =>
-      eb
-        .exists(
-          eb.selectFrom('silenced_alerts').select('silence_id').whereRef('silenced_alerts.alert_id', '=', 'alerts.id'),
-        )
-        .as('silenced'),
-    )
-    .where('incident_id', '=', hole('incidentRowId'))
+    .select(sql<0 | 1>`EXISTS (SELECT 1 FROM silenced_alerts WHERE alert_id = alerts.id)`.as('silenced'))
+    .where('incident_id', '=', incidentRowId)
     .where('ends_at', 'is', null)
     .orderBy('silenced')
-    .limit(1),
-)
+  return db.first(firing.limit(1))?.silenced === 1
+}
 
 /** Lists the labels of a service's live alerts, by row id. */
 export function listLabelsOfAlerts(db: Db, serviceId: number): ReadonlyMap<number, Labels> {
@@ -140,15 +112,19 @@ const labelsOfService = query<{ serviceId: number }>()((sql, hole) =>
 
 /** Updates which silences apply to an alert. */
 export function replaceSilencesOfAlert(db: Db, alertId: number, before: readonly number[], after: readonly number[]) {
-  for (const silenceId of before.filter((id) => !after.includes(id))) db.run(removal, { alertId, silenceId })
+  const removed = before.filter((id) => !after.includes(id))
+  if (removed.length > 0) {
+    const silences = db.sql.deleteFrom('silenced_alerts').where('alert_id', '=', alertId)
+    db.run(silences.where('silence_id', 'in', removed))
+  }
   for (const silenceId of after.filter((id) => !before.includes(id))) {
     db.run(db.sql.insertInto('silenced_alerts').values({ alert_id: alertId, silence_id: silenceId }))
   }
 }
 
-const removal = query<{ alertId: number; silenceId: number }>()((sql, hole) =>
-  sql.deleteFrom('silenced_alerts').where('alert_id', '=', hole('alertId')).where('silence_id', '=', hole('silenceId')),
-)
+function ofOrganization(db: Db, organizationId: number) {
+  return db.sql.selectFrom('silences').where('organization_id', '=', organizationId)
+}
 
 function counted(db: Db, silence: LiveSilence): CountedSilence {
   const firing = db.sql

@@ -7,7 +7,7 @@ import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
-import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 /** `score` is between 0 and 1. `createdAt` is a Unix time in milliseconds. */
 export type CorrelationRecord = {
@@ -46,13 +46,28 @@ export function listCorrelationsOfIncident(
   incidentRowId: number,
   limit: number,
 ): CorrelationRecord[] {
-  return db.all(ofIncident, { organizationId, incidentRowId, limit }).map(toRecord)
+  // An alert storm can create thousands of links. The query reads only the strongest links in full. The unary plus keeps
+  // SQLite from scanning all of the organization's alerts.
+  const strongest = db.sql
+    .selectFrom('alerts')
+    .innerJoin('correlations as own', 'own.alert_id', 'alerts.id')
+    .select('own.id')
+    .where('alerts.incident_id', '=', incidentRowId)
+    .where(sql`+alerts.organization_id`, '=', organizationId)
+    .orderBy('own.score', 'desc')
+    .orderBy('own.id')
+    .limit(limit)
+  const links = db.sql.selectFrom('correlations').select(columns).where('id', 'in', strongest)
+  return db.all(links.orderBy('score', 'desc').orderBy('id')).map(toRecord)
 }
 
 /** Lists an alert's links, strongest first. */
 export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId: string): CorrelationRecord[] {
   const uuid = uuidToBytes(alertId)
-  const rows = uuid ? db.all(ofAlert, { organizationId, uuid }) : []
+  if (!uuid) return []
+  const alert = db.sql.selectFrom('alerts').select('id').where('uuid', '=', uuid)
+  const links = db.sql.selectFrom('correlations').select(columns).where('alert_id', '=', alert)
+  const rows = db.all(links.where(sql`+organization_id`, '=', organizationId))
   return rows.map(toRecord).sort((a, b) => b.score - a.score)
 }
 
@@ -92,12 +107,10 @@ export function updateVerdictsOfIncident(
   return db.run(links.where(sql<string>`change_kind`, '=', kind).where('change_ref', '=', ref))
 }
 
-/** Stores a user's verdict. Returns the number of changed links, 0 or 1. */
-export function updateVerdict(db: Db, organizationId: number, id: string, verdict: CorrelationRow['verdict']): number {
-  const bytes = uuidToBytes(id)
-  if (!bytes) return 0
-  const query = db.sql.updateTable('correlations').set({ verdict })
-  return db.run(query.where('organization_id', '=', organizationId).where('uuid', '=', bytes))
+/** Stores a user's verdict on a link. */
+export function updateVerdict(db: Db, organizationId: number, id: string, verdict: CorrelationRow['verdict']): void {
+  const links = db.sql.updateTable('correlations').set({ verdict }).where('organization_id', '=', organizationId)
+  db.run(links.where('uuid', '=', uuidBytes(id)))
 }
 
 /** Returns null if the service does not exist. */
@@ -125,37 +138,6 @@ const columns = [
   ...(['lag_seconds', 'verdict', 'created_at'] as const),
   ...[service, alert, changeEvent, evidenceEvent],
 ] as const
-
-// The unary plus keeps SQLite from scanning all of the organization's alerts.
-const ofIncident = query<{ organizationId: number; incidentRowId: number; limit: number }>()((builder, hole) =>
-  builder
-    .selectFrom('correlations')
-    .select(columns)
-    // An alert storm can create thousands of links. This query reads only the strongest links in full.
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('alerts')
-        .innerJoin('correlations as own', 'own.alert_id', 'alerts.id')
-        .select('own.id')
-        .where('alerts.incident_id', '=', hole('incidentRowId'))
-        .where(sql`+alerts.organization_id`, '=', hole('organizationId'))
-        .orderBy('own.score', 'desc')
-        .orderBy('own.id')
-        .limit(hole('limit')),
-    )
-    .orderBy('score', 'desc')
-    .orderBy('id'),
-)
-
-const ofAlert = query<{ organizationId: number; uuid: Buffer }>()((builder, hole) =>
-  builder
-    .selectFrom('correlations')
-    .select(columns)
-    .where(sql`+organization_id`, '=', hole('organizationId'))
-    .where('alert_id', '=', (eb) =>
-      eb.selectFrom('alerts').select('alerts.id').where('alerts.uuid', '=', hole('uuid')),
-    ),
-)
 
 // With max(), SQLite takes the other columns from the row with the highest score.
 const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>

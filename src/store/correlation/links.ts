@@ -1,7 +1,8 @@
 /** Reads and writes links between changes and alerts, and reads the evidence around a change. */
 import { sql as raw } from 'kysely'
 import type { ScalingEvent } from '../../domain/correlation/change.ts'
-import type { ConditionEvent, Link } from '../../domain/correlation/correlation.ts'
+import type { Link } from '../../domain/correlation/correlation.ts'
+import type { LinkSummary } from '../../domain/decide/delivery.ts'
 import type { LinkHistory, LinkKey, LinkOwner } from '../live/links.ts'
 import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -25,17 +26,6 @@ const sightings = query<{ alertId: number; from: number }>()((sql, hole) =>
     .limit(MAX_SIGHTINGS),
 )
 
-/**
- * Returns the events that show a condition in this period, earliest first. An event after the period is included if its
- * first occurrence is not after the period. For example, a repeated event may have occurred for the first time days
- * earlier.
- */
-export function listSightings(db: Db, alertId: number, from: number, to: number): ConditionEvent[] {
-  // The limit applies before this filter, so that a condition with many later events does not have to be read in full.
-  const seen = db.all(sightings, { alertId, from }).filter(({ firstSeenAt }) => firstSeenAt <= to)
-  return seen.map(({ uuid, ...times }) => ({ eventId: uuidFromBytes(uuid), ...times }))
-}
-
 const conditions = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
@@ -49,16 +39,6 @@ const conditions = query<{ serviceId: number; from: number; to: number }>()((sql
     .limit(MAX_CONDITIONS),
 )
 
-/** Lists a service's alerts in this period that can serve as evidence: not from CI, and not of severity info. */
-export function listEvidence(db: Db, serviceId: number, from: number, to: number): number[] {
-  return db.all(conditions, { serviceId, from, to }).map(({ id }) => id)
-}
-
-/** Lists the alerts already linked to a change. */
-export function listLinkedAlerts(db: Db, serviceId: number, changeRef: string): number[] {
-  return db.all(linked, { serviceId, changeRef }).map(({ id }) => id)
-}
-
 const linked = query<{ serviceId: number; changeRef: string }>()((sql, hole) =>
   sql
     .selectFrom('correlations')
@@ -66,13 +46,6 @@ const linked = query<{ serviceId: number; changeRef: string }>()((sql, hole) =>
     .where('service_id', '=', hole('serviceId'))
     .where('change_ref', '=', hole('changeRef')),
 )
-
-export type LinkSummary = {
-  readonly change: string
-  readonly score: number
-  readonly band: string
-  readonly reasons: Link['reasons']
-}
 
 /** Lists an alert's links, strongest first. */
 export function listLinksOfAlert(db: Db, alertId: number): LinkSummary[] {
@@ -110,10 +83,15 @@ export function linkHistoryOf(db: Db): LinkHistory {
     pipelines: (serviceId, from, to) => listPipelinesNear(db, serviceId, from, to),
     scalings: (serviceId, to) => listScalings(db, serviceId, to),
     images: (serviceId) => listImages(db, serviceId),
-    sightings: (alertId, from, to) => listSightings(db, alertId, from, to),
-    evidence: (serviceId, from, to) => listEvidence(db, serviceId, from, to),
+    sightings: (alertId, from, to) => {
+      // An event after the period is included if its first occurrence is not after the period. The limit applies before
+      // this filter, so that a condition with many later events does not have to be read in full.
+      const seen = db.all(sightings, { alertId, from }).filter(({ firstSeenAt }) => firstSeenAt <= to)
+      return seen.map(({ uuid, ...times }) => ({ eventId: uuidFromBytes(uuid), ...times }))
+    },
+    evidence: (serviceId, from, to) => db.all(conditions, { serviceId, from, to }).map(({ id }) => id),
     linkedPipelines: (alertId) => listLinkedPipelines(db, alertId),
-    linkedAlerts: (serviceId, changeRef) => listLinkedAlerts(db, serviceId, changeRef),
+    linkedAlerts: (serviceId, changeRef) => db.all(linked, { serviceId, changeRef }).map(({ id }) => id),
     store: (of, link, made) => storeLink(db, of, link, made),
     drop: (key) => dropLink(db, key),
   }
@@ -124,12 +102,7 @@ const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
 )
 
 /** Inserts a link, or updates it without changing the user's verdict. Returns whether the link is new. */
-export function storeLink(
-  db: Db,
-  key: LinkOwner,
-  link: Link,
-  made: { readonly id: string; readonly now: number },
-): boolean {
+function storeLink(db: Db, key: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }): boolean {
   const changing = {
     change_event_id: eventRowId(db, key.changeEvent),
     evidence_event_id: eventRowId(db, link.evidence.eventId),
@@ -164,7 +137,7 @@ export function storeLink(
 }
 
 /** Deletes a link unless it has a user's verdict. */
-export function dropLink(db: Db, key: LinkKey): void {
+function dropLink(db: Db, key: LinkKey): void {
   db.run(
     db.sql
       .deleteFrom('correlations')

@@ -21,49 +21,13 @@ export function findPipeline(db: Db, organizationId: number, ref: string): LiveP
   return row ? toRow(row) : null
 }
 
-const put = query<{
-  organizationId: number
-  serviceId: number
-  ref: string
-  eventRowId: number
-  facts: string
-  startsAt: number
-  endsAt: number
-}>()((sql, hole) =>
-  sql
-    .insertInto('pipelines')
-    .values({
-      organization_id: hole('organizationId'),
-      service_id: hole('serviceId'),
-      ref: hole('ref'),
-      event_id: hole('eventRowId'),
-      facts: hole('facts'),
-      starts_at: hole('startsAt'),
-      ends_at: hole('endsAt'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'ref']).doUpdateSet({
-        service_id: hole('serviceId'),
-        event_id: hole('eventRowId'),
-        facts: hole('facts'),
-        starts_at: hole('startsAt'),
-        ends_at: hole('endsAt'),
-      }),
-    ),
-)
-
 /** Inserts or updates a pipeline. `eventRowId`: the pipeline's newest event. */
 export function storePipeline(db: Db, pipeline: LivePipeline, eventRowId: number, organizationId: number): void {
   const { serviceId, ref, facts, startsAt, endsAt } = pipeline
-  db.run(put, {
-    organizationId,
-    serviceId,
-    ref,
-    eventRowId: eventRowId,
-    facts: JSON.stringify(facts),
-    startsAt,
-    endsAt,
-  })
+  const times = { starts_at: startsAt, ends_at: endsAt }
+  const changing = { service_id: serviceId, event_id: eventRowId, facts: JSON.stringify(facts), ...times }
+  const inserted = db.sql.insertInto('pipelines').values({ organization_id: organizationId, ref, ...changing })
+  db.run(inserted.onConflict((conflict) => conflict.columns(['organization_id', 'ref']).doUpdateSet(changing)))
 }
 
 const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>

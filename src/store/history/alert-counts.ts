@@ -39,10 +39,8 @@ export function countAlerts(db: Db, begun: readonly Begun[]): void {
     countOneMore(organizations, organizationId, part)
     countOneMore(services, serviceId, part)
   }
-  forEachCount(organizations, (organizationId, level, part, alerts) =>
-    db.run(addToOrganization, { organizationId, level, part, alerts }),
-  )
-  forEachCount(services, (serviceId, level, part, alerts) => db.run(addToService, { serviceId, level, part, alerts }))
+  forEachCount(organizations, (count) => db.run(addToOrganization, count))
+  forEachCount(services, (count) => db.run(addToService, count))
 }
 type Begun = { readonly organizationId: number; readonly serviceId: number; readonly startsAt: number }
 type Counts = Map<number, Map<number, number>>
@@ -53,32 +51,29 @@ function countOneMore(counts: Counts, key: number, part: number): void {
   counts.set(key, parts)
 }
 
+/** `owner`: the row id of an organization or a service. */
+type Count = { owner: number; level: 0 | 1; part: number; alerts: number }
+
 /** Calls `add` for each count: for its five-minute slot (level 0) and again for its day (level 1). */
-function forEachCount(counts: Counts, add: (key: number, level: 0 | 1, part: number, alerts: number) => void): void {
-  counts.forEach((parts, key) => {
+function forEachCount(counts: Counts, add: (count: Count) => void): void {
+  counts.forEach((parts, owner) => {
     parts.forEach((alerts, part) => {
-      add(key, 0, part, alerts)
-      add(key, 1, Math.trunc(part / PARTS_OF_DAY), alerts)
+      add({ owner, level: 0, part, alerts })
+      add({ owner, level: 1, part: Math.trunc(part / PARTS_OF_DAY), alerts })
     })
   })
 }
 
-const addToOrganization = query<{ organizationId: number; level: number; part: number; alerts: number }>()(
-  (builder, hole) =>
-    builder
-      .insertInto('alert_counts')
-      .values({
-        organization_id: hole('organizationId'),
-        level: hole('level'),
-        part: hole('part'),
-        alerts: hole('alerts'),
-      })
-      .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
+const addToOrganization = query<Count>()((builder, hole) =>
+  builder
+    .insertInto('alert_counts')
+    .values({ organization_id: hole('owner'), level: hole('level'), part: hole('part'), alerts: hole('alerts') })
+    .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
 )
-const addToService = query<{ serviceId: number; level: number; part: number; alerts: number }>()((builder, hole) =>
+const addToService = query<Count>()((builder, hole) =>
   builder
     .insertInto('service_alert_counts')
-    .values({ service_id: hole('serviceId'), level: hole('level'), part: hole('part'), alerts: hole('alerts') })
+    .values({ service_id: hole('owner'), level: hole('level'), part: hole('part'), alerts: hole('alerts') })
     .onConflict((conflict) => conflict.doUpdateSet({ alerts: MORE })),
 )
 

@@ -10,42 +10,32 @@ const MAX_SEEN = 2_000
 const MAX_OBJECTS = 100
 
 /**
- * Reads only the columns needed for the timeline, because an alert storm has thousands of alerts. SQLite returns text
+ * Selects only the columns needed for the timeline, because an alert storm has thousands of alerts. SQLite returns text
  * faster than a Buffer.
  */
-const timelineAlerts = query<{ incidentId: number }>()((builder, hole) =>
-  builder
+function timelineAlerts(db: Db, incidentId: number) {
+  return db.sql
     .selectFrom('alerts')
     .select(['name', 'source', 'severity', 'summary', 'labels', 'occurrences', 'service_id'])
     .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
     .select(sql<string>`lower(hex(uuid))`.as('hex'))
-    .where('incident_id', '=', hole('incidentId'))
+    .where('incident_id', '=', incidentId)
     .orderBy('starts_at')
-    .limit(MAX_ALERTS),
-)
-
-const alerts = query<{ incidentId: number }>()((builder, hole) =>
-  builder
-    .selectFrom('alerts')
-    .select(['name', 'source', 'severity', 'summary', 'labels', 'occurrences', 'service_id'])
-    .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
-    .select(sql<string>`lower(hex(uuid))`.as('hex'))
-    .select(['id as rowId', 'resolution', 'links', 'node', 'failure'])
-    .select(sql<string | null>`annotations ->> '$.hint'`.as('hint'))
-    .where('incident_id', '=', hole('incidentId'))
-    .orderBy('starts_at')
-    .limit(MAX_ALERTS),
-)
+    .limit(MAX_ALERTS)
+}
 
 /** Returns an incident's alerts with the fields needed for the timeline, oldest first. */
 export function timelineAlertsOf(db: Db, incidentId: number) {
-  return withService(db, db.all(timelineAlerts, { incidentId }))
+  return withService(db, db.all(timelineAlerts(db, incidentId)))
 }
 
 /** Returns an incident's alerts with all fields needed for a postmortem, oldest first. */
 export function alertsOf(db: Db, incidentId: number) {
   const linksOf = parsedOnce()
-  return withService(db, db.all(alerts, { incidentId })).map((alert) =>
+  const alerts = timelineAlerts(db, incidentId)
+    .select(['id as rowId', 'resolution', 'links', 'node', 'failure'])
+    .select(sql<string | null>`annotations ->> '$.hint'`.as('hint'))
+  return withService(db, db.all(alerts)).map((alert) =>
     Object.assign(alert, {
       links: linksOf(alert.links),
       objects: alert.source === 'cluster' ? objectsOf(db, alert.rowId) : [],

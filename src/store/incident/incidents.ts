@@ -82,20 +82,11 @@ export function listResolvedEarly(db: Db, organizationId: number, limit: number)
   return listSuppressedIncidents(db, organizationId, limit).flatMap(({ id, rowId }) => {
     const incident = findIncident(db, organizationId, id)
     if (incident?.status !== 'resolved' || incident.firingAlerts === 0) return []
-    return [{ incident, actor: db.first(lastMove, { rowId })?.actor ?? null }]
+    const moves = db.sql.selectFrom('timeline').where('incident_id', '=', rowId).where('kind', '=', 'status')
+    const last = db.first(moves.select('actor').orderBy('at', 'desc').orderBy('id', 'desc').limit(1))
+    return [{ incident, actor: last?.actor ?? null }]
   })
 }
-
-const lastMove = query<{ rowId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('timeline')
-    .select('actor')
-    .where('incident_id', '=', hole('rowId'))
-    .where('kind', '=', 'status')
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1),
-)
 
 /** Counts how often an incident was reopened. */
 export function countReopenings(db: Db, id: string): number {

@@ -1,5 +1,4 @@
 /** Postmortems: a generated document for each resolution, and the parts written by users. */
-import type { InferResult } from 'kysely'
 import type { Edits, Postmortem, PostmortemState } from '../../domain/postmortem/postmortem.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidToBytes } from '../sqlite/uuid.ts'
@@ -17,14 +16,14 @@ export type PostmortemRecord = {
 export function findPostmortem(db: Db, organizationId: number, incidentId: string): PostmortemRecord | null {
   const bytes = uuidToBytes(incidentId)
   if (!bytes) return null
-  const row = db.first(
-    select(db.sql)
-      .where('incidents.organization_id', '=', organizationId)
-      .where('incidents.uuid', '=', bytes)
-      .orderBy('postmortems.revision', 'desc')
-      .limit(1),
-  )
-  return row ? toRecord(row) : null
+  const postmortems = db.sql
+    .selectFrom('postmortems')
+    .innerJoin('incidents', 'incidents.id', 'postmortems.incident_id')
+    .select(['postmortems.id as rowId', 'revision', 'state', 'document', 'edits', 'generated_at as generatedAt'])
+    .where('incidents.organization_id', '=', organizationId)
+    .where('incidents.uuid', '=', bytes)
+  const row = db.first(postmortems.orderBy('revision', 'desc').limit(1))
+  return row ? { ...row, document: JSON.parse(row.document), edits: JSON.parse(row.edits) } : null
 }
 
 /** Returns the latest revision number and its users' edits as JSON, or 0 and `{}` if there is no postmortem. */
@@ -59,34 +58,7 @@ export function insertPostmortem(db: Db, made: NewPostmortem): void {
 }
 
 /** Stores a postmortem's state and the users' edits. The generated document stays unchanged. */
-export function updatePostmortem(
-  db: Db,
-  rowId: number,
-  to: { readonly state: PostmortemState; readonly edits: Edits },
-): void {
-  const { state, edits } = to
-  db.run(
-    db.sql
-      .updateTable('postmortems')
-      .set({ state, edits: JSON.stringify(edits) })
-      .where('id', '=', rowId),
-  )
-}
-
-function select(sql: Db['sql']) {
-  return sql
-    .selectFrom('postmortems')
-    .innerJoin('incidents', 'incidents.id', 'postmortems.incident_id')
-    .select(['postmortems.id', 'revision', 'state', 'document', 'edits', 'generated_at'])
-}
-
-function toRecord(row: InferResult<ReturnType<typeof select>>[number]): PostmortemRecord {
-  return {
-    rowId: row.id,
-    revision: row.revision,
-    state: row.state,
-    document: JSON.parse(row.document),
-    edits: JSON.parse(row.edits),
-    generatedAt: row.generated_at,
-  }
+export function updatePostmortem(db: Db, rowId: number, to: Pick<PostmortemRecord, 'state' | 'edits'>): void {
+  const changed = { state: to.state, edits: JSON.stringify(to.edits) }
+  db.run(db.sql.updateTable('postmortems').set(changed).where('id', '=', rowId))
 }

@@ -2,7 +2,7 @@
  * Finds the records that retained incidents refer to, so that pruning keeps the events and alerts shown on incident
  * pages and in postmortems.
  */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type AgedIncident, type Cutoffs, type IncidentReferences, isIncidentDue } from '../../domain/retention.ts'
 import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
 import { MAX_SCALINGS } from '../correlation/links.ts'
@@ -34,29 +34,21 @@ export function createReferenceFinder(
       })
 }
 
-const near = query<{ organizationId: number; startedBy: number; endedFrom: number }>()((builder, hole) =>
-  builder
-    .selectFrom('incidents')
-    .select(['incidents.id', 'incidents.service_id as serviceId', ...AGED_COLUMNS])
-    .where('organization_id', '=', hole('organizationId'))
-    .where('started_at', '<=', hole('startedBy'))
-    .where((eb) =>
-      eb.or([
-        eb('resolved_at', 'is', null),
-        eb('resolved_at', '>=', hole('endedFrom')),
-        eb('started_at', '>=', hole('endedFrom')),
-      ]),
-    ),
-)
-
 function spansNear(
   db: Db,
   organizationId: number,
   { from, to }: { readonly from: number; readonly to: number },
 ): (AgedIncident & { readonly id: number; readonly serviceId: number })[] {
-  return db
-    .all(near, { organizationId, startedBy: to - SHORTEST.scalingsFrom, endedFrom: from - SHORTEST.to })
-    .map(toAged)
+  const endedFrom = from - SHORTEST.to
+  const near = db.sql
+    .selectFrom('incidents')
+    .select(['incidents.id', 'incidents.service_id as serviceId', ...AGED_COLUMNS])
+    .where('organization_id', '=', organizationId)
+    .where('started_at', '<=', to - SHORTEST.scalingsFrom)
+    .where(({ eb, or }) =>
+      or([eb('resolved_at', 'is', null), eb('resolved_at', '>=', endedFrom), eb('started_at', '>=', endedFrom)]),
+    )
+  return db.all(near).map(toAged)
 }
 
 const alertServices = query<{ id: number }>()((builder, hole) =>
@@ -99,12 +91,11 @@ type Nth = { owner: number; from: number; to: number; nth: number }
 // Uses literals instead of parameters, so that SQLite can use the partial indexes.
 const isTrouble = sql<boolean>`source = 'cluster' AND kind = 'firing'`
 const isChange = sql<boolean>`kind = 'change'`
-const nthTrouble = query<Nth>()((builder, hole) =>
-  nthEvent(builder, hole, 'organization_id').where(isTrouble).orderBy('at', 'desc'),
-)
-const nthChange = query<Nth>()((builder, hole) =>
-  nthEvent(builder, hole, 'organization_id').where(isChange).orderBy('at', 'desc'),
-)
+const isTold = sql<boolean>`kind IN (${sql.join(TIMELINE_KINDS.map((kind) => sql.lit(kind)))})`
+const nthTrouble = nthEvent('organization_id', isTrouble, 'desc')
+const nthChange = nthEvent('organization_id', isChange, 'desc')
+const nthScaling = nthEvent('service_id', isChange, 'desc')
+const nthTold = nthEvent('service_id', isTold, 'asc')
 const nthAlert = query<Nth>()((builder, hole) =>
   builder
     .selectFrom('alerts')
@@ -118,24 +109,17 @@ const nthAlert = query<Nth>()((builder, hole) =>
     .offset(hole('nth')),
 )
 
-const nthTold = query<Nth>()((builder, hole) =>
-  nthEvent(builder, hole, 'service_id').where('kind', 'in', TIMELINE_KINDS).orderBy('at'),
-)
-const nthScaling = query<Nth>()((builder, hole) =>
-  nthEvent(builder, hole, 'service_id').where(isChange).orderBy('at', 'desc'),
-)
-
-function nthEvent(
-  builder: Db['sql'],
-  hole: <Name extends keyof Nth>(name: Name) => Nth[Name],
-  owner: 'organization_id' | 'service_id',
-) {
-  return builder
-    .selectFrom('events')
-    .select('at')
-    .where(owner, '=', hole('owner'))
-    .where('at', '>=', hole('from'))
-    .where('at', '<=', hole('to'))
-    .limit(1)
-    .offset(hole('nth'))
+function nthEvent(owner: 'organization_id' | 'service_id', condition: RawBuilder<boolean>, order: 'asc' | 'desc') {
+  return query<Nth>()((builder, hole) =>
+    builder
+      .selectFrom('events')
+      .select('at')
+      .where(owner, '=', hole('owner'))
+      .where('at', '>=', hole('from'))
+      .where('at', '<=', hole('to'))
+      .where(condition)
+      .orderBy('at', order)
+      .limit(1)
+      .offset(hole('nth')),
+  )
 }

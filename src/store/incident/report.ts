@@ -1,5 +1,5 @@
 /** Reads incidents for a reliability report. */
-import { type InferResult, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -54,19 +54,24 @@ function listReportedIncidents(
   span: { readonly from: number; readonly to: number },
   most: number,
 ): ReportedIncident[] {
-  const rows = select(db.sql)
+  const rows = db.sql
+    .selectFrom('incidents')
+    .innerJoin('services', 'services.id', 'incidents.service_id')
+    .select(['incidents.uuid', 'severity', 'started_at as startedAt', 'incidents.created_at as createdAt'])
+    .select(['acknowledged_at as acknowledgedAt', 'resolved_at as resolvedAt', ofAlerts])
+    .select(['services.uuid as service', 'services.namespace', 'services.name'])
     .where('incidents.organization_id', '=', organizationId)
     .where('incidents.created_at', '>=', span.from - RECURS_WITHIN)
     .where('incidents.created_at', '<', span.to)
-  return db.all(rows.orderBy('incidents.created_at', 'desc').limit(most)).map(toIncident)
-}
-
-function select(sql: Db['sql']) {
-  return sql
-    .selectFrom('incidents')
-    .innerJoin('services', 'services.id', 'incidents.service_id')
-    .select(['incidents.uuid', 'severity', 'started_at', 'incidents.created_at', 'acknowledged_at', 'resolved_at'])
-    .select(['services.uuid as service', 'services.namespace', 'services.name', ofAlerts])
+    .orderBy('incidents.created_at', 'desc')
+    .limit(most)
+  return db.all(rows).map((row) => {
+    const { severity, startedAt, createdAt, acknowledgedAt, resolvedAt, namespace, name } = row
+    const [firstAlertAt, conditions] = JSON.parse(row.of_alerts) as [number | null, string[]]
+    const times = { startedAt, firstAlertAt, createdAt, acknowledgedAt, resolvedAt }
+    const service = { uuid: uuidFromBytes(row.service), namespace, name }
+    return { uuid: uuidFromBytes(row.uuid), service, severity, ...times, conditions }
+  })
 }
 
 // Uses a single subquery, because each subquery would read every alert of every incident. Applies the same rule as
@@ -75,18 +80,3 @@ const ofAlerts = sql<string>`(
   SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
   FROM alerts WHERE alerts.incident_id = incidents.id
 )`.as('of_alerts')
-
-function toIncident(row: InferResult<ReturnType<typeof select>>[number]): ReportedIncident {
-  const [firstAlertAt, conditions] = JSON.parse(row.of_alerts) as [number | null, string[]]
-  return {
-    uuid: uuidFromBytes(row.uuid),
-    service: { uuid: uuidFromBytes(row.service), namespace: row.namespace, name: row.name },
-    severity: row.severity,
-    startedAt: row.started_at,
-    firstAlertAt,
-    createdAt: row.created_at,
-    acknowledgedAt: row.acknowledged_at,
-    resolvedAt: row.resolved_at,
-    conditions,
-  }
-}

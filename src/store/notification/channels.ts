@@ -1,11 +1,12 @@
 /** Notification channels. The secrets of channels are in a separate table that only the sending code reads. */
-
+import type { Selectable } from 'kysely'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { readPage } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
+import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 export type ChannelRecord = {
@@ -61,10 +62,8 @@ const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
 
 /** Finds a channel by UUID. Returns undefined if the organization has no such channel. */
 export function findChannel(db: Db, organizationId: number, id: string): ChannelRecord | undefined {
-  const bytes = uuidToBytes(id)
-  const channels = db.sql.selectFrom('channels').selectAll().where('organization_id', '=', organizationId)
-  const row = bytes && db.first(channels.where('uuid', '=', bytes))
-  return row ? toRecord(row) : undefined
+  const channel = findChannelById(db, id)
+  return channel?.organizationId === organizationId ? channel : undefined
 }
 
 /** Finds a channel in any organization. Used to verify signed links. Returns undefined if there is no such channel. */
@@ -109,12 +108,8 @@ export function insertChannel(
 
 export function updateChannel(db: Db, rowId: number, to: Omit<Wanted, 'kind'>): void {
   const { name, target, enabled, settings } = to
-  db.run(
-    db.sql
-      .updateTable('channels')
-      .set({ name, target, enabled: enabled ? 1 : 0, settings: JSON.stringify(settings) })
-      .where('id', '=', rowId),
-  )
+  const changed = { name, target, enabled: enabled ? 1 : 0, settings: JSON.stringify(settings) }
+  db.run(db.sql.updateTable('channels').set(changed).where('id', '=', rowId))
 }
 
 export function replaceChannelSecrets(db: Db, rowId: number, secrets: ChannelSecrets): void {
@@ -145,22 +140,7 @@ export function recordFailure(db: Db, rowId: number, failing: string, at: number
   )
 }
 
-type ChannelRow = {
-  id: number
-  uuid: Buffer
-  organization_id: number
-  name: string
-  kind: ChannelKind
-  target: string
-  enabled: number
-  settings: string
-  failing: string | null
-  failing_since: number | null
-  delivered_at: number | null
-  created_at: number
-}
-
-function toRecord(row: ChannelRow): ChannelRecord {
+function toRecord(row: Selectable<Schema['channels']>): ChannelRecord {
   return {
     rowId: row.id,
     id: uuidFromBytes(row.uuid),

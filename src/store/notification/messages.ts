@@ -45,24 +45,18 @@ export function listMessages(
   if (status) wanted = wanted.where('outbox.status', '=', status)
   const rows = wanted
     .innerJoin('channels', 'channels.id', 'outbox.channel_id')
-    .select(['outbox.uuid', 'channels.uuid as channel', 'channels.name', 'outbox.kind', 'outbox.status', 'attempts'])
-    .select(['outbox.created_at', 'due_at', 'ended_at', 'answer_status', 'detail'])
+    .select(['outbox.uuid', 'channels.uuid as channelUuid', 'channels.name as channel', 'outbox.kind'])
+    .select(['outbox.status', 'attempts', 'outbox.created_at as createdAt', 'due_at as dueAt'])
+    .select(['ended_at as endedAt', 'answer_status as answerStatus', 'detail'])
     .select(sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = outbox.incident_id)`.as('incident'))
     .select(sql<number>`(SELECT count(*) FROM outbox AS entry WHERE entry.leader_id = outbox.id)`.as('count'))
     .orderBy('outbox.id', 'desc')
-  return readPage(db, wanted, rows, page, (row) => ({
-    id: uuidFromBytes(row.uuid),
-    channelId: uuidFromBytes(row.channel),
-    channel: row.name,
-    incidentId: row.incident && uuidFromBytes(row.incident),
-    kind: row.kind,
-    count: Math.max(1, row.count),
-    status: row.status,
-    attempts: row.attempts,
-    createdAt: row.created_at,
-    dueAt: row.status === 'pending' ? row.due_at : null,
-    endedAt: row.ended_at,
-    answerStatus: row.answer_status,
-    detail: row.detail,
+  return readPage(db, wanted, rows, page, ({ uuid, channelUuid, incident, ...message }) => ({
+    ...message,
+    id: uuidFromBytes(uuid),
+    channelId: uuidFromBytes(channelUuid),
+    incidentId: incident && uuidFromBytes(incident),
+    count: Math.max(1, message.count),
+    dueAt: message.status === 'pending' ? message.dueAt : null,
   }))
 }

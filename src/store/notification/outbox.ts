@@ -102,41 +102,25 @@ export function beginMessage(db: Db, channelId: number, now: number, limit: numb
 
 /** Lists the notifications in a message, oldest first, except those about deleted incidents. */
 export function listItems(db: Db, leaderId: number): MessageItem[] {
-  return db.all(items, { leaderId }).map((row) => ({
-    kind: row.kind,
-    at: row.at,
-    actor: row.actor,
-    severityBefore: row.severity_before,
-    incident: {
-      id: uuidFromBytes(row.uuid),
-      number: row.number,
-      title: row.title,
-      severity: row.severity,
-      status: row.status,
-      startedAt: row.started_at,
-      resolvedAt: row.resolved_at,
-      alertCount: row.alert_count,
-      firingAlerts: row.firing_alerts,
-      hasPostmortem: row.document !== null,
-    },
-    service: { name: row.service, namespace: row.namespace, cluster: row.cluster },
-  }))
-}
-
-const items = query<{ leaderId: number }>()((sql, hole) =>
-  sql
+  const items = db.sql
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
     .innerJoin('services', 'services.id', 'incidents.service_id')
     .leftJoin('postmortems', 'postmortems.incident_id', 'incidents.id')
-    .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'outbox.severity_before', 'incidents.uuid'])
-    .select(['incidents.number', 'incidents.title', 'incidents.severity', 'incidents.status', 'incidents.started_at'])
-    .select(['incidents.resolved_at', 'incidents.alert_count', 'postmortems.id as document'])
-    .select(['services.name as service', 'services.namespace', 'services.cluster'])
-    .select(firingAlerts)
-    .where('outbox.leader_id', '=', hole('leaderId'))
-    .orderBy('outbox.id'),
-)
+    .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'severity_before as severityBefore'])
+    .select(['incidents.uuid', 'incidents.number', 'incidents.title', 'incidents.severity', 'incidents.status'])
+    .select(['started_at as startedAt', 'resolved_at as resolvedAt', 'alert_count as alertCount', firingAlerts])
+    .select(['services.name', 'services.namespace', 'services.cluster', 'postmortems.id as document'])
+    .where('outbox.leader_id', '=', leaderId)
+    .orderBy('outbox.id')
+  return db.all(items).map((row) => {
+    const { kind, at, actor, severityBefore, name, namespace, cluster, firing_alerts: firingAlerts } = row
+    const { number, title, severity, status, startedAt, resolvedAt, alertCount } = row
+    const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.document !== null }
+    const incident = { ...known, number, title, severity, status, startedAt, resolvedAt, alertCount, firingAlerts }
+    return { kind, at, actor, severityBefore, incident, service: { name, namespace, cluster } }
+  })
+}
 
 /** Finds the receiver's id for the first message about an incident, or null if unknown. */
 export function findRemoteId(db: Db, channelId: number, incidentId: string): string | null {
@@ -168,14 +152,8 @@ export function endMessage(
   { status, detail, remoteId }: Attempt,
   now: number,
 ): void {
-  const ended = {
-    status: to,
-    ended_at: now,
-    attempts: attempts + 1,
-    answer_status: status,
-    detail,
-    remote_id: remoteId,
-  }
+  const answer = { answer_status: status, detail, remote_id: remoteId }
+  const ended = { status: to, ended_at: now, attempts: attempts + 1, ...answer }
   db.run(db.sql.updateTable('outbox').set(ended).where('leader_id', '=', rowId))
 }
 
@@ -218,17 +196,15 @@ export function pruneOutbox(db: Db, before: number, limit: number): number {
  * Lists the channels notified about each incident, with the number of reminders and the time of the last notification.
  */
 export function listSentMessages(db: Db, incidentIds: readonly number[]) {
-  return incidentIds.length === 0 ? [] : db.all(sentMessages, { incidentIds: JSON.stringify(incidentIds) })
-}
-
-const sentMessages = query<{ incidentIds: string }>()((sql, hole) =>
-  sql
+  if (incidentIds.length === 0) return []
+  const sentMessages = db.sql
     .selectFrom('outbox')
     .select((eb) => ['incident_id as incidentId', 'channel_id as channelId', eb.fn.max('created_at').as('lastAt')])
     .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
-    .where('incident_id', 'in', listed(hole('incidentIds')))
-    .groupBy(['incident_id', 'channel_id']),
-)
+    .where('incident_id', 'in', listed(JSON.stringify(incidentIds)))
+    .groupBy(['incident_id', 'channel_id'])
+  return db.all(sentMessages)
+}
 
 /** Counts the `still-firing` notifications since `since`, by channel. */
 export function countStillFiring(db: Db, incidentId: number, since: number): ReadonlyMap<number, number> {

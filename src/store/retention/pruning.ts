@@ -15,16 +15,11 @@ export type PendingPrune = {
   readonly alerts: Share
 }
 
-/** The scans and their cursor columns. `again` rechecks retained events after the alert retention period. */
-const WALKS = {
-  events: { at: 'events_at', id: 'events_id' },
-  again: { at: 'again_at', id: 'again_id' },
-  alerts: { at: 'alerts_at', id: 'alerts_id' },
-} as const
+/** A scan with its own cursor. `again` rechecks retained events after the alert retention period. */
+type Walk = 'events' | 'again' | 'alerts'
 /** The column that determines a record's age. */
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
 export type AgingTable = keyof typeof AGES
-type Walk = keyof typeof WALKS
 
 /** The next `limit` rows of an organization after the cursor (`at`, `id`) and at or before `until`, oldest first. */
 export type NextRows = Cursor & { readonly organizationId: number; readonly until: number; readonly limit: number }
@@ -39,19 +34,12 @@ export function deleteRows(
 }
 
 export function findCursor(db: Db, organizationId: number, walk: Walk): Cursor {
-  const { at, id } = WALKS[walk]
-  const row = db.first(
-    db.sql
-      .selectFrom('pruning')
-      .select([`${at} as at`, `${id} as id`])
-      .where('organization_id', '=', organizationId),
-  )
-  return row ?? { at: 0, id: 0 }
+  const cursors = db.sql.selectFrom('pruning').select([`${walk}_at as at`, `${walk}_id as id`])
+  return db.first(cursors.where('organization_id', '=', organizationId)) ?? { at: 0, id: 0 }
 }
 
 export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Cursor): void {
-  const { at, id } = WALKS[walk]
-  store(db, organizationId, { [at]: to.at, [id]: to.id })
+  store(db, organizationId, { [`${walk}_at`]: to.at, [`${walk}_id`]: to.id })
 }
 
 /** Returns the deletion that awaits confirmation, or null. */
