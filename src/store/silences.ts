@@ -112,15 +112,15 @@ const labelsOfService = query<{ serviceId: number }>()((sql, hole) =>
 
 /** Updates which silences apply to an alert. */
 export function replaceSilencesOfAlert(db: Db, alertId: number, before: readonly number[], after: readonly number[]) {
-  const removed = before.filter((id) => !after.includes(id))
-  if (removed.length > 0) {
-    const silences = db.sql.deleteFrom('silenced_alerts').where('alert_id', '=', alertId)
-    db.run(silences.where('silence_id', 'in', removed))
-  }
+  for (const silenceId of before.filter((id) => !after.includes(id))) db.run(removal, { alertId, silenceId })
   for (const silenceId of after.filter((id) => !before.includes(id))) {
     db.run(db.sql.insertInto('silenced_alerts').values({ alert_id: alertId, silence_id: silenceId }))
   }
 }
+
+const removal = query<{ alertId: number; silenceId: number }>()((sql, hole) =>
+  sql.deleteFrom('silenced_alerts').where('alert_id', '=', hole('alertId')).where('silence_id', '=', hole('silenceId')),
+)
 
 function ofOrganization(db: Db, organizationId: number) {
   return db.sql.selectFrom('silences').where('organization_id', '=', organizationId)
