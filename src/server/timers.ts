@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util'
 import type { Deps } from '../operations/deps.ts'
-import { confirmationText, pruneAll } from '../operations/pruning/pruner.ts'
+import { confirmationText, pruneAll } from '../operations/pruning/prune.ts'
 import { isBusy } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'

@@ -5,16 +5,8 @@
 import type { Db } from './sqlite/open.ts'
 
 export function findAnswer(db: Db, organizationId: number, route: string, key: string, since: number): string | null {
-  const found = db.first(
-    db.sql
-      .selectFrom('idempotency_keys')
-      .select('answer')
-      .where('organization_id', '=', organizationId)
-      .where('route', '=', route)
-      .where('key', '=', key)
-      .where('received_at', '>', since),
-  )
-  return found?.answer ?? null
+  const answers = db.sql.selectFrom('idempotency_keys').select('answer').where('received_at', '>', since)
+  return db.first(answers.where((eb) => eb.and({ organization_id: organizationId, route, key })))?.answer ?? null
 }
 
 export function storeAnswer(
@@ -34,13 +26,8 @@ export function storeAnswer(
 
 /** Deletes the responses for one key. */
 export function forgetAnswer(db: Db, organizationId: number, route: string, key: string): void {
-  db.run(
-    db.sql
-      .deleteFrom('idempotency_keys')
-      .where('organization_id', '=', organizationId)
-      .where('route', '=', route)
-      .where('key', '=', key),
-  )
+  const answers = db.sql.deleteFrom('idempotency_keys')
+  db.run(answers.where((eb) => eb.and({ organization_id: organizationId, route, key })))
 }
 
 /** Deletes responses to requests received at or before `before`. Returns the number of deleted keys. */

@@ -1,3 +1,4 @@
+import type { InferResult } from 'kysely'
 import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -34,18 +35,6 @@ export function findSilencePreview(
   return { firing: count(db.all(firing)), total }
 }
 
-type LabelRow = {
-  readonly id: number
-  readonly startsAt: number
-  readonly name: string
-  readonly source: string
-  readonly severity: string
-  readonly labels: string
-  readonly service: string
-  readonly namespace: string
-  readonly cluster: string
-}
-
 function select(builder: Db['sql']) {
   return builder
     .selectFrom('alerts')
@@ -53,6 +42,8 @@ function select(builder: Db['sql']) {
     .select(['alerts.id', 'alerts.starts_at as startsAt', 'alerts.name', 'alerts.source', 'alerts.severity'])
     .select(['alerts.labels', 'services.name as service', 'services.namespace', 'services.cluster'])
 }
+
+type LabelRow = InferResult<ReturnType<typeof select>>[number]
 
 const chunk = query<{ organizationId: number; at: number; id: number }>()((builder, hole) =>
   select(builder)

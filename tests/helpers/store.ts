@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { systemDeps } from '../../src/deps.ts'
-import { pruneAll } from '../../src/operations/pruning/pruner.ts'
+import { pruneAll } from '../../src/operations/pruning/prune.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 

@@ -1,10 +1,10 @@
 /** Counts how many records have expired, and how many records pruning would delete. Changes nothing. */
 import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../../domain/retention.ts'
-import { createReferenceFinder } from '../../store/incident/references.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
 import { listAlertsByAge } from '../../store/retention/expired-alerts.ts'
 import { findBytes, listEventsByReceipt } from '../../store/retention/expired-events.ts'
 import { type AgingTable, type CountedRows, countRows, findCursor } from '../../store/retention/pruning.ts'
+import { createReferenceFinder } from '../../store/retention/references.ts'
 import type { Deps } from '../deps.ts'
 import { keysOf, type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
 

@@ -112,40 +112,23 @@ function storeLink(db: Db, key: LinkOwner, link: Link, made: { readonly id: stri
     reasons: JSON.stringify(link.reasons),
     lag_seconds: link.lagSeconds,
   }
-  const updated = db.run(
-    db.sql
-      .updateTable('correlations')
-      .set(changing)
-      .where('alert_id', '=', key.alertId)
-      .where('change_kind', '=', key.changeKind)
-      .where('change_ref', '=', key.changeRef),
-  )
-  if (updated > 0) return false
-  db.run(
-    db.sql.insertInto('correlations').values({
-      ...changing,
-      uuid: uuidBytes(made.id),
-      organization_id: key.organizationId,
-      service_id: key.serviceId,
-      change_kind: key.changeKind,
-      change_ref: key.changeRef,
-      alert_id: key.alertId,
-      created_at: made.now,
-    }),
-  )
+  const known = columnsOf(key)
+  const links = db.sql.updateTable('correlations').where((eb) => eb.and(known))
+  if (db.run(links.set(changing)) > 0) return false
+  const owner = { organization_id: key.organizationId, service_id: key.serviceId }
+  const added = { uuid: uuidBytes(made.id), created_at: made.now, ...owner, ...known }
+  db.run(db.sql.insertInto('correlations').values({ ...added, ...changing }))
   return true
 }
 
 /** Deletes a link unless it has a user's verdict. */
 function dropLink(db: Db, key: LinkKey): void {
-  db.run(
-    db.sql
-      .deleteFrom('correlations')
-      .where('alert_id', '=', key.alertId)
-      .where('change_kind', '=', key.changeKind)
-      .where('change_ref', '=', key.changeRef)
-      .where('verdict', 'is', null),
-  )
+  const links = db.sql.deleteFrom('correlations').where((eb) => eb.and(columnsOf(key)))
+  db.run(links.where('verdict', 'is', null))
+}
+
+function columnsOf({ alertId, changeKind, changeRef }: LinkKey) {
+  return { alert_id: alertId, change_kind: changeKind, change_ref: changeRef }
 }
 
 function eventRowId(db: Db, id: string): number {
