@@ -3,7 +3,7 @@ import type { Notice } from '../domain/notice.ts'
 import { type Committed, createEngine, type Engine } from '../engine/engine.ts'
 import { createEngineStore } from '../store/engine-store.ts'
 import { payloadHash } from '../store/events.ts'
-import { type Read, readHere } from '../store/read.ts'
+import { type ArgumentsOf, type Read, readHere } from '../store/read.ts'
 import type { Db } from '../store/sqlite/open.ts'
 
 export type World = {
@@ -42,9 +42,6 @@ export function withEngine(world: World, mostWaiting?: () => number, largest?: n
 }
 
 type Operation = (deps: Deps, ...args: never[]) => unknown
-type ArgumentsOf<Of extends Operation> = Of extends (deps: Deps, ...args: infer Arguments) => unknown
-  ? Arguments
-  : never
 
 export type Store = {
   /** Runs a query from src/store, for example `read(findAlert, organizationId, id)`. */

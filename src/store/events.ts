@@ -6,7 +6,7 @@ import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { StoredEvent } from '../domain/state/effect.ts'
 import { pageInChunks } from './history/alert-search.ts'
-import type { Period } from './read.ts'
+import type { TimeFilter } from './read.ts'
 import { ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
@@ -19,7 +19,7 @@ export type EventRecord = Pick<
 > & { readonly serviceId: string | null; readonly alertId: string | null }
 
 /** Undefined fields are ignored. `from` and `to` limit the time: from ≤ at < to. */
-type EventFilter = Period & { readonly serviceId?: string | undefined; readonly source?: Source | undefined }
+type EventFilter = TimeFilter & { readonly serviceId?: string | undefined; readonly source?: Source | undefined }
 
 /** Lists one page of events that match the filter, newest first. */
 export function listEvents(db: Db, organizationId: number, filter: EventFilter, page: Page): Listed<EventRecord> {

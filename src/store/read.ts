@@ -6,8 +6,8 @@ import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 
 export type Query = (db: Db, ...args: never[]) => unknown
-/** A query's arguments, except the database. */
-export type ArgumentsOf<Of extends Query> = Of extends (db: Db, ...args: infer Arguments) => unknown ? Arguments : never
+/** The arguments of a query or operation, except the first: the database or the dependencies. */
+export type ArgumentsOf<Of> = Of extends (first: never, ...args: infer Arguments) => unknown ? Arguments : never
 
 /**
  * Runs a query on everything committed before the call. Each call sees a consistent snapshot. Two calls may see
@@ -20,8 +20,11 @@ export function readHere(db: Db): Read {
   return async (query, ...args) => query(db, ...(args as never[])) as ReturnType<typeof query>
 }
 
-/** The period of a filter, as Unix times in milliseconds: from ≤ time < to. Undefined fields are ignored. */
-export type Period = { readonly from?: number | undefined; readonly to?: number | undefined }
+/** Unix times in milliseconds. */
+export type TimeSpan = { readonly from: number; readonly to: number }
+
+/** Matches from ≤ time < to. Undefined fields are ignored. */
+export type TimeFilter = { readonly [Field in keyof TimeSpan]?: number | undefined }
 
 /** A query for one page of filtered records. */
 export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>

@@ -3,7 +3,7 @@
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { StoredRejection } from '../domain/state/effect.ts'
-import { type Period, readPage } from './read.ts'
+import { readPage, type TimeFilter } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
@@ -14,7 +14,7 @@ import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 export type RejectionRecord = Omit<StoredRejection, 'organizationId' | 'payload'> & { readonly payload: string }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of receipt: from ≤ receivedAt < to. */
-type RejectionFilter = Period & { readonly source?: Source | undefined }
+type RejectionFilter = TimeFilter & { readonly source?: Source | undefined }
 
 /** Lists one page of rejected items that match the filter, newest first. */
 export function listRejections(

@@ -19,6 +19,7 @@ import {
 import { findAlertOnNode } from './node-troubles.ts'
 import { listChannels } from './notification/channels.ts'
 import { findOrganization } from './organizations.ts'
+import type { TimeSpan } from './read.ts'
 import { findPendingPrune } from './retention/pruning.ts'
 import { listSenders } from './senders.ts'
 import { listAliases } from './service/aliases.ts'
@@ -33,8 +34,6 @@ import {
 import { listStates } from './service/states.ts'
 import type { Db } from './sqlite/open.ts'
 import { findSizes } from './sqlite/space.ts'
-
-type TimeSpan = { readonly from: number; readonly to: number }
 
 /**
  * Finds an alert, the alert's newest `limit` events, and the problem of the alert's node. Returns undefined if there is

@@ -1,13 +1,6 @@
 /** The pruning steps for events and alerts. Each step is a short transaction that checks a few rows. */
 
-import {
-  type Cutoffs,
-  type IncidentReferences,
-  isEventDue,
-  referencesAlert,
-  referencesEvent,
-  resumeAt,
-} from '../../domain/retention.ts'
+import { type Cutoffs, isEventDue, referencesAlert, referencesEvent, resumeAt } from '../../domain/retention.ts'
 import {
   deleteAlerts,
   type ExpiredAlert,
@@ -21,7 +14,7 @@ import {
   listEventsOf,
 } from '../../store/retention/expired-events.ts'
 import { deleteRows, dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../../store/retention/pruning.ts'
-import { listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
+import { type createReferenceFinder, listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
 import type { Db } from '../../store/sqlite/open.ts'
 
 /** A pruning run for one organization, with the limits as of its start. */
@@ -31,7 +24,7 @@ export type Pass = {
   readonly rows: { readonly events: number; readonly alerts: number; readonly records: number }
   readonly organizationId: number
   readonly cutoffs: Cutoffs
-  readonly reachesNear: (times: { readonly from: number; readonly to: number }) => readonly IncidentReferences[]
+  readonly reachesNear: ReturnType<typeof createReferenceFinder>
 }
 
 /** The number of deleted records. */

@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
-import { type Period, readPage } from '../read.ts'
+import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -24,7 +24,10 @@ export type CorrelationRecord = {
 }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
-type CorrelationFilter = Period & { readonly serviceId?: string | undefined; readonly minScore?: number | undefined }
+type CorrelationFilter = TimeFilter & {
+  readonly serviceId?: string | undefined
+  readonly minScore?: number | undefined
+}
 
 /** Lists one page of links that match the filter, newest first. */
 export function listCorrelations(

@@ -5,7 +5,7 @@ import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import type { FiringFilter } from '../../domain/state/firing.ts'
 import { type AlertRecord, alertColumns, listAlertsByRowId, toAlertRecord } from '../alerts.ts'
-import type { Period } from '../read.ts'
+import type { TimeFilter } from '../read.ts'
 import { findServiceRowId, type Owner, ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
@@ -181,7 +181,7 @@ export type SearchSource<Row> = {
 /** Returns one page of matching rows and their total. `chunkSize`: the number of rows per chunk. */
 export function pageInChunks<Row>(
   searched: SearchSource<Row>,
-  span: Period,
+  span: TimeFilter,
   page: Page,
   chunkSize = CHUNK_SIZE,
 ): Listed<Row> {

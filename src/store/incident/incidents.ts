@@ -3,7 +3,7 @@ import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import { listSuppressedIncidents } from '../live/incidents.ts'
-import { type Period, readPage } from '../read.ts'
+import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -25,7 +25,7 @@ export type IncidentRecord = Omit<
 }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
-type IncidentFilter = Period & {
+type IncidentFilter = TimeFilter & {
   readonly serviceId?: string | undefined
   readonly status?: IncidentRecord['status'] | undefined
   readonly severity?: Severity | undefined

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
 import type { Severity } from '../../domain/severity.ts'
+import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
@@ -11,12 +12,7 @@ const WEEK = 7 * DAY
 const RECURS_WITHIN = 30 * DAY
 
 /** Returns the figures for incidents with from ≤ createdAt < to, or null if there are more than `most` incidents. */
-export function findReliability(
-  db: Db,
-  organizationId: number,
-  span: { readonly from: number; readonly to: number },
-  most: number,
-): Reliability | null {
+export function findReliability(db: Db, organizationId: number, span: TimeSpan, most: number): Reliability | null {
   const incidents = listReportedIncidents(db, organizationId, span, most + 1)
   return incidents.length > most ? null : reliability(incidents, span.from, span.to)
 }
@@ -28,7 +24,7 @@ export type WeekCount = { readonly week: number; readonly severity: Severity; re
 export function findReportCharts(
   db: Db,
   organizationId: number,
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: TimeSpan,
 ): { readonly weeks: readonly WeekCount[]; readonly durations: readonly number[] } {
   const rows = db.sql
     .selectFrom('incidents')
@@ -48,12 +44,7 @@ export function findReportCharts(
  * Lists up to `most` incidents that were created from 30 days before `from` until `to`, newest first. Times are Unix
  * times in milliseconds.
  */
-function listReportedIncidents(
-  db: Db,
-  organizationId: number,
-  span: { readonly from: number; readonly to: number },
-  most: number,
-): ReportedIncident[] {
+function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, most: number): ReportedIncident[] {
   const rows = db.sql
     .selectFrom('incidents')
     .innerJoin('services', 'services.id', 'incidents.service_id')

@@ -127,17 +127,9 @@ function alertsIn(
     db.sql
       .selectFrom('alerts')
       .innerJoin('services', 'services.id', 'alerts.service_id')
-      .select([
-        'alerts.uuid',
-        'services.uuid as service',
-        'source',
-        'alerts.name',
-        'severity',
-        'summary',
-        'node',
-        'labels',
-      ])
-      .select(['incident_id', 'resolution', 'starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
+      .select(['alerts.uuid', 'services.uuid as service', 'source', 'alerts.name', 'severity', 'summary'])
+      .select(['node', 'labels', 'incident_id', 'resolution'])
+      .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
       .where('alerts.organization_id', '=', organizationId)
       .where('last_seen_at', '>=', from)
       .limit(MAX_ALERTS)

@@ -3,6 +3,7 @@
  */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
+import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
 
@@ -97,7 +98,7 @@ function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {
 }
 
 /** Schedules a recheck of the events in a period after a record that referenced these events was deleted. */
-export function addSpan(db: Db, organizationId: number, span: { readonly from: number; readonly to: number }): void {
+export function addSpan(db: Db, organizationId: number, span: TimeSpan): void {
   db.run(
     db.sql.insertInto('pruning_spans').values({ organization_id: organizationId, from_at: span.from, to_at: span.to }),
   )

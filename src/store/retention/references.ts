@@ -7,6 +7,7 @@ import { type AgedIncident, type Cutoffs, type IncidentReferences, isIncidentDue
 import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
 import { MAX_SCALINGS } from '../correlation/links.ts'
 import { MAX_EVENTS_PER_SERVICE, TIMELINE_KINDS } from '../incident/timeline-facts.ts'
+import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { AGED_COLUMNS, toAged } from './expired-alerts.ts'
@@ -57,7 +58,7 @@ export function createReferenceFinder(
   db: Db,
   organizationId: number,
   cutoffs: Cutoffs,
-): (times: { readonly from: number; readonly to: number }) => IncidentReferences[] {
+): (times: TimeSpan) => IncidentReferences[] {
   const measured = new Map<string, IncidentReferences>()
   return (times) =>
     spansNear(db, organizationId, times)
@@ -75,7 +76,7 @@ export function createReferenceFinder(
 function spansNear(
   db: Db,
   organizationId: number,
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: TimeSpan,
 ): (AgedIncident & { readonly id: number; readonly serviceId: number })[] {
   const endedFrom = from - SHORTEST.to
   const near = db.sql
