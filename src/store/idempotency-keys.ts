@@ -5,8 +5,9 @@
 import type { Db } from './sqlite/open.ts'
 
 export function findAnswer(db: Db, organizationId: number, route: string, key: string, since: number): string | null {
-  const answers = db.sql.selectFrom('idempotency_keys').select('answer').where('received_at', '>', since)
-  return db.first(answers.where((eb) => eb.and({ organization_id: organizationId, route, key })))?.answer ?? null
+  const answers = db.sql.selectFrom('idempotency_keys').select('answer').where('organization_id', '=', organizationId)
+  const ofKey = answers.where('route', '=', route).where('key', '=', key)
+  return db.first(ofKey.where('received_at', '>', since))?.answer ?? null
 }
 
 export function storeAnswer(
@@ -26,8 +27,8 @@ export function storeAnswer(
 
 /** Deletes the responses for one key. */
 export function forgetAnswer(db: Db, organizationId: number, route: string, key: string): void {
-  const answers = db.sql.deleteFrom('idempotency_keys')
-  db.run(answers.where((eb) => eb.and({ organization_id: organizationId, route, key })))
+  const answers = db.sql.deleteFrom('idempotency_keys').where('organization_id', '=', organizationId)
+  db.run(answers.where('route', '=', route).where('key', '=', key))
 }
 
 /** Deletes responses to requests received at or before `before`. Returns the number of deleted keys. */

@@ -112,23 +112,21 @@ function storeLink(db: Db, key: LinkOwner, link: Link, made: { readonly id: stri
     reasons: JSON.stringify(link.reasons),
     lag_seconds: link.lagSeconds,
   }
-  const known = columnsOf(key)
-  const links = db.sql.updateTable('correlations').where((eb) => eb.and(known))
-  if (db.run(links.set(changing)) > 0) return false
-  const owner = { organization_id: key.organizationId, service_id: key.serviceId }
-  const added = { uuid: uuidBytes(made.id), created_at: made.now, ...owner, ...known }
-  db.run(db.sql.insertInto('correlations').values({ ...added, ...changing }))
+  const { organizationId, serviceId, alertId, changeKind, changeRef } = key
+  const ofAlert = db.sql.updateTable('correlations').set(changing).where('alert_id', '=', alertId)
+  const updated = db.run(ofAlert.where('change_kind', '=', changeKind).where('change_ref', '=', changeRef))
+  if (updated > 0) return false
+  const columns = { alert_id: alertId, change_kind: changeKind, change_ref: changeRef, ...changing }
+  const added = { uuid: uuidBytes(made.id), organization_id: organizationId, service_id: serviceId }
+  db.run(db.sql.insertInto('correlations').values({ ...added, ...columns, created_at: made.now }))
   return true
 }
 
 /** Deletes a link unless it has a user's verdict. */
 function dropLink(db: Db, key: LinkKey): void {
-  const links = db.sql.deleteFrom('correlations').where((eb) => eb.and(columnsOf(key)))
+  const ofAlert = db.sql.deleteFrom('correlations').where('alert_id', '=', key.alertId)
+  const links = ofAlert.where('change_kind', '=', key.changeKind).where('change_ref', '=', key.changeRef)
   db.run(links.where('verdict', 'is', null))
-}
-
-function columnsOf({ alertId, changeKind, changeRef }: LinkKey) {
-  return { alert_id: alertId, change_kind: changeKind, change_ref: changeRef }
 }
 
 function eventRowId(db: Db, id: string): number {
