@@ -1,5 +1,6 @@
 /** Invariants that hold at any time in a simulation. */
 import assert from 'node:assert/strict'
+import { fingerprintsOf } from '../../src/domain/alert/fingerprints.ts'
 import type { Delivery, Receipt } from '../../src/domain/decide/delivery.ts'
 import { IncmonError } from '../../src/domain/error.ts'
 import type { Names } from '../../src/domain/state/collections.ts'
@@ -81,9 +82,10 @@ export function checkIndexes(state: OrganizationState): void {
 function checkNames({ alertByFingerprint, alertByLogicalKey }: OrganizationState, alerts: readonly LiveAlert[]): void {
   const byId = alerts.toSorted((a, b) => a.rowId - b.rowId)
   const byReceipt = byId.toSorted((a, b) => a.alert.receivedAt - b.alert.receivedAt)
-  const fingerprinted = byReceipt.flatMap(({ rowId, cluster, alert: { source }, fingerprints }) =>
-    fingerprints.map(({ fingerprint }) => [`${fingerprintScope(source, cluster)}\0${fingerprint}`, rowId] as const),
-  )
+  const fingerprinted = byReceipt.flatMap(({ rowId, cluster, alert, fingerprints }) => {
+    const scope = fingerprintScope(alert.source, cluster)
+    return fingerprintsOf(alert, fingerprints).map(({ fingerprint }) => [`${scope}\0${fingerprint}`, rowId] as const)
+  })
   const keyed = byId.map(({ rowId, alert: { source, logicalKey } }) => [`${source}\0${logicalKey}`, rowId] as const)
   const pairsOf = (names: Names) =>
     [...names.entries()].map(([scope, name, rowId]) => [`${scope}\0${name}`, rowId] as const)

@@ -5,6 +5,30 @@ import { ordered } from '../postmortem/words.ts'
 /** `startedAt`: the latest start time, or the end time if `ended` is true. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
 
+/** The fields of an alert from which the state of its only fingerprint can be derived. */
+type Started = { readonly fingerprint: string; readonly startsAt: number }
+
+/**
+ * Returns the fingerprints of a live alert. Null stands for the alert's first fingerprint, which started with the alert
+ * and has not ended.
+ */
+export function fingerprintsOf(
+  { fingerprint, startsAt }: Started,
+  fingerprints: readonly Fingerprint[] | null,
+): readonly Fingerprint[] {
+  return fingerprints ?? [{ fingerprint, startedAt: startsAt, ended: false }]
+}
+
+/** Returns null if `fingerprintsOf` can derive the fingerprints. Most live alerts therefore need no list in memory. */
+export function withoutDerived(
+  { fingerprint, startsAt }: Started,
+  fingerprints: readonly Fingerprint[],
+): readonly Fingerprint[] | null {
+  const [only] = fingerprints
+  const isDerived = only?.fingerprint === fingerprint && only.startedAt === startsAt && !only.ended
+  return isDerived && fingerprints.length === 1 ? null : fingerprints
+}
+
 const KEPT = 64
 
 /**

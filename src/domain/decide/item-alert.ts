@@ -1,7 +1,7 @@
 /** Opens or updates the alert for an item. */
 import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
-import type { Fingerprint } from '../alert/fingerprints.ts'
+import { fingerprintsOf, withoutDerived } from '../alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
 import { makesAlert } from '../alert/signal.ts'
 import { PUNCTUAL_SENDER } from '../alert/unavailable.ts'
@@ -62,7 +62,6 @@ function sharedOf(signal: Signal): Pick<Signal, 'name' | 'summary' | 'rules'> {
 
 function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condition): Decided {
   const { fingerprint, startsAt, status, labels, annotations, links } = signal
-  const first: Fingerprint = { fingerprint, startedAt: startsAt, ended: status === 'resolved' }
   const { alert, dueAt } = settleWithin(ctx, service, item, open(signal, item.receivedAt, sharedOf(signal)), signal)
   const isAlike = hasFiringNamesake(ctx, service, alert, item.receivedAt)
   const live: LiveAlert = {
@@ -76,7 +75,7 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condit
     // The fields are listed one by one because V8 would allocate a second object for a spread.
     dueAt,
     alert,
-    fingerprints: [first],
+    fingerprints: status === 'resolved' ? [{ fingerprint, startedAt: startsAt, ended: true }] : null,
     lastEvent: stored(),
     part: partOf(item.draft),
     silencedBy: NO_SILENCES,
@@ -105,9 +104,9 @@ function changeKnown(
   { service, signal, stored, hash }: Condition,
   known: LiveAlert,
 ): Decided {
-  const decided = absorb(known.alert, known.fingerprints, signal, item.receivedAt)
+  const decided = absorb(known.alert, fingerprintsOf(known.alert, known.fingerprints), signal, item.receivedAt)
   const { alert, dueAt } = settleWithin(ctx, service, item, decided.alert, signal)
-  const { fingerprints, change, isNewest } = decided
+  const { change, isNewest } = decided
   const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
   const repeats =
     isNotification && change === 'repeated' && known.lastEvent?.hash === hash && isMereRepeat(known.alert, alert)
@@ -118,7 +117,8 @@ function changeKnown(
     // A repeat keeps the earlier due time, because saving a later time for every repeat is not worthwhile. If the sweep
     // checks the alert too early, the sweep checks it again later.
     dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
-    ...{ alert, fingerprints },
+    alert,
+    fingerprints: withoutDerived(alert, decided.fingerprints),
     lastEvent: repeats ? known.lastEvent : stored(),
   }
   const texts = isNewest && !repeats ? textsOf(signal) : null

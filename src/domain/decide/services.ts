@@ -1,6 +1,6 @@
 /** Manual service changes: create, rename, set aliases, merge. */
 
-import { withFingerprint } from '../alert/fingerprints.ts'
+import { fingerprintsOf, withFingerprint } from '../alert/fingerprints.ts'
 import { eventFingerprint } from '../alert/signal.ts'
 import { IncmonError } from '../error.ts'
 import { serviceName } from '../postmortem/words.ts'
@@ -128,7 +128,8 @@ export function addOwnFingerprints(ctx: Context, service: LiveService): void {
     const fingerprint = eventFingerprint(service, live.alert.name, live.part)
     if (ctx.state.alertByFingerprint.get(fingerprintScope('cluster', live.cluster), fingerprint) !== undefined) continue
     const own = { fingerprint, startedAt: live.alert.startsAt, ended: false }
-    changeAlert(ctx, live, { ...live, fingerprints: withFingerprint(live.fingerprints, own) })
+    const fingerprints = withFingerprint(fingerprintsOf(live.alert, live.fingerprints), own)
+    changeAlert(ctx, live, { ...live, fingerprints })
   }
 }
 

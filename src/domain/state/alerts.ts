@@ -18,9 +18,13 @@ export function putAlert(state: OrganizationState, one: LiveAlert): void {
 /**
  * Indexes an alert by its fingerprints. If alerts share a fingerprint, lookups return the most recently received alert.
  */
-function nameAlert(state: OrganizationState, { rowId, cluster, alert, fingerprints }: LiveAlert): void {
-  const scope = fingerprintScope(alert.source, cluster)
-  for (const { fingerprint } of fingerprints) state.alertByFingerprint.add(scope, fingerprint, rowId)
+function nameAlert(state: OrganizationState, one: LiveAlert): void {
+  const scope = fingerprintScope(one.alert.source, one.cluster)
+  for (const name of namesOf(one)) state.alertByFingerprint.add(scope, name, one.rowId)
+}
+
+function namesOf({ alert, fingerprints }: LiveAlert): readonly string[] {
+  return fingerprints === null ? [alert.fingerprint] : fingerprints.map(({ fingerprint }) => fingerprint)
 }
 
 function putFiring(state: OrganizationState, one: LiveAlert): void {
@@ -46,8 +50,8 @@ export function replaceAlert(state: OrganizationState, before: LiveAlert, after:
   const [was, is] = [before.alert, after.alert]
   state.alerts.set(rowId, after)
   if (before.fingerprints !== after.fingerprints) {
-    const kept = new Set(after.fingerprints.map(({ fingerprint }) => fingerprint))
-    for (const { fingerprint } of before.fingerprints) if (!kept.has(fingerprint)) unname(state, before, fingerprint)
+    const kept = new Set(namesOf(after))
+    for (const name of namesOf(before)) if (!kept.has(name)) unname(state, before, name)
     nameAlert(state, after)
   } else if (was.receivedAt !== is.receivedAt) nameAlert(state, after)
   const isMoved = before.serviceId !== after.serviceId
@@ -79,7 +83,7 @@ function moveDue(due: OrganizationState['dueAlerts'], rowId: number, before: num
 export function dropAlert(state: OrganizationState, one: LiveAlert): void {
   const { rowId, alert, serviceId, groupId } = one
   state.alerts.delete(rowId)
-  for (const { fingerprint } of one.fingerprints) unname(state, one, fingerprint)
+  for (const name of namesOf(one)) unname(state, one, name)
   state.alertByLogicalKey.remove(alert.source, alert.logicalKey, rowId)
   state.alertsOfService.remove(serviceId, rowId)
   if (groupId !== null) state.alertsOfGroup.remove(groupId, rowId)

@@ -62,7 +62,8 @@ export type LiveAlert = {
   /** When the alert may change without a new event, in ms UTC. */
   readonly dueAt: number
   readonly alert: Alert
-  readonly fingerprints: readonly Fingerprint[]
+  /** Null if the alert has only its first fingerprint, which started with the alert and has not ended. */
+  readonly fingerprints: readonly Fingerprint[] | null
   /** The last event; null before the first event, and after the last event has been pruned. */
   readonly lastEvent: LastEvent | null
   /** For Kubernetes conditions: the container or object kind that is part of the fingerprint. */

@@ -1,5 +1,5 @@
 import type { Alert } from '../../domain/alert/alert.ts'
-import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
+import { type Fingerprint, withoutDerived } from '../../domain/alert/fingerprints.ts'
 import { firstDueAt } from '../../domain/decide/sweep.ts'
 import { shareEqual } from '../../domain/memoize.ts'
 import { putAlert } from '../../domain/state/alerts.ts'
@@ -118,10 +118,12 @@ function shared(text: string): unknown {
 /** SQLite returns a new string for each row, but most alerts have the same few values. */
 const shareText: <Text extends string>(text: Text) => Text = shareEqual((text: string) => text) as never
 
-function fingerprintsOf({ fingerprints }: AlertRow, { fingerprint, startsAt, status }: Alert): readonly Fingerprint[] {
-  if (fingerprints === null) return [{ fingerprint, startedAt: startsAt, ended: status === 'resolved' }]
+function fingerprintsOf({ fingerprints }: AlertRow, alert: Alert): LiveAlert['fingerprints'] {
+  const { fingerprint, startsAt, status } = alert
+  if (fingerprints === null) return status === 'resolved' ? [{ fingerprint, startedAt: startsAt, ended: true }] : null
   const list = JSON.parse(fingerprints) as [string, number, boolean][]
-  return list.map(([fingerprint, startedAt, ended]) => ({ fingerprint, startedAt, ended }))
+  const all = list.map(([fingerprint, startedAt, ended]): Fingerprint => ({ fingerprint, startedAt, ended }))
+  return withoutDerived(alert, all)
 }
 
 function partOf({ container, kind }: Record<string, string>): AlertPart {

@@ -1,5 +1,6 @@
 import type { Alert } from '../../domain/alert/alert.ts'
 import type { Evidence } from '../../domain/alert/evidence.ts'
+import { fingerprintsOf } from '../../domain/alert/fingerprints.ts'
 import { cacheLast } from '../../domain/memoize.ts'
 import type { AlertTexts, LiveAlert } from '../../domain/state/live.ts'
 import { countAlerts } from '../history/alert-counts.ts'
@@ -86,7 +87,9 @@ const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
 const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
 
 /** Returns null if the alert has only its first fingerprint and the fingerprint's state can be derived. */
-function fingerprintsText({ fingerprints, alert }: LiveAlert): string | null {
+function fingerprintsText({ fingerprints: live, alert }: LiveAlert): string | null {
+  if (live === null && alert.status === 'firing') return null
+  const fingerprints = fingerprintsOf(alert, live)
   const [only, ...more] = fingerprints
   const isPlain =
     more.length === 0 &&
