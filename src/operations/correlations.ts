@@ -47,19 +47,20 @@ export async function setVerdict(
 }
 
 /**
- * Stores a user's verdict on a change as the cause of an incident; null removes the verdict. The verdict applies to all
- * links between the change and the alerts of the incident.
+ * Stores a user's verdict on changes as the cause of an incident; null removes the verdict. The verdict applies to all
+ * links between the changes and the alerts of the incident.
  * @throws IncmonError `conflict` if there is no such link
  */
 export function setVerdictOfIncident(
   deps: Deps,
   organizationId: number,
   incident: { readonly rowId: number; readonly id: string },
-  change: { readonly kind: string; readonly ref: string },
+  changes: readonly { readonly kind: string; readonly ref: string }[],
   verdict: CorrelationRecord['verdict'],
 ): void {
-  const count = updateVerdictsOfIncident(deps.db, incident.rowId, change, verdict)
-  if (count === 0) throw new IncmonError('conflict', 'This suspect no longer has a link. Reload the incident.')
+  const counts = changes.map((change) => updateVerdictsOfIncident(deps.db, incident.rowId, change, verdict))
+  if (counts.every((count) => count === 0))
+    throw new IncmonError('conflict', 'This suspect no longer has a link. Reload the incident.')
   deps.announce({ kind: 'incident', id: incident.id, organizationId })
 }
 

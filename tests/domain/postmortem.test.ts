@@ -78,6 +78,19 @@ test('if the clock was set back during the incident, the postmortem says so and 
   )
 })
 
+test('a rollout is told with the suspected pipeline that caused it', () => {
+  const pipeline = IMAGE.correlations.find(({ change }) => change.kind === 'pipeline')?.change.ref ?? ''
+  const rollout = IMAGE.correlations.find(({ change }) => change.kind === 'rollout')?.change.ref ?? ''
+  const change = IMAGE.changes.find(({ ref }) => ref === pipeline) ?? null
+  const suspects = [{ kind: 'pipeline' as const, ref: pipeline, change, score: 0.9, reasons: [], rollouts: [rollout] }]
+  const { changes } = generate({ ...IMAGE, suspects }).contributing
+  assert.deepEqual(
+    changes.map(({ ref }) => ref).filter((ref) => ref === pipeline || ref === rollout),
+    [pipeline],
+  )
+  assert.ok(changes[0]?.sentence.text.includes(`deployed rollout ${rollout}`), changes[0]?.sentence.text)
+})
+
 test('a confirmed link precedes a better one, and a rejected one is omitted', () => {
   const [first, second, third] = IMAGE.correlations
   const correlations = [

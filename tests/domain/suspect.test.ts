@@ -1,6 +1,7 @@
 /** Suspects: how causes are ranked in small incidents. Each incident also contains an unrelated service. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { judgeSuspects } from '../../src/domain/suspect/judged.ts'
 import { rankSuspects, type Suspect, type SuspectAlert, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
 
@@ -234,6 +235,49 @@ test('an alert long before the incident is not described as two occurrences', ()
   assert.match(reasonsOf(-20), /the alert began long before the incident/)
   assert.doesNotMatch(reasonsOf(-20), /occurrences/)
   assert.match(reasonsOf(0), /first seen in this incident/)
+})
+
+/** Returns a rollout that started at this minute. */
+const rollout = (service: string, minutes: number, hash = '5d4f8c7b9') => ({
+  ...{ kind: 'rollout' as const, ref: `shop/${service}@${hash}`, service, hash, eventId: `rollout ${service} ${hash}` },
+  ...{ startsAt: at(minutes), endsAt: at(minutes + 10) },
+})
+
+test('a rollout during the deploy job of a pipeline of its service is part of the suspected pipeline', () => {
+  const changes = [deploy('pay', -3), rollout('pay', -2.5), rollout('cart', -2.5)]
+  const alerts = [alert('pay', 'HighErrorRate', 0), alert('cart', 'HighLatency', 0)]
+  const [suspect, ...others] = changesOf(facts({ changes, alerts, of: 'pay' }))
+  assert.deepEqual([suspect?.ref, suspect?.rollouts], ['shop/pay#1', ['shop/pay@5d4f8c7b9']])
+  assert.equal(suspect?.reasons.at(-1)?.text, 'the pipeline caused rollout shop/pay@5d4f8c7b9')
+  assert.ok(suspect?.evidence.some(({ eventId }) => eventId === 'rollout pay 5d4f8c7b9'))
+  assert.deepEqual(
+    others.map(({ ref }) => ref),
+    ['shop/cart@5d4f8c7b9'],
+  )
+})
+
+test('a rollout outside the deploy job, or of a pipeline that deployed nothing, is a suspect of its own', () => {
+  const alerts = [alert('pay', 'HighErrorRate', 0)]
+  const tested = deploy('pay', -3, 'failed')
+  if (tested.kind !== 'pipeline') return
+  const jobs = tested.facts.jobs.map((job) => ({ ...job, name: 'test', stage: 'test' }))
+  for (const changes of [
+    [deploy('pay', -30), rollout('pay', -2)],
+    [{ ...tested, facts: { ...tested.facts, jobs } }, rollout('pay', -2.5)],
+  ])
+    assert.equal(changesOf(facts({ changes, alerts, of: 'pay' })).length, 2)
+})
+
+test('a verdict on a rollout counts for the pipeline that caused the rollout', () => {
+  const changes = [deploy('pay', -3), rollout('pay', -2.5)]
+  const ranked = rankSuspects(facts({ changes, alerts: [alert('pay', 'HighErrorRate', 0)], of: 'pay' }))
+  const change = { kind: 'rollout' as const, ref: 'shop/pay@5d4f8c7b9' }
+  const judged = judgeSuspects(ranked, changes, [{ change, score: 0.9, verdict: 'confirmed', reasons: [] }])
+  const confirmed = judged.filter(({ verdict }) => verdict === 'confirmed')
+  assert.deepEqual(
+    confirmed.map(({ ref }) => ref),
+    ['shop/pay#1'],
+  )
 })
 
 const inIncident = true

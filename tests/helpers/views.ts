@@ -71,6 +71,7 @@ export function suspect(more: Partial<SuspectView> = {}): SuspectView {
       isOwn: false,
       judgeable: true,
     },
+    rollouts: [],
     external: { text: 'Open #4711 in GitLab', href: 'https://gitlab.example.com/shop/checkout/-/pipelines/4711' },
     support: [
       'the service uses the image shop/checkout:9b1c3d5e, which was built from this commit',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeAlert, makeChannel, makeIncident, makeService, makeToken, NOON } from '../helpers/factory.ts'
-import { alert, alertmanager, build, crashLoop, pipeline } from '../helpers/senders.ts'
+import { alert, alertmanager, build, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 /** Reports through webhooks that cart is down and that a deploy failed shortly before. */
@@ -249,6 +249,25 @@ test('a verdict confirms the suspect, moves it to the top, and can be undone', a
   assert.match((await browser.get(path)).html, /No related change found/)
   await send(`${path}/verdict`, { ...suspect, verdict: '' })
   assert.match((await browser.get(path)).html, /Likely cause/)
+})
+
+test('a pipeline and the rollout that it caused are one suspect, with one verdict', async (t) => {
+  const { browser, path, request, token, send, db } = await brokenCart(t)
+  const message = 'Scaled up replica set cart-7c9f6d5b8 to 1'
+  const scaled = kubernetesEvent('ScalingReplicaSet', 'cart', { kind: 'Deployment', message, at: NOON - 3 * MINUTE })
+  await request('POST', '/api/webhooks/cluster', { token, body: scaled })
+  const { html } = await browser.get(path)
+  assert.match(html, /shop\/cart#31.*→ rollout.*shop\/cart@7c9f6d5b8/s)
+  assert.equal(html.match(/class="suspect-rank/g)?.length, 2)
+  await send(`${path}/verdict`, { ref: 'shop/cart#31', kind: 'pipeline', verdict: 'rejected' })
+  const links = db.all(db.sql.selectFrom('correlations').select(['change_kind', 'verdict']).orderBy('change_kind'))
+  assert.deepEqual(
+    links.map(({ change_kind, verdict }) => [change_kind, verdict]),
+    [
+      ['pipeline', 'rejected'],
+      ['rollout', 'rejected'],
+    ],
+  )
 })
 
 test('a verdict on a suspect without a link says what to do', async (t) => {

@@ -31,14 +31,17 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
   const fixes = new Set(fixesOf(facts).map(changeName))
   const kept = correlations.filter(({ verdict, change }) => verdict !== 'rejected' && !fixes.has(changeName(change)))
   const rejected = correlations.filter(({ verdict }) => verdict === 'rejected')
-  const byChange = Map.groupBy(ranked(kept), (link) => changeName(link.change))
+  const byChange = Map.groupBy(ranked(kept), (link) => changeName(ownerOf(link.change, suspects)))
   const judged = new Set(correlations.map(({ change }) => changeName(change)))
-  const others = suspects.filter((one) => !judged.has(changeName(one)) && !fixes.has(changeName(one)))
+  const others = suspects.filter(
+    (one) => !judged.has(changeName(one)) && !byChange.has(changeName(one)) && !fixes.has(changeName(one)),
+  )
   const contributions = [
     ...[...byChange.values()].flatMap((links) => contributionOf(links, facts) ?? []),
     ...others.flatMap((one) => unlinkedContribution(one, facts) ?? []),
   ]
-  const told = new Set([...judged, ...others.map(changeName)])
+  const chained = suspects.flatMap(({ rollouts = [] }) => rollouts.map((ref) => changeName({ kind: 'rollout', ref })))
+  const told = new Set([...judged, ...others.map(changeName), ...byChange.keys(), ...chained])
   const unlinked = changes.filter(
     (change) => !told.has(changeName(change)) && touches(change, searched) && !isRemedy(change, facts.incident),
   )
@@ -52,6 +55,12 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
       ...(rejected.length > 0 ? [rejectedSentence(rejected)] : []),
     ],
   }
+}
+
+/** Returns the suspected pipeline that caused a rollout, or the change itself. */
+function ownerOf(change: CorrelationFact['change'], suspects: readonly SuspectFact[]): CorrelationFact['change'] {
+  const owner = suspects.find(({ rollouts = [] }) => change.kind === 'rollout' && rollouts.includes(change.ref))
+  return owner ?? change
 }
 
 /** Returns a change's rank among the suspects, starting at 0. Returns the number of suspects for any other change. */
@@ -115,8 +124,10 @@ function ranked(links: readonly CorrelationFact[]): readonly CorrelationFact[] {
 function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts): Contribution | null {
   const [best] = links
   if (!best) return null
-  const change = facts.changes.find((one) => changeName(one) === changeName(best.change))
-  const suspect = facts.suspects.find((one) => changeName(one) === changeName(best.change))
+  const owner = ownerOf(best.change, facts.suspects)
+  const suspect = facts.suspects.find((one) => changeName(one) === changeName(owner))
+  const change = facts.changes.find((one) => changeName(one) === changeName(owner)) ?? suspect?.change ?? undefined
+  const rollouts = rolloutsOf(suspect, facts)
   const score = suspect?.score ?? best.score
   const linked = new Map(links.map(({ alertId, symptomAt }) => [alertId, symptomAt]))
   const alerts = ordered(
@@ -127,36 +138,45 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
   )
   const seen = conditionsText(alerts, change)
   const first = alerts[0]
-  const what = change ? changeSentences(change) : `${changeName(best.change)}.`
+  const what = change ? changeSentences(change, rollouts.map(changeName)) : `${changeName(owner)}.`
   return {
-    ...{ kind: best.change.kind, ref: best.change.ref, outcome: change?.outcome ?? null },
+    ...{ kind: owner.kind, ref: owner.ref, outcome: change?.outcome ?? null },
     ...{ score, band: bandOf(score) ?? 'possible', verdict: best.verdict === 'confirmed' ? 'confirmed' : null },
     reasons: best.reasons,
     lagSeconds: change && first ? secondsBetween(change.startsAt, first.startsAt) : best.lagSeconds,
     sentence: {
       text: `${capitalized(what)} ${seen}.`,
-      refs: [`correlation/${best.uuid}`, ...(change ? [`event/${change.eventId}`] : []), ...alertRefs(alerts)],
+      refs: [`correlation/${best.uuid}`, ...eventRefs(change ? [change, ...rollouts] : []), ...alertRefs(alerts)],
     },
   }
 }
 
 /** Describes a suspected change that has no link, for example a change to another service. */
-function unlinkedContribution(
-  { kind, ref, change, score, reasons }: SuspectFact,
-  facts: GroupedFacts,
-): Contribution | null {
+function unlinkedContribution(suspect: SuspectFact, facts: GroupedFacts): Contribution | null {
+  const { kind, ref, change, score, reasons } = suspect
   if (!change) return null
+  const rollouts = rolloutsOf(suspect, facts)
   const lagSeconds = lagOf(change, facts)
   const band = isOnlyTime(reasons) ? 'possible' : (bandOf(score) ?? 'possible')
-  const what = changeSentences(change)
+  const what = changeSentences(change, rollouts.map(changeName))
   return {
     ...{ kind, ref, outcome: change.outcome, score, band, verdict: null, reasons },
     lagSeconds,
     sentence: {
       text: `${capitalized(what)} This change began ${lagText(lagSeconds, 'the first symptom')}.`,
-      refs: [`event/${change.eventId}`],
+      refs: eventRefs([change, ...rollouts]),
     },
   }
+}
+
+/** Returns the recorded rollouts that a suspected pipeline caused. */
+function rolloutsOf(suspect: SuspectFact | undefined, { changes }: GroupedFacts): readonly ChangeFact[] {
+  const refs = suspect?.rollouts ?? []
+  return changes.filter(({ kind, ref }) => kind === 'rollout' && refs.includes(ref))
+}
+
+function eventRefs(changes: readonly ChangeFact[]): readonly string[] {
+  return changes.map(({ eventId }) => `event/${eventId}`)
 }
 
 /**

@@ -97,7 +97,11 @@ export type CorrelationFact = Omit<Link, 'evidence'> & {
 
 /** `score`: 0 to 1. `change`: null if only a link to the change is stored. */
 export type SuspectFact = Pick<Change, 'kind' | 'ref'> &
-  Pick<Link, 'score' | 'reasons'> & { readonly change: ChangeFact | null }
+  Pick<Link, 'score' | 'reasons'> & {
+    readonly change: ChangeFact | null
+    /** The refs of the rollouts that a suspected pipeline caused. */
+    readonly rollouts?: readonly string[]
+  }
 
 /** `ref`: `alert/<uuid>`. */
 export type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }

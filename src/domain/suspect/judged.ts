@@ -11,7 +11,7 @@ export type SuspectLink = {
   readonly reasons: Suspect['reasons']
 }
 
-/** `links`: the links of the suspected change; empty if the suspect is not a change. */
+/** `links`: the links of the suspected change and of the rollouts that it caused; empty if the suspect is not a change. */
 export type Judged<Link extends SuspectLink> = Suspect &
   JudgedSuspect & { readonly change: Change | null; readonly links: readonly Link[] }
 
@@ -24,12 +24,12 @@ export function judgeSuspects<Link extends SuspectLink>(
   changes: readonly Change[],
   links: readonly Link[],
 ): Judged<Link>[] {
-  const known = new Set(suspects.map(keyOf))
+  const known = new Set(suspects.flatMap(keysOf))
   const confirmed = links.filter(({ verdict, change }) => verdict === 'confirmed' && !known.has(keyOf(change)))
   const added = [...Map.groupBy(confirmed, ({ change }) => keyOf(change)).values()].flatMap(([link]) => link ?? [])
   const all = [...suspects, ...added.map((link) => suspectOf(link, changes))]
   return all.map((suspect) => {
-    const own = links.filter(({ change }) => keyOf(change) === keyOf(suspect))
+    const own = links.filter(({ change }) => keysOf(suspect).includes(keyOf(change)))
     const change = changes.find((one) => keyOf(one) === keyOf(suspect)) ?? null
     return {
       ...suspect,
@@ -52,6 +52,11 @@ function suspectOf({ change, score, reasons }: SuspectLink, changes: readonly Ch
   const known = changes.find((one) => keyOf(one) === keyOf(change))
   const evidence = known ? [{ eventId: known.eventId }] : []
   return { kind: change.kind, ref: change.ref, serviceId: known?.service ?? null, score, reasons, evidence }
+}
+
+/** Returns the keys of a suspect and of the rollouts that it caused. */
+function keysOf({ kind, ref, rollouts = [] }: Suspect): string[] {
+  return [{ kind, ref }, ...rollouts.map((rollout) => ({ kind: 'rollout' as const, ref: rollout }))].map(keyOf)
 }
 
 function keyOf({ kind, ref }: Pick<Suspect, 'kind' | 'ref'>): string {

@@ -5,6 +5,7 @@ import type { EventKind } from '../alert/judgement.ts'
 import type { Change } from '../correlation/change.ts'
 import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
+import { joinRollouts } from './chain.ts'
 import { changeSuspects } from './change.ts'
 import { componentsOf } from './component.ts'
 import type { Connection } from './connection.ts'
@@ -74,6 +75,8 @@ export type Suspect = {
   readonly score: number
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
   readonly evidence: readonly SymptomEvidence[]
+  /** The refs of the rollouts that a suspected pipeline caused. Such a rollout is not a suspect of its own. */
+  readonly rollouts?: readonly string[]
 }
 
 export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }
@@ -116,7 +119,7 @@ export function rankSuspects(known: SuspectFacts): Suspect[] {
   const fixes = fixesOf({ ...facts, alerts: known.alerts })
   const changes = changeSuspects(facts, components, symptoms, fixes)
   const ranked = belowConnected([...changes, ...objectSuspects(facts, components, symptoms, changes)])
-  return ranked
+  return joinRollouts(ranked, facts.changes)
     .sort(compare)
     .slice(0, MAX_SUSPECTS)
     .map((suspect) => ({ ...suspect, score: Math.round(suspect.score * 100) / 100 }))

@@ -24,6 +24,11 @@ export const suspectShape = v.object({
     { alertId: shape.optional(shape.uuid(), 'An alert'), eventId: shape.optional(shape.uuid(), 'An event') },
     'The records that are the evidence',
   ),
+  rollouts: shape.described(
+    v.array(v.string()),
+    'The rollouts that the suspected pipeline caused. They are not listed as suspects of their own',
+    ['shop/checkout@6f8d7b9c5'],
+  ),
 })
 
 export const suspectRoutes: readonly Route[] = [

@@ -92,7 +92,7 @@ function incidentPicture(
   { span, reader, suspectAt }: { readonly span: Span; readonly reader: Reader; readonly suspectAt: number | null },
 ): LanePicture {
   const { incident, links, suspects, timeline } = facts
-  const suspected = new Set(suspects.map(({ ref }) => ref))
+  const suspected = new Set(suspects.flatMap(({ ref, rollouts = [] }) => [ref, ...rollouts]))
   return pictureOf({
     ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt },
     score: facts.score && sinceStart(facts.score, incident),
@@ -158,7 +158,9 @@ export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts
       return {
         ...{ kind, ref, score, verdict, startsAt, outcome, judgeable: own.length > 0 },
         ...{ builtTheImage: suspect.builtTheImage, onlyTime: suspect.onlyTime },
-        reasons: suspect.reasons.map(({ text }) => reasonOf(text)),
+        rollouts: suspect.rollouts ?? [],
+        // The page shows the rollouts next to the pipeline.
+        reasons: suspect.reasons.filter(({ code }) => code !== 'rollout').map(({ text }) => reasonOf(text)),
         support: best?.reasons.map(({ text }) => text) ?? [],
         isOwn: kind === 'object' && suspect.serviceId === incident.serviceId,
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,

@@ -139,7 +139,10 @@ async function judgeSuspect(visit: Visit): Promise<Reply> {
   const word = form.text('verdict')
   const verdict = word === 'confirmed' || word === 'rejected' ? word : null
   const change = { kind: form.text('kind'), ref: form.text('ref') }
-  await store.run(setVerdictOfIncident, visitor.organizationId, incident, change, verdict)
+  const { suspects } = await causesOf(visit, incident)
+  const { rollouts = [] } = suspects.find(({ kind, ref }) => kind === change.kind && ref === change.ref) ?? {}
+  const changes = [change, ...rollouts.map((ref) => ({ kind: 'rollout', ref }))]
+  await store.run(setVerdictOfIncident, visitor.organizationId, incident, changes, verdict)
   return redirect(visit, incidentPath(incident), 'judged')
 }
 

@@ -41,10 +41,10 @@ export function findJudgedSuspects(
 }
 
 /** Returns an incident's suspects, most probable first. */
-export function findSuspects(db: Db, organizationId: number, incident: Incident, now: number): Suspect[] {
+export function findSuspects(db: Db, organizationId: number, incident: Incident, now: number): Required<Suspect>[] {
   const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
-  return suspects.map(({ kind, ref, serviceId, score, reasons, evidence }) => {
-    return { kind, ref, serviceId, score, reasons, evidence }
+  return suspects.map(({ kind, ref, serviceId, score, reasons, evidence, rollouts = [] }) => {
+    return { kind, ref, serviceId, score, reasons, evidence, rollouts }
   })
 }
 

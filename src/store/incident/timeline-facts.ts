@@ -57,9 +57,9 @@ function suspectsOf(
   now: number,
 ): Facts['suspects'] {
   const { suspects } = findJudgedSuspects(db, incident.organizationId, incident, now, links)
-  return likelyChanges(suspects, incident.startedAt).flatMap(({ kind, ref, change, score, reasons }) =>
+  return likelyChanges(suspects, incident.startedAt).flatMap(({ kind, ref, change, score, reasons, rollouts = [] }) =>
     kind === 'pipeline' || kind === 'rollout'
-      ? { kind, ref, change: change && changeFact(change), score, reasons }
+      ? { kind, ref, change: change && changeFact(change), score, reasons, rollouts }
       : [],
   )
 }

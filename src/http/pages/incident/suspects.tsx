@@ -4,7 +4,7 @@ import type { FC } from 'hono/jsx'
 import { formatScore } from '../../../domain/postmortem/words.ts'
 import { likelihoodOf } from '../../../domain/suspect/likely-cause.ts'
 import { Meter } from '../drawing/strip.tsx'
-import { External } from '../kit/mark.tsx'
+import { External, Icon } from '../kit/mark.tsx'
 import { Section } from '../kit/section.tsx'
 import { SuspectName, Verdict } from './cause.tsx'
 import type { IncidentView, ReasonView, SuspectView } from './view.ts'
@@ -73,6 +73,15 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
             {verdict === 'confirmed' ? 'confirmed' : likelihoodOf(suspect)}
           </span>
         </div>
+        {suspect.rollouts.map((ref) => (
+          <p class="second">
+            → rollout{' '}
+            <span class="suspect-name change">
+              <Icon name="layers" />
+              <span class="break">{ref}</span>
+            </span>
+          </p>
+        ))}
         <Reasons reasons={first} />
         {rest.length === 0 ? null : (
           <details class="second">

@@ -42,6 +42,8 @@ export type SuspectView = JudgedSuspect & {
   readonly href: string | null
   /** The suspect's page at the sender, for example in GitLab; null if unknown. */
   readonly external: { readonly text: string; readonly href: string } | null
+  /** The rollouts that the pipeline caused. */
+  readonly rollouts: readonly string[]
   /** Whether the suspect has a link that the user can confirm or reject. */
   readonly judgeable: boolean
   /** Whether the suspect is the incident's own service. */
