@@ -270,6 +270,29 @@ test('a pipeline and the rollout that it caused are one suspect, with one verdic
   )
 })
 
+test('the page lists the affected services since when, also a connected one, but none that was ill before', async (t) => {
+  const { browser, path, request, token } = await brokenCart(t)
+  const failing = (service: string, minutes: number) =>
+    alert(
+      'Errors',
+      { service, severity: 'error' },
+      { startsAt: NOON - minutes * MINUTE, summary: 'lookup cart: no such host' },
+    )
+  const alerts = [failing('storefront', 1), failing('ledger', 9), alert('Slow', { service: 'search' })]
+  await request('POST', '/api/webhooks/metrics', { token, body: alertmanager(alerts) })
+  await request('POST', '/api/webhooks/cluster', { token, body: crashLoop('cart-5d9c7b6f4-x2kqp', { at: NOON }) })
+  const affected = async () =>
+    /id="affected".*?<\/section>/s
+      .exec((await browser.get(path)).html)?.[0]
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+  assert.match(
+    (await affected()) ?? '',
+    /2 services shop\/ cart Pod: cart-5d9c7b6f4-x2kqp since 11:58 shop\/ storefront/,
+  )
+  assert.doesNotMatch((await affected()) ?? '', /ledger|search/)
+})
+
 test('a verdict on a suspect without a link says what to do', async (t) => {
   const { path, send } = await brokenCart(t)
   const { status, html } = await send(`${path}/verdict`, { ref: 'x', kind: 'pipeline', verdict: 'confirmed' })

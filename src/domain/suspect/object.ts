@@ -43,6 +43,7 @@ export function objectSuspects(
         ...strongest.slice(0, MAX_REASONS).map((one) => reasonOf(one)),
         ...mentioned.map(reasonOfFactor),
       ]),
+      since: Math.min(...own.map(({ startsAt }) => startsAt)),
       evidence: strongest.flatMap(({ evidence }) => evidence).slice(0, MAX_EVIDENCE),
     }
   })

@@ -75,6 +75,8 @@ export type Suspect = {
   readonly score: number
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
   readonly evidence: readonly SymptomEvidence[]
+  /** When the problem of a suspected object or node began, in ms UTC. Absent for changes. */
+  readonly since?: number
   /** The refs of the rollouts that a suspected pipeline caused. Such a rollout is not a suspect of its own. */
   readonly rollouts?: readonly string[]
 }

@@ -26,6 +26,7 @@ import type {
 } from '../pages/incident/view.ts'
 import { safeUrl } from '../pages/kit/safe-url.ts'
 import type { Silenced } from '../pages/kit/silenced.tsx'
+import { affectedOf } from './affected.ts'
 import { incidentSpan, pictureOf } from './picture.ts'
 
 /** The best link between a change and a group of similar alerts. `group` is the group's key. */
@@ -37,6 +38,8 @@ export type IncidentFacts = {
   readonly number: string
   readonly href: string
   readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
+  /** The services of the alerts, by id. */
+  readonly names: ReadonlyMap<string, Pick<ServiceRecord, 'namespace' | 'name'>>
   readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null; readonly sentAs?: Severity })[]
   readonly links: readonly GroupLink[]
   readonly lastGoodDeploy: PipelineChange | null
@@ -69,6 +72,7 @@ export function incidentViewOf(
   const groups = facts.groups.map((group) => groupViewOf(group, span, group.silenced))
   return {
     ...{ reader, suspects, cause, groups, newestFirst },
+    affected: affectedOf(facts, cause.suspect?.ref ?? null),
     incident: headOf(facts, reader),
     lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),
     picture: incidentPicture(facts, groups, { span, reader, suspectAt: cause.suspect?.startsAt ?? null }),

@@ -94,7 +94,10 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
     ...group,
     silenced: silencedOf(silencedMembers(group), ends),
   }))
-  return { incident, ...view, ...causes, groups, ...incidentLink(incident) }
+  const others = groups.map(({ serviceId }) => serviceId).filter((id) => id !== incident.serviceId)
+  const names = new Map(others.length === 0 ? [] : await store.read(findServices, organizationId, others, now))
+  if (view.service) names.set(view.service.id, view.service)
+  return { incident, ...view, ...causes, groups, names, ...incidentLink(incident) }
 }
 
 function silencedMembers({ silencedBy }: IncidentGroup): SilencedAlert[] {

@@ -41,7 +41,12 @@ export function findJudgedSuspects(
 }
 
 /** Returns an incident's suspects, most probable first. */
-export function findSuspects(db: Db, organizationId: number, incident: Incident, now: number): Required<Suspect>[] {
+export function findSuspects(
+  db: Db,
+  organizationId: number,
+  incident: Incident,
+  now: number,
+): Required<Omit<Suspect, 'since'>>[] {
   const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
   return suspects.map(({ kind, ref, serviceId, score, reasons, evidence, rollouts = [] }) => {
     return { kind, ref, serviceId, score, reasons, evidence, rollouts }

@@ -10,6 +10,7 @@ import { Action } from '../kit/form.tsx'
 import { Icon, LegendMark, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilenceLink } from '../kit/silenced.tsx'
+import { Affected } from './affected.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
 import { Groups } from './groups.tsx'
 import { Suspects } from './suspects.tsx'
@@ -34,6 +35,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     <div class="columns">
       <div>
         <Suspects {...view} />
+        <Affected {...view} />
         <Section
           id="alerts"
           title="Alerts"

@@ -63,6 +63,16 @@ export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
   readonly silenced?: Silenced | null
 }
 
+/** A service that the incident affects. `severity`: null if the service has no alert in the incident. */
+export type AffectedView = ServiceLink & {
+  readonly severity: Severity | null
+  readonly since: number
+  /** When the problem ended; null while it is ongoing or if the end is unknown. */
+  readonly until: number | null
+  /** The affected pods, or how the service is connected with the incident; '' if neither is known. */
+  readonly detail: string
+}
+
 export type TimelineView = TimelineRow & { readonly href: string | null }
 
 export type IncidentView = {
@@ -77,6 +87,8 @@ export type IncidentView = {
   readonly picture: LanePicture
   readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]
   readonly suspects: readonly SuspectView[]
+  /** The affected services, earliest first. */
+  readonly affected: readonly AffectedView[]
   readonly groups: readonly GroupView[]
   readonly timeline: readonly TimelineView[]
   /** `turnHref` is the URL of this page with the timeline in reverse order. */
