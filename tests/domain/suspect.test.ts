@@ -268,6 +268,17 @@ test('a rollout outside the deploy job, or of a pipeline that deployed nothing, 
     assert.equal(changesOf(facts({ changes, alerts, of: 'pay' })).length, 2)
 })
 
+test('the links of a pipeline come before the links of its rollouts', () => {
+  const changes = [deploy('pay', -3), rollout('pay', -2.5)]
+  const ranked = rankSuspects(facts({ changes, alerts: [alert('pay', 'HighErrorRate', 0)], of: 'pay' }))
+  const links = changes.map((change) => ({ change, score: 0.9, verdict: null, reasons: [] })).reverse()
+  const [pipeline] = judgeSuspects(ranked, changes, links)
+  assert.deepEqual(
+    pipeline?.links.map(({ change }) => change.kind),
+    ['pipeline', 'rollout'],
+  )
+})
+
 test('a verdict on a rollout counts for the pipeline that caused the rollout', () => {
   const changes = [deploy('pay', -3), rollout('pay', -2.5)]
   const ranked = rankSuspects(facts({ changes, alerts: [alert('pay', 'HighErrorRate', 0)], of: 'pay' }))

@@ -29,7 +29,8 @@ export function judgeSuspects<Link extends SuspectLink>(
   const added = [...Map.groupBy(confirmed, ({ change }) => keyOf(change)).values()].flatMap(([link]) => link ?? [])
   const all = [...suspects, ...added.map((link) => suspectOf(link, changes))]
   return all.map((suspect) => {
-    const own = links.filter(({ change }) => keysOf(suspect).includes(keyOf(change)))
+    // The links of the change itself come before the links of its rollouts.
+    const own = keysOf(suspect).flatMap((key) => links.filter(({ change }) => keyOf(change) === key))
     const change = changes.find((one) => keyOf(one) === keyOf(suspect)) ?? null
     return {
       ...suspect,
