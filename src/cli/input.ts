@@ -12,7 +12,7 @@ const MAX_BYTES = 1_073_741_824
  * @param wanted describes the expected content, for the error message
  * @param maxBytes a different limit, for tests
  */
-export async function readInput(file: string, wanted: string, maxBytes = MAX_BYTES): Promise<Uint8Array> {
+export async function readInput(file: string, wanted: string, maxBytes = MAX_BYTES): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
   try {

@@ -109,14 +109,8 @@ function refuseWrongAddress(kind: ChannelKind, { url, to }: Settings): void {
 }
 
 async function bodyOf({ rule: rules, to, timeZone, remindAfter, remindEvery, escalateAfter, ...options }: Settings) {
-  const url = options.url === '-' ? await readAddress() : options.url
+  const url = options.url === '-' ? (await readInput('-', 'with the URL')).toString('utf8').trim() : options.url
   return { url, to, rules, timeZone, remindAfter, remindEvery, escalateAfter }
-}
-
-async function readAddress(): Promise<string> {
-  return Buffer.from(await readInput('-', 'with the URL'))
-    .toString('utf8')
-    .trim()
 }
 
 async function listChannels(options: OrganizationOptions): Promise<void> {

@@ -45,7 +45,7 @@ async function explainFile(file: string, options: Options): Promise<void> {
   const typos = misspellings(body).map(({ path, meant }) => `${path}: did you mean ${meant}?`)
   for (const typo of typos) printError(visible(typo))
   const source = options.source ?? recognized(body)
-  const asked = { cluster: options.cluster, payload: Buffer.from(bytes) }
+  const asked = { cluster: options.cluster, payload: bytes }
   const tried = withOrganization(options, (api) => {
     if (api.isServer) sayServerAnswers(options)
     return api.json<Tried>('POST', `/api/webhooks/${source}?dryRun=1`, asked)

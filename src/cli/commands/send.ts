@@ -93,7 +93,8 @@ async function replayFile(file: string, options: Options, now: () => number): Pr
   namedAddress(options)
   const requests = await readRecording(file)
   const { url: base, trust } = await requireServer(options)
-  const delta = options.shift === 'now' ? wholeSeconds(now() - (requests.at(-1)?.at ?? 0)) : 0
+  // Whole seconds, so that shifted times keep their fractions.
+  const delta = options.shift === 'now' ? Math.floor((now() - (requests.at(-1)?.at ?? 0)) / 1000) * 1000 : 0
   const tally: Tally = { sent: 0, statuses: {}, accepted: 0, rejected: 0, refusal: null }
   await sendAll(requests, { base, trust, token, delta, speed: options.speed, tally })
   report(tally, base, options.json)
@@ -166,7 +167,7 @@ function report({ sent, statuses, accepted, rejected, refusal }: Tally, base: st
 
 async function readRecording(file: string): Promise<RecordedRequest[]> {
   const bytes = await readInput(file, 'with one request per line')
-  const { requests, faults } = parseRecording(Buffer.from(bytes).toString('utf8'))
+  const { requests, faults } = parseRecording(bytes.toString('utf8'))
   if (faults.length > 0) {
     const named = faults.slice(0, MAX_FAULTS_SHOWN).join('; ')
     const more = faults.length > MAX_FAULTS_SHOWN ? `; and ${faults.length - MAX_FAULTS_SHOWN} more lines` : ''
@@ -175,11 +176,6 @@ async function readRecording(file: string): Promise<RecordedRequest[]> {
   if (requests.length === 0)
     throw new CommandError(`${file} contains no requests: choose a file with one request per line`)
   return requests
-}
-
-/** Rounds a shift to whole seconds, so that shifted times keep their fractions. */
-function wholeSeconds(ms: number): number {
-  return Math.floor(ms / 1000) * 1000
 }
 
 function parseSpeed(text: string): number {

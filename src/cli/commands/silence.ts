@@ -121,8 +121,8 @@ async function expireSilence(id: string, options: OrganizationOptions): Promise<
 }
 
 async function importSilences(file: string, options: OrganizationOptions): Promise<void> {
-  const text = Buffer.from(await readInput(file, 'written by "amtool silence query -o json"')).toString('utf8')
-  const body = { silences: parsed(file, text) }
+  const bytes = await readInput(file, 'written by "amtool silence query -o json"')
+  const body = { silences: parsed(file, bytes.toString('utf8')) }
   const done = await withOrganization(options, (api) =>
     api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { body }),
   )

@@ -14,12 +14,10 @@ export function addCompletion(program: Command): void {
   const doc = 'print a shell completion script; load it with source <(incmon completion bash)'
   addCommand(program, 'completion', doc)
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
-    .action((shell) => printCompletion(shell, program))
-}
-
-/** Prints the script. The script contains all words, so the shell can complete them without starting the program. */
-function printCompletion(shell: Shell, program: Command): void {
-  process.stdout.write(SCRIPTS[shell](program.name(), nodesOf(program, '', [])))
+    // The script contains all words, so the shell can complete them without starting the program.
+    .action((shell: Shell) => {
+      process.stdout.write(SCRIPTS[shell](program.name(), nodesOf(program, '', [])))
+    })
 }
 
 /** Returns a command and its subcommands. The subcommands inherit the command's options. */

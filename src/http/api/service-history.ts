@@ -1,7 +1,7 @@
 /** /api/services/:id/history and …/changes: the health of a service over time, and its changes. */
 import * as v from 'valibot'
 import { type Change, type Outcome, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
-import { listStates, type ServiceState } from '../../store/service/states.ts'
+import { listStates } from '../../store/service/states.ts'
 import { findServiceChanges } from '../../store/views.ts'
 import { required } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
@@ -85,8 +85,8 @@ export const serviceHistoryRoutes: readonly Route[] = [
       const from = query.from ?? to - DAY
       const found = store.read(listStates, identity.organizationId, id, from)
       const states = await required(found, 'service', 'GET /api/services')
-      const within = states.filter(({ at }) => at < to)
-      return json({ from: shape.instantText(from), to: shape.instantText(to), states: within.map(showState) })
+      const within = states.filter(({ at }) => at < to).map((one) => ({ ...one, at: shape.instantText(one.at) }))
+      return json({ from: shape.instantText(from), to: shape.instantText(to), states: within })
     },
   }),
   rest('GET /api/services/:id/changes', {
@@ -117,8 +117,4 @@ function showPipeline({ ref, facts, startsAt, endsAt }: PipelineChange): v.Infer
   const { branch, sha, url } = facts
   const times = { startedAt: shape.instantText(startsAt), endedAt: shape.instantText(endsAt) }
   return { kind: 'pipeline', ref, outcome: outcomeOf(facts), branch, sha, url, ...times }
-}
-
-function showState({ at, status, score }: ServiceState) {
-  return { at: shape.instantText(at), status, score }
 }

@@ -71,7 +71,10 @@ export const tokenRoutes: readonly Route[] = [
     body: newTokenBody,
     answers: success(createdShape, 'The token; it is shown only once', 201),
     handle: async ({ deps, store, identity, body }) => {
-      refusePast(body.expiresAt ?? null, deps.now())
+      const { expiresAt = null } = body
+      if (expiresAt !== null && expiresAt <= deps.now()) {
+        throw invalidField('body', 'expiresAt', 'is in the past; send a later time, or null for never')
+      }
       const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))
       return json(await store.run(createToken, { ...body, scopes, organizationId: identity.organizationId }), 201)
     },
@@ -86,8 +89,3 @@ export const tokenRoutes: readonly Route[] = [
     },
   }),
 ]
-
-function refusePast(expiresAt: number | null, now: number): void {
-  if (expiresAt === null || expiresAt > now) return
-  throw invalidField('body', 'expiresAt', 'is in the past; send a later time, or null for never')
-}

@@ -76,7 +76,8 @@ export function refuseUnreadable(server: Server, { open, early }: OpenRequests, 
     if (broken) breakOff(broken, fault)
     const end = () => {
       if (!broken && early.get(socket)?.complete !== false) {
-        const answer = refuse(unreadable, fault, callerOn(socket))
+        const address = plainAddress(socket.remoteAddress ?? '')
+        const answer = refuse(unreadable, fault, { address, isThere: socket.writable })
         if (socket.writable) write(socket, answer)
       }
       letGo(socket)
@@ -102,10 +103,6 @@ function breakOff(response: ServerResponse, fault: IncmonError): void {
   response.setHeader('connection', 'close')
   FAULTS.set(response.req, fault)
   response.req.emit(BROKEN, fault)
-}
-
-function callerOn({ remoteAddress = '', writable }: Socket): Caller {
-  return { address: plainAddress(remoteAddress), isThere: writable }
 }
 
 function write(socket: Socket, { status, headers, body }: Answer): void {

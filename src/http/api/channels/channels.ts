@@ -4,11 +4,11 @@ import { CHANNEL_KINDS } from '../../../domain/notification/format.ts'
 import { MESSAGE_STATUSES } from '../../../domain/notification/schedule.ts'
 import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
-import { listMessages, type MessageRecord } from '../../../store/notification/messages.ts'
+import { listMessages } from '../../../store/notification/messages.ts'
 import { uuidField } from '../../middleware/body.ts'
 import { required } from '../../middleware/problem.ts'
 import { pageOf, pageParameters, wordParameter } from '../../middleware/query.ts'
-import { DONE, json, type Reply } from '../../middleware/reply.ts'
+import { DONE, json } from '../../middleware/reply.ts'
 import { type Call, type Route, rest } from '../../route.ts'
 import { answerList, answerPage, refusals, success } from '../answers.ts'
 import * as shape from '../shapes.ts'
@@ -82,7 +82,7 @@ export const channelRoutes: readonly Route[] = [
     summary: 'Show a channel',
     scope: 'admin',
     answers: success(channelShape, 'The channel; its secrets are not shown'),
-    handle: answerChannel,
+    handle: async (call) => json(await showChannel(call, await requireChannel(call))),
   }),
   rest(`PATCH ${PATH}/:id`, {
     summary: 'Change a channel',
@@ -133,10 +133,6 @@ export const channelRoutes: readonly Route[] = [
     },
   }),
 ]
-
-async function answerChannel(call: Call<unknown, unknown>): Promise<Reply> {
-  return json(await showChannel(call, await requireChannel(call)))
-}
 
 function requireChannel({ store, identity, id }: Call<unknown, unknown>): Promise<ChannelRecord> {
   return required(store.read(findChannel, identity.organizationId, id), 'channel', `GET ${PATH}`)
@@ -190,10 +186,7 @@ export const deliveryRoutes: readonly Route[] = [
       status: shape.optional(wordParameter(MESSAGE_STATUSES), 'Only messages with this status'),
     }),
     answers: success(shape.page(deliveryShape), 'A page of messages from the last 30 days'),
-    handle: (call) => answerPage(call, listMessages, showMessage),
+    handle: (call) =>
+      answerPage(call, listMessages, (message) => showDelivery({ ...message, nextAttemptAt: message.dueAt })),
   }),
 ]
-
-function showMessage(message: MessageRecord) {
-  return showDelivery({ ...message, nextAttemptAt: message.dueAt })
-}
