@@ -68,11 +68,8 @@ export type HandlerParts = {
 }
 
 /** An authorized and validated request. `id` comes from the path, or is '' if the path has none. */
-export type Call<Query, Body> = {
+export type Call<Query, Body> = Pick<HandlerParts, 'deps' | 'store' | 'server'> & {
   readonly c: Context
-  readonly deps: HandlerParts['deps']
-  readonly store: Store
-  readonly server: ServerContext
   readonly identity: Identity
   readonly id: string
   readonly query: Query

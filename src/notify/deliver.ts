@@ -12,23 +12,18 @@ import {
   formatWebhook,
 } from '../domain/notification/format.ts'
 import { topicOf, withoutSecrets } from '../domain/notification/target.ts'
-import type { MessageContext, MessageItem, MessageText } from '../domain/notification/words.ts'
-import type { SendOutcome } from '../operations/messages.ts'
+import type { MessageContext, MessageText } from '../domain/notification/words.ts'
+import type { Message, SendOutcome } from '../operations/messages.ts'
 import type { ChannelSecrets } from '../store/notification/channels.ts'
 import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'
 
-export type OutgoingMessage = {
+type OutgoingMessage = Pick<Message, 'secrets' | 'items' | 'incidentId' | 'replyTo' | 'isFirst'> & {
   /** The UUID of the message, which is the same for all attempts. */
   readonly id: string
   readonly kind: ChannelKind
-  readonly secrets: ChannelSecrets
-  readonly items: readonly MessageItem[]
   readonly words: MessageText
   readonly context: MessageContext
-  readonly incidentId: string | null
-  readonly replyTo: string | null
-  readonly isFirst: boolean
 }
 
 export type Transports = {

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import type { InferInput } from 'valibot'
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/notification/format.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
+import type { newChannelBody } from '../../http/api/channels/bodies.ts'
 import type { channelShape } from '../../http/api/channels/channels.ts'
 import type { Api } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'
@@ -16,16 +17,8 @@ import { addCommand, addOrgCommand } from '../plain-command.ts'
 
 const PATH = '/api/channels'
 
-type Settings = {
-  readonly url?: string
-  readonly to?: string
-  readonly rule?: readonly Rule[]
-  readonly timeZone?: string
-  /** Minutes until the first reminder; 0 means never. */
-  readonly remindAfter?: number
-  readonly remindEvery?: number
-  readonly escalateAfter?: number
-}
+/** The options with the names of the API's fields, except `rule`, which can be repeated. */
+type Settings = Omit<InferInput<typeof newChannelBody>, 'name' | 'kind' | 'rules'> & { readonly rule?: readonly Rule[] }
 type Added = OrganizationOptions & Settings & { readonly kind: ChannelKind }
 type Changed = OrganizationOptions &
   Settings & { readonly name?: string; readonly enable?: true; readonly disable?: true }
