@@ -58,14 +58,15 @@ export const resolveName: Resolve = (host) =>
 export async function post(url: URL, { body, headers }: ChannelRequest, network: Network): Promise<PostResponse> {
   const secure = url.protocol === 'https:'
   if (!secure && url.protocol !== 'http:') throw new SendError('the URL must begin with http:// or https://')
-  refusePort(url, secure)
-  const addresses = await allowedAddresses(url.hostname, network)
-  const { username, password, hostname, port, pathname, search } = url
+  const { username, password, hostname, pathname, search } = url
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
+  refusePort(port, hostname)
+  const addresses = await allowedAddresses(hostname, network)
   const auth = username === '' && password === '' ? {} : { authorization: authorizationOf(username, password) }
   const options = {
     method: 'POST',
     hostname: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? (secure ? 443 : 80) : Number(port),
+    port,
     path: pathname + search,
     headers: { 'user-agent': 'incmon', 'content-length': Buffer.byteLength(body), ...auth, ...headers },
     agent: false,
@@ -122,11 +123,10 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
 }
 
 /** Rejects ports below 1024 except 80 and 443, to avoid sending HTTP to services such as SSH and SMTP. */
-function refusePort({ port, hostname }: URL, secure: boolean): void {
-  const number = port === '' ? (secure ? 443 : 80) : Number(port)
-  if (number >= 1024 || number === 80 || number === 443) return
+function refusePort(port: number, hostname: string): void {
+  if (port >= 1024 || port === 80 || port === 443) return
   throw new SendError(
-    `port ${number} on ${hostname} is reserved for another protocol; use 80, 443 or a port from 1024 up`,
+    `port ${port} on ${hostname} is reserved for another protocol; use 80, 443 or a port from 1024 up`,
   )
 }
 

@@ -39,7 +39,14 @@ async function runBackup(target: string, options: Options): Promise<void> {
   if (options.temporary !== undefined)
     throw new UsageError('--temporary is valid only if <file> is -: a backup to a file needs no temporary copy')
   refuseTarget(database, target, options.force)
-  await interruptible((signal) => saveBackup(database, { target, force: options.force }, signal))
+  await interruptible((signal) =>
+    withPart(target, async (part) => {
+      await copyChecked(database, part, signal)
+      // Another process might have created the file in the meantime.
+      refuseTarget(database, target, options.force)
+      part.publish()
+    }),
+  )
   const bytes = statSync(target).size
   if (options.json) print(JSON.stringify({ database, file: target, bytes }))
   else print(`backed up ${visible(database)} to ${visible(target)}: ${megabytes(bytes)} MB, verified`)
@@ -60,19 +67,6 @@ function refuseTarget(database: string, target: string, force: boolean | undefin
     throw new CommandError(`${target} is not a regular file: choose a regular file, or - for standard output`)
   if (hasLog(target)) throw new CommandError(`${target} is a database in use: choose another file`)
   if (!force) throw new CommandError(`${target} already exists: add --force to replace it, or choose another file`)
-}
-
-async function saveBackup(
-  database: string,
-  to: { readonly target: string; readonly force: boolean | undefined },
-  signal: AbortSignal,
-): Promise<void> {
-  await withPart(to.target, async (part) => {
-    await copyChecked(database, part, signal)
-    // Another process might have created the file in the meantime.
-    refuseTarget(database, to.target, to.force)
-    part.publish()
-  })
 }
 
 /** Writes the copy to standard output only after it has been verified, because output cannot be undone. */

@@ -34,11 +34,9 @@ async function printServices(options: OrganizationOptions & { readonly archived?
   })
 }
 
-async function mergeServices(
-  from: string,
-  into: string,
-  options: OrganizationOptions & { readonly yes?: boolean },
-): Promise<void> {
+type MergeOptions = OrganizationOptions & { readonly yes?: boolean }
+
+async function mergeServices(from: string, into: string, options: MergeOptions): Promise<void> {
   await withOrganization(options, async (api) => {
     const all = await listServices(api, true)
     const [removed, kept] = [requireService(all, from), requireService(all, into)]
