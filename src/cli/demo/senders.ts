@@ -1,4 +1,5 @@
 /** Builds requests in the formats of the real senders. */
+import { hash } from 'node:crypto'
 import type { Source } from '../../domain/event/event.ts'
 
 /** A webhook request. `at` is a Unix time in milliseconds. */
@@ -15,21 +16,13 @@ export type Workload = { readonly namespace: string; readonly name: string }
 /** Returns the ReplicaSet hash of a workload's `n`-th release, using the same characters as Kubernetes. */
 function hashOf(name: string, n: number): string {
   const letters = '456789bcdf'
-  let value = [...`${name}/${n}`].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7)
-  return Array.from({ length: 9 }, () => {
-    value = (value * 1_103_515_245 + 12_345) >>> 0
-    return letters.charAt((value >>> 16) % letters.length)
-  }).join('')
+  const digits = [...shaOf(name, n).slice(0, 9)]
+  return digits.map((digit) => letters.charAt(Number.parseInt(digit, 16) % letters.length)).join('')
 }
 
 /** Returns a commit hash of 40 hexadecimal digits. */
 export function shaOf(name: string, n: number): string {
-  const part = (salt: number) => (hashNumber(`${name}#${n}#${salt}`) >>> 0).toString(16).padStart(8, '0')
-  return [1, 2, 3, 4, 5].map(part).join('')
-}
-
-function hashNumber(text: string): number {
-  return [...text].reduce((sum, letter) => Math.imul(sum ^ letter.charCodeAt(0), 16_777_619), 2_166_136_261)
+  return hash('sha1', `${name}#${n}`)
 }
 
 const ENDINGS = ['x2kqp', 'b7k2x', 'c8m4z', 'd9n5w', 'f4p6v', 'g5q7t', 'h6r8s', 'j7t9r']
@@ -90,13 +83,15 @@ export function alertmanager(at: number, group: string, alerts: readonly Firing[
   return { at, source: 'metrics', body }
 }
 
+export type Ending = 'deployed' | 'tests failed' | 'no deploy'
+
 type Pipeline = {
   readonly id: number
   /** The start and end of the deploy job. The test job runs in the three minutes before the deploy job. */
   readonly from: number
   readonly until: number
   readonly sha: string
-  readonly end?: 'deployed' | 'tests failed' | 'no deploy'
+  readonly end?: Ending
   readonly title?: string
 }
 
@@ -140,9 +135,8 @@ function job(id: number, name: string, status: string, from: number, until: numb
  */
 export function rollout(at: number, workload: Workload, n: number, tag: string, hasImage = true): Request[] {
   const { namespace, name } = workload
-  const hash = hashOf(name, n)
   const image = `registry.example.com/${namespace}/${name}:${tag.slice(0, 8)}`
-  const scaled = { kind: 'Deployment', message: `Scaled up replica set ${name}-${hash} to 3 from 0` }
+  const scaled = { kind: 'Deployment', message: `Scaled up replica set ${name}-${hashOf(name, n)} to 3 from 0` }
   return [
     event(at, namespace, name, 'ScalingReplicaSet', scaled),
     ...podsOf(workload, n).flatMap((pod, index) => {

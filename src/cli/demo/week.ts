@@ -1,8 +1,8 @@
 /** The demo shop's week: releases, minor warnings and larger problems, from seven days ago until tomorrow. */
 
 import { CHECKOUT, crashLoop } from './crash-loop.ts'
-import { alertmanager, DAY, HOUR, MINUTE, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
-import { memoryLeak, nodeFailure, type PersonAction, type Trouble, warning, wrongTag } from './troubles.ts'
+import { DAY, type Ending, HOUR, MINUTE, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
+import { memoryLeak, nodeFailure, type PersonAction, repeated, type Trouble, warning, wrongTag } from './troubles.ts'
 
 export type Story = { readonly requests: readonly Request[]; readonly acts: readonly PersonAction[] }
 
@@ -50,11 +50,9 @@ function first(start: number): Request[] {
 }
 
 function heartbeats(from: number, to: number): Request[] {
-  const requests: Request[] = []
   const labels = { namespace: 'monitoring' }
   const watchdog = { name: 'Watchdog', severity: 'none', summary: 'Alerting works.', labels, startsAt: from }
-  for (let at = from; at < to; at += 5 * MINUTE) requests.push(alertmanager(at, 'watchdog', [watchdog]))
-  return requests
+  return repeated('watchdog', [watchdog], from, to, 5 * MINUTE)
 }
 
 /** Returns releases and minor warnings for each day. The last hours are quiet so that the open incident stands out. */
@@ -87,12 +85,7 @@ function goodDeploy(now: number): Request[] {
   return [...pipeline(CHECKOUT, run), ...rollout(from + MINUTE, CHECKOUT, 11, sha)]
 }
 
-function release(
-  workload: Workload,
-  id: number,
-  from: number,
-  end: 'deployed' | 'tests failed' | 'no deploy',
-): Trouble {
+function release(workload: Workload, id: number, from: number, end: Ending): Trouble {
   const sha = shaOf(workload.name, id)
   const until = from + 4 * MINUTE
   const requests = pipeline(workload, { id, from, until, sha, end })
