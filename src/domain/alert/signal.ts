@@ -2,15 +2,7 @@
 
 import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
 import { addPart, digest, hexOf, startDigest } from '../event/fingerprint.ts'
-import {
-  addsNode,
-  deletedObjectOf,
-  ends,
-  failureOfAlert,
-  judgeReason,
-  plainMessage,
-  withoutPodUid,
-} from '../event/reason.ts'
+import { failureOfAlert, judgeReason, plainMessage, tellsOfEnds, withoutPodUid } from '../event/reason.ts'
 import { type Attribution, type Name, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
 import type { AlertPart } from '../state/live.ts'
@@ -48,12 +40,7 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
       severity: finding.severity,
       text: oneLine(summary),
     },
-    tellsOfEnds:
-      finding.change ||
-      addsNode(draft.reason) ||
-      ends(what).length > 0 ||
-      deletedObjectOf(what) !== null ||
-      draft.reason === 'Started',
+    tellsOfEnds: finding.change || tellsOfEnds(what),
     evidenceOf: null,
     signal:
       finding.severity === 'info'

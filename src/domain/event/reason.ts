@@ -138,6 +138,12 @@ export function deletedObjectOf(event: KubernetesEvent & { readonly object: stri
   }
 }
 
+/** Returns whether an event can end or explain earlier conditions of its service. */
+export function tellsOfEnds(event: KubernetesEvent & { readonly object: string }): boolean {
+  const { reason } = event
+  return addsNode(reason) || ends(event).length > 0 || deletedObjectOf(event) !== null || reason === 'Started'
+}
+
 /** Returns whether the autoscaler is adding a node for a pending pod. */
 export function addsNode(reason: string): boolean {
   return reason === 'TriggeredScaleUp'
