@@ -1,9 +1,8 @@
 /** The type of a postmortem document and its sections. */
-import type { Outcome } from '../correlation/change.ts'
-import type { Band, Reason } from '../correlation/correlation.ts'
 import type { Source } from '../event/event.ts'
 import type { TimelineRow } from '../incident/timeline-rows.ts'
 import type { Severity } from '../severity.ts'
+import type { ChangeFact, CorrelationFact } from './facts.ts'
 
 /** A generated sentence and its evidence: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
 export type Sentence = { readonly text: string; readonly refs: readonly string[] }
@@ -65,17 +64,11 @@ export type TimelineRowText = Omit<TimelineRow, 'at' | 'until'> & { readonly at:
 /**
  * A change with its linked conditions. `score` and `band` come from the suspect, and `reasons` come from the best link.
  */
-export type Contribution = {
-  readonly kind: 'pipeline' | 'rollout'
-  readonly ref: string
-  readonly outcome: Outcome | null
-  readonly score: number
-  readonly band: Band
-  readonly verdict: 'confirmed' | null
-  readonly reasons: readonly Reason[]
-  readonly lagSeconds: number
-  readonly sentence: Sentence
-}
+export type Contribution = Pick<ChangeFact, 'kind' | 'ref' | 'outcome'> &
+  Pick<CorrelationFact, 'score' | 'band' | 'reasons' | 'lagSeconds'> & {
+    readonly verdict: 'confirmed' | null
+    readonly sentence: Sentence
+  }
 
 /** `seconds`: null if it cannot be computed, for the reason given in `sentence`. */
 export type Metric = { readonly seconds: number | null; readonly definition: string; readonly sentence: Sentence }
