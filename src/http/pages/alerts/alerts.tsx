@@ -4,11 +4,12 @@ import { countOf, formatCount, serviceName } from '../../../domain/postmortem/wo
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { Histogram } from '../drawing/histogram.tsx'
+import { Options } from '../kit/choice.tsx'
 import { Submit } from '../kit/form.tsx'
 import { AlertName, Icon, LegendMark, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Columns } from '../kit/section.tsx'
-import { SilencedMark } from '../kit/silenced.tsx'
+import { SilencedMark, silencedPart } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { AlertRowView, AlertsView } from './view.ts'
 
@@ -74,22 +75,13 @@ const FiringText: FC<{ view: AlertsView }> = ({ view: { total, shown, firing, fi
 const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } }) => {
   const choice = (name: string, current: string, label: string, any: string, words: readonly string[]) => (
     <select name={name} aria-label={label}>
-      <option value="">{any}</option>
-      {words.map((word) => (
-        <option value={word} selected={word === current}>
-          {word}
-        </option>
-      ))}
+      <Options options={[['', any], ...words.map((word) => [word, word] as const)]} value={current} />
     </select>
   )
   return (
     <form class="row filters alerts-filters" action="/alerts" data-filters>
       <select name="range" aria-label="Span">
-        {ranges.map(([word, text]) => (
-          <option value={word} selected={word === filters.range}>
-            {text}
-          </option>
-        ))}
+        <Options options={ranges} value={filters.range} />
       </select>
       {choice('status', filters.status, 'Status', 'Any status', ['firing', 'ended'])}
       {choice('severity', filters.severity, 'Severity', 'Any severity', SEVERITIES)}
@@ -156,7 +148,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
                     </a>
                     <RepeatCount count={count} />
                     {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}
-                    <SilencedMark {...{ silenced, reader }} of={partOf(silenced, count)} />
+                    <SilencedMark {...{ silenced, reader }} of={silencedPart(silenced, count)} />
                   </span>
                   <span class="second clip">{summary}</span>
                 </span>
@@ -195,11 +187,6 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
 /** Returns `Sent as warning, counts as critical.`, or '' if the severities are equal. */
 export function sentText({ sentAs, severity }: Pick<AlertRowView, 'sentAs' | 'severity'>): string {
   return sentAs ? `Sent as ${sentAs}, counts as ${severity}.` : ''
-}
-
-/** Returns the number of silenced alerts as text, or '' if all or none of the alerts are silenced. */
-function partOf(silenced: AlertRowView['silenced'], count: number): string {
-  return silenced === null || silenced.count === count ? '' : `${silenced.count}`
 }
 
 const ENDINGS: Readonly<Record<string, string>> = {

@@ -4,8 +4,8 @@ import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { sentText } from '../alerts/alerts.tsx'
 import { Sparkbars } from '../drawing/strip.tsx'
-import { AlertName, Command, Icon, Mark, RepeatCount } from '../kit/mark.tsx'
-import { matchersOf, SilencedMark, silenceHref } from '../kit/silenced.tsx'
+import { AlertName, Command, Mark, RepeatCount } from '../kit/mark.tsx'
+import { SilencedMark, SilenceLink, silencedPart } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { GroupView, ServiceLink } from './view.ts'
 
@@ -32,9 +32,13 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
               </b>
             </a>
             <RepeatCount count={group.count} />
-            <SilencedMark silenced={group.silenced ?? null} reader={reader} of={partOf(group)} />
+            <SilencedMark silenced={group.silenced} reader={reader} of={silencedPart(group.silenced, group.firing)} />
             {service && group.firing > 0 && !group.isMixed ? (
-              <Silence name={group.name} service={service.name} namespace={service.namespace} />
+              <SilenceLink
+                matched={{ alertname: group.name, service: service.name, namespace: service.namespace }}
+                what={group.name}
+                class="silence end"
+              />
             ) : null}
           </p>
           <p class="second break">
@@ -60,17 +64,6 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
     ))}
   </ul>
 )
-
-const Silence: FC<{ name: string; service: string; namespace: string }> = ({ name, service, namespace }) => (
-  <a class="silence end" href={silenceHref(matchersOf({ alertname: name, service, namespace }))}>
-    <Icon name="bell-off" /> Silence<span class="hidden-text"> {name}</span>
-  </a>
-)
-
-/** Returns the number of silenced alerts as text, or '' if all or none of the alerts are silenced. */
-function partOf({ silenced, firing }: GroupView): string {
-  return !silenced || silenced.count === firing ? '' : formatCount(silenced.count)
-}
 
 function seenText({ seen, count }: GroupView): string {
   return seen > count ? ` Seen ${formatCount(seen)} times.` : ''

@@ -84,8 +84,8 @@ function countPipelines(groups: IncidentView['groups'], of: 'count' | 'firing'):
 }
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
-  const { incident, reader, csrf, canWrite } = view
-  const { number, title, severity, service, startedAt, endedAt: until, href, status, opened } = incident
+  const { incident, reader, canWrite } = view
+  const { number, title, severity, service, startedAt, endedAt: until, status, opened } = incident
   return (
     <>
       <Crumbs path={[['Incidents', '/incidents'], [number]]} />
@@ -114,22 +114,21 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
             </span>
           </p>
         </div>
-        {canWrite ? <Actions href={href} status={status} csrf={csrf} view={view} /> : null}
+        {canWrite ? <Actions view={view} /> : null}
       </div>
       <StillFiring {...incident} />
     </>
   )
 }
 
-const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentView }> = (props) => {
-  const { href, status, csrf, view } = props
+const Actions: FC<{ view: IncidentView }> = ({ view }) => {
+  const { csrf } = view
+  const { number, href, status, service, firingAlerts, hasPostmortem } = view.incident
   const action = `${href}/status`
-  const { name: service, namespace } = view.incident.service
-  const silenced = { service, namespace }
   if (status === 'resolved') {
     return (
       <div class="row actions">
-        {view.incident.hasPostmortem ? (
+        {hasPostmortem ? (
           <a class="button primary" href={`${href}/postmortem`}>
             Postmortem
           </a>
@@ -140,7 +139,6 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
       </div>
     )
   }
-  const { firingAlerts } = view.incident
   const warning =
     firingAlerts === 0
       ? `All its alerts have ended${uncountedText(view)}.`
@@ -152,7 +150,11 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
           Acknowledge <kbd class="desk">a</kbd>
         </Action>
       ) : null}
-      <SilenceLink matched={silenced} what={view.incident.service.name} look="bare" />
+      <SilenceLink
+        matched={{ service: service.name, namespace: service.namespace }}
+        what={service.name}
+        class="button bare"
+      />
       <details class="confirm">
         <summary class="button">Resolve…</summary>
         <form method="post" action={action}>
@@ -160,7 +162,7 @@ const Actions: FC<{ href: string; status: string; csrf: string; view: IncidentVi
           <input type="hidden" name="csrf" value={csrf} />
           <input type="hidden" name="status" value="resolved" />
           <button type="submit" class={status === 'open' ? 'button' : 'button primary'}>
-            Resolve incident {view.incident.number}
+            Resolve incident {number}
           </button>
         </form>
       </details>

@@ -21,15 +21,22 @@ type ChoiceProps = {
   readonly faults?: readonly Fault[]
 }
 
+/** The entries of a select menu. */
+export const Options: FC<Pick<ChoiceProps, 'options' | 'value'>> = ({ options, value }) => (
+  <>
+    {options.map(([word, text]) => (
+      <option value={word} selected={word === value}>
+        {text}
+      </option>
+    ))}
+  </>
+)
+
 /** A select menu with a label. */
 export const Select: FC<ChoiceProps> = ({ id, label, options, value, hint, faults = [] }) => (
   <Field id={id} label={label} faults={faults} {...(hint === undefined ? {} : { hint })}>
     <select {...control(id, faults, hint !== undefined)}>
-      {options.map(([word, text]) => (
-        <option value={word} selected={word === value}>
-          {text}
-        </option>
-      ))}
+      <Options options={options} value={value} />
     </select>
   </Field>
 )

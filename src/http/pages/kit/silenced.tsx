@@ -1,5 +1,6 @@
 /** The mark for silenced alerts, and links to the form for a new silence. */
 import type { FC } from 'hono/jsx'
+import { formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { formatMatchers, type Matcher } from '../../../domain/silence/matcher.ts'
 import { Icon } from './mark.tsx'
@@ -9,9 +10,9 @@ import { Time } from './time.tsx'
 export type Silenced = { readonly count: number; readonly until: number | null }
 
 /** Renders `silenced until 14:30` or `2 alerts silenced`, or nothing if no alert is silenced. */
-export const SilencedMark: FC<{ silenced: Silenced | null; reader: Reader; of?: string }> = (props) => {
+export const SilencedMark: FC<{ silenced: Silenced | null | undefined; reader: Reader; of?: string }> = (props) => {
   const { silenced, reader, of = '' } = props
-  if (silenced === null) return null
+  if (!silenced) return null
   const { until } = silenced
   return (
     <span class="chip nowrap">
@@ -26,6 +27,11 @@ export const SilencedMark: FC<{ silenced: Silenced | null; reader: Reader; of?: 
   )
 }
 
+/** Returns the number of silenced alerts as text, or '' if all or none of the alerts are silenced. */
+export function silencedPart(silenced: Silenced | null | undefined, total: number): string {
+  return !silenced || silenced.count === total ? '' : formatCount(silenced.count)
+}
+
 /** The names and values that the silence should match. Empty values are omitted. */
 type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
 
@@ -34,9 +40,11 @@ export function silenceHref(matchers: readonly Matcher[]): string {
   return `/settings/silences/new?${new URLSearchParams({ matchers: formatMatchers(matchers) })}`
 }
 
-/** A button that opens the form. `what` describes the alerts for screen readers. */
-export const SilenceLink: FC<{ matched: Matched; what: string; look?: string }> = ({ matched, what, look = '' }) => (
-  <a class={`button ${look}`} href={silenceHref(matchersOf(matched))}>
+type LinkProps = { matched: Matched; what: string; class?: string }
+
+/** A link that opens the form. `what` describes the alerts for screen readers. */
+export const SilenceLink: FC<LinkProps> = ({ matched, what, class: look = 'button' }) => (
+  <a class={look} href={silenceHref(matchersOf(matched))}>
     <Icon name="bell-off" />
     Silence<span class="hidden-text"> {what}</span>
   </a>

@@ -50,11 +50,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
           </ul>
         )}
         <div class="row first-actions">
-          {open && canWrite ? (
-            <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look="primary">
-              Acknowledge
-            </Action>
-          ) : null}
+          {open && canWrite ? <Acknowledge one={one} csrf={csrf} look="primary" /> : null}
           <a class={open || !canWrite ? 'button' : 'button primary'} href={incident.href}>
             Open incident
           </a>
@@ -100,14 +96,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, re
       <CauseLine one={one} />
       <span class="end quiet">{facts[0]}</span>
       {open && canWrite ? (
-        <Action
-          action={`${incident.href}/status`}
-          csrf={csrf}
-          fields={{ status: 'investigating' }}
-          look={first ? 'small primary' : 'small'}
-        >
-          Acknowledge
-        </Action>
+        <Acknowledge one={one} csrf={csrf} look={first ? 'small primary' : 'small'} />
       ) : (
         <span class="quiet">{ownerOf(one).replace(/\.$/, '')}</span>
       )}
@@ -132,6 +121,12 @@ export const CauseLine: FC<{ one: Pick<OpenIncidentView, 'cause' | 'firstAlertAt
     </p>
   )
 }
+
+const Acknowledge: FC<Pick<Props, 'one' | 'csrf'> & { look: string }> = ({ one, csrf, look }) => (
+  <Action action={`${one.incident.href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look={look}>
+    Acknowledge
+  </Action>
+)
 
 function ownerOf({ incident }: OpenIncidentView): string {
   if (incident.status === 'open') return 'Nobody has acknowledged it.'

@@ -1,7 +1,9 @@
 /** The overview of an organization: its problems, when they started, their causes, and who is working on them. */
 import type { FC } from 'hono/jsx'
+import { firingText } from '../../../domain/incident/incident.ts'
 import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import { Icon, LegendMark, Mark } from '../kit/mark.tsx'
+import { Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
@@ -56,9 +58,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
           <Wall services={services} listOf={(namespace) => view.addressOf({ view: 'list', namespace })} />
           <WallLegend services={services} />
           {ill.length === 0 ? null : (
-            <div class="head">
-              <h2>{ill.length === 1 ? '1 service needs' : `${formatCount(ill.length)} services need`} attention</h2>
-            </div>
+            <Head title={`${countOf(ill.length, 'service')} ${ill.length === 1 ? 'needs' : 'need'} attention`} />
           )}
         </>
       ) : null}
@@ -103,10 +103,7 @@ const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader }
         <p class="second">
           The last incident, <a href={calm.href}>{calm.title}</a>, {calm.stillFiring ? 'was resolved' : 'ended'}{' '}
           <Time at={calm.endedAt} reader={reader} />
-          {calm.stillFiring
-            ? `; ${countOf(calm.stillFiring, 'alert')} ${calm.stillFiring === 1 ? 'is' : 'are'} still firing`
-            : ''}
-          .
+          {calm.stillFiring ? `; ${firingText(calm.stillFiring)}` : ''}.
           {calm.postmortem === null ? null : (
             <>
               {' '}
@@ -173,11 +170,7 @@ const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) =
 )
 
 const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
-  <section aria-labelledby="changes">
-    <div class="head">
-      <h2 id="changes">Changes in the last 12 hours</h2>
-      <span class="second">what to look at first if something breaks now</span>
-    </div>
+  <Section id="changes" title="Changes in the last 12 hours" second="what to look at first if something breaks now">
     <ul class="card rows">
       {changes.map(({ kind, ref, outcome, detail, followed, href, at }) => (
         <li class="row change-row">
@@ -197,5 +190,5 @@ const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
         </li>
       ))}
     </ul>
-  </section>
+  </Section>
 )

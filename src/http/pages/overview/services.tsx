@@ -47,7 +47,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
               <SilencedMark
-                silenced={service.silenced ?? null}
+                silenced={service.silenced}
                 reader={reader}
                 of={formatCount(service.silenced?.count ?? 0)}
               />
@@ -131,7 +131,7 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
         <a class="ink plain" href={service.href}>
           <ServiceName namespace={service.namespace} name={service.name} />
         </a>
-        <SilencedMark silenced={service.silenced ?? null} reader={reader} />
+        <SilencedMark silenced={service.silenced} reader={reader} />
         {service.strip ? (
           <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} small />
         ) : null}

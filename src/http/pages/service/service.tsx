@@ -75,7 +75,9 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
               Incident {shown.number} <Status status={shown.status} />
             </a>
           ) : null}
-          {view.canWrite ? <SilenceLink matched={{ service: name, namespace }} what={name} look="bare" /> : null}
+          {view.canWrite ? (
+            <SilenceLink matched={{ service: name, namespace }} what={name} class="button bare" />
+          ) : null}
         </div>
       </div>
     </>
