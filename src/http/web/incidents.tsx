@@ -12,7 +12,7 @@ import {
 } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import { findFrame, findServices } from '../../store/views.ts'
-import { notFound } from '../middleware/problem.ts'
+import { required } from '../middleware/problem.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { IncidentPage, incidentTitle } from '../pages/incident/incident.tsx'
 import { IncidentListPage, incidentListTitle } from '../pages/incident/list.tsx'
@@ -158,8 +158,6 @@ export function findNamedIncident({ store, visitor }: Visit, name: string): Prom
 }
 
 /** Returns the incident whose ID is in the path. @throws IncmonError `not-found` */
-export async function requireIncident(visit: Visit): Promise<IncidentRecord> {
-  const incident = await findNamedIncident(visit, visit.id)
-  if (!incident) throw notFound('incident', 'the page Incidents')
-  return incident
+export function requireIncident(visit: Visit): Promise<IncidentRecord> {
+  return required(findNamedIncident(visit, visit.id), 'incident', 'the page Incidents')
 }

@@ -5,7 +5,7 @@ import { changeOrganization } from '../../../operations/organizations.ts'
 import { changePerson } from '../../../operations/sessions.ts'
 import { findOrganization } from '../../../store/organizations.ts'
 import { organizationChangeBody } from '../../api/organization.ts'
-import { notFound } from '../../middleware/problem.ts'
+import { required } from '../../middleware/problem.ts'
 import type { Reply } from '../../middleware/reply.ts'
 import type { Fault } from '../../pages/kit/form.tsx'
 import {
@@ -124,8 +124,6 @@ async function save(
   return 'done' in attempt ? redirect(visit, path, 'saved') : again(attempt.faults)
 }
 
-async function requireOrganization({ store, visitor }: Visit) {
-  const organization = await store.read(findOrganization, visitor.organizationId)
-  if (!organization) throw notFound('organization', 'incmon org list')
-  return organization
+function requireOrganization({ store, visitor }: Visit) {
+  return required(store.read(findOrganization, visitor.organizationId), 'organization', 'incmon org list')
 }
