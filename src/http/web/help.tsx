@@ -2,8 +2,7 @@
 import { findIncidentByNumber, listIncidents } from '../../store/incident/incidents.ts'
 import { listServices } from '../../store/service/services.ts'
 import type { Reply } from '../middleware/reply.ts'
-import { KeyboardPage } from '../pages/keyboard.tsx'
-import { SearchPage } from '../pages/search.tsx'
+import { KeyboardPage, SearchPage } from '../pages/help.tsx'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
 

@@ -21,13 +21,16 @@ import { choiceOf, pageOf } from './visit/choice.ts'
 import { bannerFor, type Done } from './visit/done.ts'
 import { type PageRoute, page, type Visit } from './visit/page.ts'
 import { redirect, show } from './visit/reply.ts'
-import { senderAddress } from './visit/sender-address.ts'
+import { serverAddress } from './visit/visitor.ts'
 
 const DAY = 86_400_000
 const SENDERS = { page: 1, limit: 1_000 }
 const MAX_ROWS = 40
 const REJECTIONS = { page: 1, limit: 20 }
 const CHANNELS = { page: 1, limit: 100 }
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
+/** The host of a server that listens on all interfaces. */
+const WILDCARD = /^(?:0\.0\.0\.0|\[::\])$/
 
 export const sourceRoutes: readonly PageRoute[] = [
   page('GET /sources', 'read', (visit) => showSources(visit, null), { shared: true }),
@@ -108,6 +111,26 @@ function Connect(props: { visit: Visit; secret: string | null; path: string; sen
       canAdminister={visit.visitor.scopes.includes('admin')}
     />
   )
+}
+
+/**
+ * Returns the URL at which the visitor reaches this server. If only the server's public URL works on other machines,
+ * returns the public URL. `missing`: the settings to change if the URL works only on this machine; otherwise empty.
+ */
+function senderAddress(visit: Visit): { readonly address: string; readonly missing: readonly string[] } {
+  const own = serverAddress(visit.c, visit)
+  const { url, publicUrl } = visit.server.listening() ?? { url: own, publicUrl: own }
+  const address = isLocal(own) && !isLocal(publicUrl) ? publicUrl : own
+  const settings = LOOPBACK.test(hostOf(url)) ? ['host', 'public-url'] : ['public-url']
+  return { address, missing: isLocal(address) ? settings : [] }
+}
+
+function isLocal(url: string): boolean {
+  return LOOPBACK.test(hostOf(url)) || WILDCARD.test(hostOf(url))
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname
 }
 
 async function newToken(visit: Visit): Promise<string> {
