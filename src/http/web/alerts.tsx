@@ -73,9 +73,8 @@ function wanted({ query, now }: Visit) {
 type Wanted = ReturnType<typeof wanted>
 
 async function alertsView(visit: Visit): Promise<AlertsView> {
-  const { store, visitor, query, now } = visit
+  const { store, visitor, viewer: reader, query, now } = visit
   const what = wanted(visit)
-  const { viewer: reader } = visit
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const { items, total } = await matching(visit, what, incident)
   const targets = await store.read(findAlertTargets, visitor.organizationId, items, now)

@@ -66,8 +66,7 @@ async function showOverview(visit: Visit): Promise<Reply> {
 }
 
 async function overviewView(visit: Visit): Promise<OverviewView> {
-  const { store, visitor, now, query } = visit
-  const { viewer: reader } = visit
+  const { store, visitor, viewer: reader, now, query } = visit
   const { organizationId } = visitor
   const day = { from: now - DAY, to: now }
   const { services, health, pipelines, lastGoodDeploys, resolvedEarly } = await store.read(

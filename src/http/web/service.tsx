@@ -54,8 +54,7 @@ async function showService(visit: Visit): Promise<Reply> {
 }
 
 async function serviceView(visit: Visit): Promise<ServiceView> {
-  const { store, visitor, now, query, id } = visit
-  const { viewer: reader } = visit
+  const { store, visitor, viewer: reader, now, query, id } = visit
   const range = rangeOf(RANGES, query('range'), USUAL)
   const span = { from: now - range[2], to: now }
   const found = await store.read(findServiceView, visitor.organizationId, id, span)
@@ -74,7 +73,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     score: service.score,
     incident: open,
     since: sinceOf(service, states ?? [], penalties),
-    picture: pictureOfService({ ...facts, links }, { span, reader, service, open, states }),
+    picture: pictureOfService({ ...facts, links, span, reader, service, open, states }),
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
     penalties,
     groups: firing.map((group) => groupViewOf(group, span, silencedOf(group.members, ends))),
@@ -114,7 +113,7 @@ async function alertsAndLinks(
   return { firing: firing.items, alerts, links: links.items }
 }
 
-type PictureParts = {
+type PictureParts = Facts & {
   readonly span: Span
   readonly reader: Reader
   readonly service: ServiceWithHealth
@@ -122,10 +121,8 @@ type PictureParts = {
   readonly states: readonly StatusChange[] | null
 }
 
-function pictureOfService(
-  { alerts, changes, links }: Facts,
-  { span, reader, service, open, states }: PictureParts,
-): ServiceView['picture'] {
+function pictureOfService(parts: PictureParts): ServiceView['picture'] {
+  const { alerts, changes, links, span, reader, service, open, states } = parts
   return pictureOf({
     ...{ ...reader, serviceId: service.id, span, changes, links, people: [] },
     groups: countedGroups(groupAlerts(alerts), service),

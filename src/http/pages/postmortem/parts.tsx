@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Sentence } from '../../../domain/postmortem/document.ts'
 import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
-import { Submit } from '../kit/form.tsx'
+import { Hidden, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
@@ -67,8 +67,7 @@ export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ nam
   if ((open || refused) && editing === name) {
     return (
       <form method="post" action={address} class="card written" id={`part-${name}`}>
-        <input type="hidden" name="csrf" value={csrf} />
-        <input type="hidden" name="seen" value={text ?? ''} />
+        <Hidden fields={{ csrf, seen: text ?? '' }} />
         {refused ? <Refused why={refused.why} text={text} /> : null}
         <div class="field">
           <label for={`text-${name}`}>{refused ? `${label}: your text` : label}</label>

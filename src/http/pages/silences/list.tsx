@@ -7,7 +7,7 @@ import type { Schedule } from '../../../domain/silence/silence.ts'
 import { Hidden, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
-import { Head } from '../kit/section.tsx'
+import { Card, Head } from '../kit/section.tsx'
 import { silenceHref } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { SilenceView } from './view.ts'
@@ -66,49 +66,45 @@ const Part: FC<PartProps> = ({ id, title, time, silences, csrf, reader, canWrite
     <h3 id={id} class="part">
       {title} {silences.length > 0 && id !== 'ended' ? <span class="quiet">{formatCount(silences.length)}</span> : null}
     </h3>
-    <div class="card">
-      {silences.length === 0 ? (
-        <p class="empty">Nothing is silenced now.</p>
-      ) : (
-        <table class="cards">
-          <thead>
+    <Card empty={silences.length === 0 ? 'Nothing is silenced now.' : null}>
+      <table class="cards">
+        <thead>
+          <tr>
+            <th>What</th>
+            <th>Why</th>
+            <th>{time}</th>
+            {id === 'active' ? <th class="number">Silenced now</th> : null}
+            <th class="shrink">
+              <span class="hidden-text">Change</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {silences.map((silence) => (
             <tr>
-              <th>What</th>
-              <th>Why</th>
-              <th>{time}</th>
-              {id === 'active' ? <th class="number">Silenced now</th> : null}
-              <th class="shrink">
-                <span class="hidden-text">Change</span>
-              </th>
+              <td>
+                <Matchers matchers={silence.matchers} />
+              </td>
+              <td data-label="Why">
+                <span class="break">
+                  {silence.comment}
+                  <span class="second">by {silence.createdBy}</span>
+                </span>
+              </td>
+              <td data-label={time}>
+                <SilenceTime silence={silence} reader={reader} />
+              </td>
+              {id === 'active' ? (
+                <td class="number" data-label="Silenced now">
+                  {formatCount(silence.matching)}
+                </td>
+              ) : null}
+              <td class="shrink">{canWrite ? <Actions silence={silence} csrf={csrf} /> : null}</td>
             </tr>
-          </thead>
-          <tbody>
-            {silences.map((silence) => (
-              <tr>
-                <td>
-                  <Matchers matchers={silence.matchers} />
-                </td>
-                <td data-label="Why">
-                  <span class="break">
-                    {silence.comment}
-                    <span class="second">by {silence.createdBy}</span>
-                  </span>
-                </td>
-                <td data-label={time}>
-                  <SilenceTime silence={silence} reader={reader} />
-                </td>
-                {id === 'active' ? (
-                  <td class="number" data-label="Silenced now">
-                    {formatCount(silence.matching)}
-                  </td>
-                ) : null}
-                <td class="shrink">{canWrite ? <Actions silence={silence} csrf={csrf} /> : null}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </div>
+          ))}
+        </tbody>
+      </table>
+    </Card>
   </section>
 )
 
