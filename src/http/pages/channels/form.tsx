@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { Checks, DAYS, type Option, Select, ZoneField } from '../kit/choice.tsx'
-import { Change, EditForm, fieldsOf, Save } from '../kit/edit-form.tsx'
+import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx'
 import { type Fault, Input } from '../kit/form.tsx'
 import { type ChannelForm, KINDS, NEWS, type RuleForm } from './view.ts'
 
@@ -44,7 +44,7 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
         <RuleFields rule={rule} index={index} count={form.rules.length} faults={faults} />
       ))}
       <p class="row">
-        <Change to="add-rule">Add a rule</Change>
+        <EditButton action="add-rule">Add a rule</EditButton>
         <span class="hint">
           A message is sent if any rule matches. To be woken only by critical incidents, add a rule for them without
           quiet hours and set quiet hours in the other rules.
@@ -64,7 +64,7 @@ export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, sto
         </div>
       </fieldset>
       <p>
-        <Save isPrimary={isPrimary}>{stored === null ? 'Create channel' : 'Save channel'}</Save>
+        <SaveButton isPrimary={isPrimary}>{stored === null ? 'Create channel' : 'Save channel'}</SaveButton>
       </p>
     </EditForm>
   )
@@ -130,9 +130,9 @@ const RuleFields: FC<RuleProps> = ({ rule, index, count, faults }) => {
         </div>
         {count === 1 ? null : (
           <p class="whole">
-            <Change to={`remove-rule-${index}`} look="button small">
+            <EditButton action={`remove-rule-${index}`} look="small">
               Remove rule {index + 1}
-            </Change>
+            </EditButton>
           </p>
         )}
       </div>

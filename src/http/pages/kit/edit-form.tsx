@@ -26,20 +26,20 @@ export const EditForm: FC<Props> = ({ action, hidden, faults, isNew, class: look
 )
 
 /** The button that saves an `EditForm`. */
-export const Save: FC<{ isPrimary?: boolean; children?: Child }> = ({ isPrimary = true, children }) => (
+export const SaveButton: FC<{ isPrimary?: boolean; children?: Child }> = ({ isPrimary = true, children }) => (
   <button type="submit" class={`button ${isPrimary ? 'primary' : ''}`} name="do" value="save">
     {children}
   </button>
 )
 
 /** A button that submits an unfinished `EditForm` to change its fields. */
-export const Change: FC<{ to: string; look?: string; children?: Child }> = ({ to, look = 'button', children }) => (
-  <button type="submit" class={look} name="do" value={to} formnovalidate>
+export const EditButton: FC<{ action: string; look?: string; children?: Child }> = ({ action, look, children }) => (
+  <button type="submit" class={look ? `button ${look}` : 'button'} name="do" value={action} formnovalidate>
     {children}
   </button>
 )
 
-/** Returns a function that returns the id, the value and the faults of a field. */
+/** Returns a function that returns the id, the value and the faults of a field. By default, the id is the name. */
 export function fieldsOf<Values extends object>(
   values: Values,
   faults: readonly Fault[],

@@ -4,7 +4,7 @@ import { countOf, formatCount } from '../../../domain/postmortem/words.ts'
 import type { Reader } from '../../../domain/shown-time.ts'
 import { OPERATORS, OWN_NAMES } from '../../../domain/silence/matcher.ts'
 import { DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'
-import { Change, EditForm, fieldsOf, Save } from '../kit/edit-form.tsx'
+import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx'
 import { type Fault, Input } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'
@@ -73,7 +73,7 @@ const SilenceFields: FC<Props> = ({ csrf, silence, form, faults, preview }) => {
         </div>
       </div>
       <p class="row">
-        <Save>{silence ? 'Save silence' : 'Create silence'}</Save>
+        <SaveButton>{silence ? 'Save silence' : 'Create silence'}</SaveButton>
         <span class="hint">
           Silenced alerts are still stored and counted, but open no incidents and send no notifications.
         </span>
@@ -113,8 +113,8 @@ const MatcherFields: FC<Pick<Props, 'form' | 'faults' | 'preview'>> = ({ form, f
         )
       })}
       <div class="row">
-        <Change to="preview">Preview</Change>
-        <Change to="add-line">Add a line</Change>
+        <EditButton action="preview">Preview</EditButton>
+        <EditButton action="add-line">Add a line</EditButton>
         {preview === null ? null : <Preview preview={preview} />}
       </div>
     </div>
