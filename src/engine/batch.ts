@@ -66,7 +66,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       const undoInput = savepoint(deciding)
       const prepared = input.prepared?.isStale() ? undefined : input.prepared
       const now = prepared?.now ?? deps.now()
-      const result = await decideOne(deciding, input, now)
+      const result = await decideOne(deciding, input, now, undoInput)
       const isAlone = needsOwnBatch(effects, before)
       if (isAlone && outcomes.length > 0) {
         undoInput()
@@ -167,16 +167,19 @@ function needsOwnBatch(effects: readonly Effect[], from: number): boolean {
   return false
 }
 
-/** Processes one input, and loads any missing facts. Most inputs need no facts. */
+/**
+ * Processes one input, and loads any missing facts. Most inputs need no facts.
+ * @param undo undoes the changes of a failed attempt
+ */
 async function decideOne(
   deciding: Deciding,
   input: Input,
   now: number,
+  undo = savepoint(deciding),
 ): Promise<Decided<unknown> | { readonly error: unknown }> {
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }
   for (;;) {
-    const undo = savepoint(deciding)
     try {
       return input.decide(ctx, now)
     } catch (error) {

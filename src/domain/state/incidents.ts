@@ -1,9 +1,11 @@
 import type { LiveIncident } from './live.ts'
 import type { OrganizationState } from './state.ts'
 
-/** Adds or replaces an incident. */
+/** Adds or replaces an incident. A replaced incident keeps its UUID and its service. */
 export function putIncident(state: OrganizationState, incident: LiveIncident): void {
+  const isNew = state.incidents.get(incident.rowId) === undefined
   state.incidents.set(incident.rowId, incident)
+  if (!isNew) return
   state.incidentById.set(incident.id, incident.rowId)
   state.incidentsOfService.add(incident.serviceId, incident.rowId)
 }
