@@ -6,7 +6,7 @@ import { formatTimes } from '../postmortem/words.ts'
 import { type Components, componentAt } from './component.ts'
 import { ofNamespaces } from './namespace.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
-import { type Factor, hasEndedEarly, type SymptomEvent } from './symptom.ts'
+import type { Factor, SymptomEvent } from './symptom.ts'
 
 /**
  * How specific each kind of failure is. A failure that points to its cause weighs more than a failure that can occur at
@@ -49,6 +49,8 @@ const HICCUP = 0.4
 const NOT_LISTENING = 0.2
 const NO_LISTENER = /connection refused|failed to connect|i\/o timeout/
 const WELL_BEFORE = 10 * 60_000
+/** A Kubernetes condition that is no longer repeated ends up to 15 minutes after the recovery. */
+const RECOVERY = 15 * 60_000
 
 /**
  * Returns one symptom for each combination of component, condition and generalized message. `end`: when the problem ended;
@@ -227,4 +229,13 @@ function emptySighting(component: string, event: SuspectEvent): SymptomEvent {
     seen: 1,
     seenBefore: 0,
   }
+}
+
+/**
+ * Returns whether an alert ended well before the problem did. Most of the alerts about a problem end one after another
+ * when the problem ends, so the end of such an alert says nothing about the cause. `end`: when the problem ended; null
+ * while it is ongoing.
+ */
+export function hasEndedEarly({ endsAt }: SuspectAlert, end: number | null): boolean {
+  return endsAt !== null && (end === null || endsAt < end - RECOVERY)
 }

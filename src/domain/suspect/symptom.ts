@@ -1,7 +1,7 @@
 /** Symptoms: weighted problems of components, derived from alerts and events. */
 
 import { type Components, calledServiceOf, componentAt } from './component.ts'
-import { eventSightings } from './sighting.ts'
+import { eventSightings, hasEndedEarly } from './sighting.ts'
 import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 
 /** Times in ms UTC. Every factor is between 0 and 1, and `weight` is their product. */
@@ -56,8 +56,6 @@ const BLIND = 0.1
 const ACCUSED = 0.9
 /** The symptom ended early in the incident, so it is not the main problem. */
 const PASSED = 0.5
-/** A Kubernetes condition that is no longer repeated ends up to 15 minutes after the recovery. */
-const RECOVERY = 15 * 60_000
 /** The half-life of a symptom that does not recur. Symptoms near the end of the incident matter most. */
 const FRESH_HALF_LIFE = 15 * 60_000
 /** How strongly the number of affected services reduces the weight, as an exponent. */
@@ -204,15 +202,6 @@ function propagated({ summary }: SuspectAlert): Factor[] {
 function ended(alert: SuspectAlert, end: number | null): Factor[] {
   if (alert.endsAt === null) return []
   return [{ code: 'ended', value: hasEndedEarly(alert, end) ? PASSED : 1, text: 'the alert has ended' }]
-}
-
-/**
- * Returns whether an alert ended well before the problem did. Most of the alerts about a problem end one after another
- * when the problem ends, so the end of such an alert says nothing about the cause. `end`: when the problem ended; null
- * while it is ongoing.
- */
-export function hasEndedEarly({ endsAt }: SuspectAlert, end: number | null): boolean {
-  return endsAt !== null && (end === null || endsAt < end - RECOVERY)
 }
 
 /** Merges the equal symptoms of each component into the heaviest symptom, which then has all of the evidence. */
