@@ -11,9 +11,9 @@ export const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affect
     <Card empty={affected.length === 0 ? 'No affected service is known.' : null}>
       <ul class="rows groups">
         {affected.map((one) => (
-          <li class="group">
+          <li class="item group">
             {one.severity === null ? <Icon name="workload" /> : <Mark level={one.severity} label={one.severity} />}
-            <div class="group-body">
+            <div class="grow group-body">
               <a class="ink break" href={one.href}>
                 <ServiceName namespace={one.namespace} name={one.name} />
               </a>
