@@ -91,6 +91,19 @@ test('a rollout is told with the suspected pipeline that caused it', () => {
   assert.ok(changes[0]?.sentence.text.includes(`deployed rollout ${rollout}`), changes[0]?.sentence.text)
 })
 
+test('a rejected pipeline does not come back with its rollout', () => {
+  const pipeline = IMAGE.correlations.find(({ change }) => change.kind === 'pipeline')?.change.ref ?? ''
+  const rollout = IMAGE.correlations.find(({ change }) => change.kind === 'rollout')?.change.ref ?? ''
+  const correlations = IMAGE.correlations.map((link) =>
+    link.change.kind === 'pipeline' ? { ...link, verdict: 'rejected' as const } : link,
+  )
+  const change = IMAGE.changes.find(({ ref }) => ref === pipeline) ?? null
+  const suspects = [{ kind: 'pipeline' as const, ref: pipeline, change, score: 0.9, reasons: [], rollouts: [rollout] }]
+  const refs = generate({ ...IMAGE, correlations, suspects }).contributing.changes.map(({ ref }) => ref)
+  assert.ok(refs.includes(rollout), refs.join())
+  assert.ok(!refs.includes(pipeline), refs.join())
+})
+
 test('a confirmed link precedes a better one, and a rejected one is omitted', () => {
   const [first, second, third] = IMAGE.correlations
   const correlations = [

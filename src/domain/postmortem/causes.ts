@@ -26,7 +26,8 @@ import {
  * Returns the suspected changes, ranked like the incident's suspects. Linked changes that are not suspects come last.
  * Rejected links are only counted. The probable fix is left out.
  */
-export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
+export function contributingOf(known: GroupedFacts): Postmortem['contributing'] {
+  const facts = { ...known, suspects: withoutRejected(known) }
   const { correlations, changes, searched, suspects } = facts
   const fixes = new Set(fixesOf(facts).map(changeName))
   const kept = correlations.filter(({ verdict, change }) => verdict !== 'rejected' && !fixes.has(changeName(change)))
@@ -55,6 +56,14 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
       ...(rejected.length > 0 ? [rejectedSentence(rejected)] : []),
     ],
   }
+}
+
+/** Separates each rejected pipeline from its rollouts, because the rollouts can still be the cause. */
+function withoutRejected({ suspects, correlations }: GroupedFacts): readonly SuspectFact[] {
+  const rejected = new Set(
+    correlations.flatMap(({ verdict, change }) => (verdict === 'rejected' ? changeName(change) : [])),
+  )
+  return suspects.map((one) => (rejected.has(changeName(one)) ? { ...one, rollouts: [] } : one))
 }
 
 /** Returns the suspected pipeline that caused a rollout, or the change itself. */

@@ -6,8 +6,9 @@ import type { IncidentFacts } from './incident-view.ts'
 const MAX_PODS = 3
 
 /**
- * Returns the affected services, earliest first. A connected service counts as affected if its own problem began after
- * the incident. Pipelines are not affected. `causeRef`: the likely cause, which is not affected either.
+ * Returns the affected services, earliest first. Services with alerts in the incident are affected, except those whose
+ * only alerts are about pipelines. A connected service is affected if its own problem began after the incident and it is
+ * not the likely cause. `causeRef`: the likely cause.
  */
 export function affectedOf(facts: IncidentFacts, causeRef: string | null): readonly AffectedView[] {
   const own = withAlerts(facts)
