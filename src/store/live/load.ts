@@ -14,11 +14,12 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { selectIncidents, toLiveIncident } from './incidents.ts'
 import { loadAlerts } from './load-alerts.ts'
 
+const HOUR = 3_600_000
 /**
  * How long a silence is still loaded after it has ended. An incident can be reopened for half an hour after it was
  * resolved. The rest of the hour allows for clock changes.
  */
-const HOUR = 3_600_000
+const SILENCE_KEPT = HOUR
 const LATELY = 24 * HOUR
 
 /** Returns the highest row id in each table whose row ids the engine assigns. */
@@ -43,7 +44,7 @@ export function* loadOrganization(
   const state = createOrganizationState(journal, { rowId, plan: organization.plan, settings: organization.settings })
   loadServices(db, state)
   loadSenders(db, state)
-  for (const silence of listUnexpiredSilences(db, rowId, now - HOUR)) putSilence(state, silence)
+  for (const silence of listUnexpiredSilences(db, rowId, now - SILENCE_KEPT)) putSilence(state, silence)
   for (const row of db.all(unresolved, { organizationId: rowId })) putIncident(state, toLiveIncident(row))
   for (const row of db.all(lately, { organizationId: rowId, since: now - LATELY })) {
     putIncident(state, toLiveIncident(row))

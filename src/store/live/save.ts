@@ -43,7 +43,7 @@ export function saveBatch(
   for (const { pipeline, eventRowId, organizationId } of batch.pipelines.values()) {
     storePipeline(db, pipeline, eventRowId, organizationId)
   }
-  for (const effect of batch.rest) saveOther(db, effect)
+  for (const effect of batch.others) saveOther(db, effect)
   const notices = computeLinks(linkHistoryOf(db), batch.links, newId)
   for (const postmortem of postmortems) insertPostmortem(db, postmortem)
   writeNotifications(db, batch.notifications, newId)
@@ -76,8 +76,22 @@ export type EffectBatch = {
   /** The postmortems to generate before the batch is saved. */
   readonly postmortems: Kept<'postmortem-due'>[]
   /** All other effects, in order. */
-  readonly rest: Effect[]
+  readonly others: OtherEffect[]
 }
+
+type OtherEffect = Kept<
+  | 'service-created'
+  | 'service-changed'
+  | 'service-merged'
+  | 'aliases-set'
+  | 'group-dropped'
+  | 'image-pulled'
+  | 'answer-stored'
+  | 'state-recorded'
+  | 'silence-saved'
+  | 'alert-silenced'
+  | 'organization-changed'
+>
 
 /** Groups effects by table, and merges the changes of each record into one. */
 export function gatherEffects(effects: readonly Effect[]): EffectBatch {
@@ -95,7 +109,7 @@ export function gatherEffects(effects: readonly Effect[]): EffectBatch {
     notifications: [],
     merges: [],
     postmortems: [],
-    rest: [],
+    others: [],
   }
   for (const effect of effects) add(batch, effect)
   return batch
@@ -105,10 +119,10 @@ function add(batch: EffectBatch, effect: Effect): void {
   switch (effect.kind) {
     case 'service-created':
       keepChange(batch.services, null, effect.service)
-      batch.rest.push(effect)
+      batch.others.push(effect)
       return
     case 'service-changed':
-      if (awaitedName(effect.before) !== awaitedName(effect.after)) batch.rest.push(effect)
+      if (awaitedName(effect.before) !== awaitedName(effect.after)) batch.others.push(effect)
       keepChange(batch.services, effect.before, effect.after)
       break
     case 'service-loaded':
@@ -123,7 +137,7 @@ function add(batch: EffectBatch, effect: Effect): void {
       break
     case 'alert-silenced':
       keepAlert(batch, effect.before, effect.after, null)
-      return void batch.rest.push(effect)
+      return void batch.others.push(effect)
     case 'alert-settled':
       keepAlert(batch, effect.alert, effect.alert, null, effect.at)
       break
@@ -164,7 +178,9 @@ function add(batch: EffectBatch, effect: Effect): void {
     case 'answer-stored':
     case 'silence-saved':
     case 'organization-changed':
-      return void batch.rest.push(effect)
+      return void batch.others.push(effect)
+    default:
+      effect satisfies never
   }
 }
 
@@ -194,7 +210,7 @@ function keepAlert(
   })
 }
 
-function saveOther(db: Db, effect: Effect): void {
+function saveOther(db: Db, effect: OtherEffect): void {
   switch (effect.kind) {
     case 'service-created':
       linkPendingEvents(db, effect.service.organizationId, awaitedName(effect.service), effect.service.rowId)
@@ -231,6 +247,6 @@ function saveOther(db: Db, effect: Effect): void {
       updateOrganization(db, effect.organizationId, effect)
       break
     default:
-      throw new Error(`the effect ${effect.kind} is saved elsewhere`)
+      effect satisfies never
   }
 }
