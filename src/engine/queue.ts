@@ -138,19 +138,22 @@ export function createQueue({ store, now, elapsed, decide, committed }: QueueDep
       decidedMs = elapsed() - began
       return decidedMs * wholeByDecided > BATCH_MS
     }
+    let decided: Batch
     try {
-      const { effects, ...batch } = await decide(taken, isEnough)
-      postmortems.watch(effects)
-      lastMs = elapsed() - began
-      wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
-      // While a batch is being synced, only one more batch can be decided and saved.
-      await answered
-      // The effects are not kept during the sync, because they take too much memory.
-      answered = answer(taken, batch, began, effects.length > 0)
-      return { count: batch.outcomes.length, retry: [] }
+      decided = await decide(taken, isEnough)
     } catch (error) {
       return failed(taken, error)
     }
+    const { effects, ...batch } = decided
+    postmortems.watch(effects)
+    lastMs = elapsed() - began
+    wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))
+    // While a batch is being synced, only one more batch can be decided and saved. An error in the earlier batch must not
+    // count as an error of this one, which is already saved.
+    await answered
+    // The effects are not kept during the sync, because they take too much memory.
+    answered = answer(taken, batch, began, effects.length > 0)
+    return { count: batch.outcomes.length, retry: [] }
   }
 
   const answer = async (taken: readonly Queued[], batch: Answers, began: number, isSaved: boolean) => {
