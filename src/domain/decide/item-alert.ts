@@ -26,7 +26,7 @@ export type Item = SenderFacts & {
   readonly isFromCache: boolean
 }
 
-type Condition = {
+type ReceivedSignal = {
   readonly service: LiveService
   readonly known: LiveAlert | null
   readonly signal: Signal
@@ -34,7 +34,7 @@ type Condition = {
   readonly stored: () => LastEvent
   readonly hash: number
 }
-export type Decided = {
+export type AlertDecision = {
   readonly live: LiveAlert
   readonly change: Change
   readonly repeats: boolean
@@ -42,10 +42,10 @@ export type Decided = {
   readonly isAlike: boolean
 }
 
-/** Opens or updates the alert for a condition. Returns null if the signal does not open an alert. */
-export function decideAlert(ctx: Context, item: Item, condition: Condition): Decided | null {
-  if (condition.known) return changeKnown(ctx, item, condition, condition.known)
-  return makesAlert(condition.signal) ? openAlert(ctx, item, condition) : null
+/** Opens or updates the alert for a signal. Returns null if the signal does not open an alert. */
+export function decideAlert(ctx: Context, item: Item, received: ReceivedSignal): AlertDecision | null {
+  if (received.known) return changeKnown(ctx, item, received, received.known)
+  return makesAlert(received.signal) ? openAlert(ctx, item, received) : null
 }
 
 const NO_SILENCES: readonly number[] = []
@@ -60,7 +60,7 @@ function sharedOf(signal: Signal): Pick<Signal, 'name' | 'summary' | 'rules'> {
   return { name: shareText(name), summary: shareText(summary), rules: shareRules(rules) }
 }
 
-function openAlert(ctx: Context, item: Item, { service, signal, stored }: Condition): Decided {
+function openAlert(ctx: Context, item: Item, { service, signal, stored }: ReceivedSignal): AlertDecision {
   const { fingerprint, startsAt, status, labels, annotations, links } = signal
   const { alert, dueAt } = settleWithin(ctx, service, item, open(signal, item.receivedAt, sharedOf(signal)), signal)
   const isAlike = hasFiringNamesake(ctx, service, alert, item.receivedAt)
@@ -101,9 +101,9 @@ function partOf(draft: Draft): AlertPart | null {
 function changeKnown(
   ctx: Context,
   item: Item,
-  { service, signal, stored, hash }: Condition,
+  { service, signal, stored, hash }: ReceivedSignal,
   known: LiveAlert,
-): Decided {
+): AlertDecision {
   const decided = absorb(known.alert, fingerprintsOf(known.alert, known.fingerprints), signal, item.receivedAt)
   const { alert, dueAt } = settleWithin(ctx, service, item, decided.alert, signal)
   const { change, isNewest } = decided

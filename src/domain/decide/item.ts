@@ -14,7 +14,7 @@ import { changeAlert } from './alerts.ts'
 import { matchService, type ServiceMatch } from './attribution.ts'
 import { firingEventAlerts, hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
 import { makeDue } from './evaluate.ts'
-import { type Decided, decideAlert, type Item } from './item-alert.ts'
+import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
 import { adopt, joinClaims, joinProject, learnImage } from './joining.ts'
 import { createLiveService } from './live-service.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
@@ -151,7 +151,7 @@ function spanOf(draft: Draft, known: LiveAlert | null): Span {
 type Followed = Omit<Understood, 'hash'> & {
   readonly service: LiveService
   readonly known: LiveAlert | null
-  readonly result: Decided | null
+  readonly result: AlertDecision | null
   readonly span: Span
   readonly event: { readonly rowId: number; readonly id: string }
 }
@@ -192,7 +192,7 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
  * Returns whether an item is new evidence for links. Repeated events are new evidence. A repeated notification is new
  * evidence only if it moves the start of its alert back.
  */
-function isEvidence({ live, change }: Decided, kind: DraftJudgement['event']['kind'], span: Span): boolean {
+function isEvidence({ live, change }: AlertDecision, kind: DraftJudgement['event']['kind'], span: Span): boolean {
   const isNew = live.alert.source === 'cluster' || change !== 'repeated' || span.firstSeenAt < span.at
   return kind === 'firing' && isNew && live.alert.severity !== 'info'
 }
@@ -214,7 +214,7 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
 }
 
 /** Returns whether the service must be evaluated. */
-function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }: Decided, now: number): boolean {
+function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }: AlertDecision, now: number): boolean {
   if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
   if (live.alert.severity === 'info') return false
   if (!isAlike) return true
