@@ -44,7 +44,7 @@ const ENTRIES = {
 }
 
 /** The files that web pages load, by the names used in `assets.ts`. */
-const WEB = { style: 'src/http/pages/style/index.css', script: 'src/client/main.ts' }
+const WEB = { style: 'src/web/style/index.css', script: 'src/client/main.ts' }
 
 /** Marks where postject injects the program into Node. The marker is the same in every version of Node. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'

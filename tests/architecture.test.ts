@@ -18,34 +18,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // The engine accesses the store only through the interface in `engine/store.ts`.
   engine: ['engine', 'domain', 'node:timers'],
-  operations: ['operations', 'engine', 'store', 'domain', 'node:crypto', 'node:timers', 'standardwebhooks'],
+  actions: ['actions', 'engine', 'store', 'domain', 'node:crypto', 'node:timers', 'standardwebhooks'],
   workers: ['workers', 'store', 'domain', 'assets', 'node:worker_threads'],
   server: [
-    ...[
-      'server',
-      'engine',
-      'config',
-      'serve',
-      'deps',
-      'operations',
-      'store',
-      'intake',
-      'domain',
-      'http',
-      'cli',
-      'notify',
-    ],
+    ...['server', 'engine', 'config', 'serve', 'deps', 'actions', 'store', 'intake', 'domain', 'http', 'cli', 'notify'],
     ...['node:', 'pino', 'prom-client'],
   ],
-  notify: ['notify', 'operations', 'store', 'domain', 'node:', 'nodemailer', 'standardwebhooks'],
-  http: ['http', 'engine', 'pages', 'server', 'operations', 'store', 'intake', 'domain', 'assets'].concat([
+  notify: ['notify', 'actions', 'store', 'domain', 'node:', 'nodemailer', 'standardwebhooks'],
+  http: ['http', 'engine', 'web', 'server', 'actions', 'store', 'intake', 'domain', 'assets'].concat([
     'hono',
     'valibot',
     '@valibot',
     '@hono',
   ]),
-  // A page renders only what http passes to it. If it read the store, it could show a record of another organization.
-  pages: ['pages', 'domain', 'hono'],
+  web: ['web', 'http', 'server', 'actions', 'store', 'intake', 'domain', 'assets', 'hono', 'valibot'],
+  // Markup renders only what it receives. If it read the store, it could show a record of another organization.
+  markup: ['web', 'domain', 'hono'],
   // Runs in the browser and shares no code with the server.
   client: ['client'],
   assets: [
@@ -145,9 +133,9 @@ for (const [path, text, violation] of [
   ['domain/alert.ts', "import type { Db } from '../store/open.ts'", 'domain/alert.ts imports store'],
   ['intake/ci.ts', "import { open } from '../store/open.ts'", 'intake/ci.ts imports store'],
   ['store/alerts.ts', "import { serve } from '../serve.ts'", 'store/alerts.ts imports serve'],
-  ['store/alerts.ts', "import '../operations/alerts.ts'", 'store/alerts.ts imports operations'],
-  ['operations/alerts.ts', "import { Hono } from 'hono'", 'operations/alerts.ts imports hono'],
-  ['operations/alerts.ts', "const x = await import('../http/app.ts')", 'operations/alerts.ts imports http'],
+  ['store/alerts.ts', "import '../actions/alerts.ts'", 'store/alerts.ts imports actions'],
+  ['actions/alerts.ts', "import { Hono } from 'hono'", 'actions/alerts.ts imports hono'],
+  ['actions/alerts.ts', "const x = await import('../http/app.ts')", 'actions/alerts.ts imports http'],
   [
     'http/alerts.ts',
     "import { insertAlert } from '../store/alerts.ts'",
@@ -158,12 +146,12 @@ for (const [path, text, violation] of [
   ['engine/engine.ts', "import type { Db } from '../store/sqlite/open.ts'", 'engine/engine.ts imports store'],
   ['http/alerts.ts', "import { READS } from '../workers/reads.ts'", 'http/alerts.ts imports workers'],
   ['http/alerts.ts', "import { readFileSync } from 'node:fs'", 'http/alerts.ts imports node:fs'],
-  ['http/pages/a.tsx', "import { findAlert } from '../../store/alerts.ts'", 'http/pages/a.tsx imports store'],
-  ['http/pages/a.tsx', "import { ROUTES } from '../app.ts'", 'http/pages/a.tsx imports http'],
+  ['web/a/page.tsx', "import { findAlert } from '../../store/alerts.ts'", 'web/a/page.tsx imports store'],
+  ['web/a/page.tsx', "import { ROUTES } from '../../http/app.ts'", 'web/a/page.tsx imports http'],
   ['odd/x.ts', "import { x } from './y.ts'", 'odd/x.ts is in no layer'],
   ['domain/clock.ts', 'const now = Date.now()', 'domain/clock.ts: Date.now'],
   ['http/app.ts', 'const now = new Date( )', 'http/app.ts: new Date( )'],
-  ['operations/x.ts', 'const id = crypto.randomUUIDv7()', 'operations/x.ts: randomUUID'],
+  ['actions/x.ts', 'const id = crypto.randomUUIDv7()', 'actions/x.ts: randomUUID'],
   ['store/x.ts', 'if (Math.random() < 0.5) retry()', 'store/x.ts: Math.random'],
   ['cli/cli.ts', 'const home = process.env.HOME', 'cli/cli.ts: process.env'],
   ['cli/cli.ts', "readFileSync(new URL('../x', import.meta.url))", 'cli/cli.ts: import.meta'],
@@ -203,7 +191,7 @@ function violations(files: readonly File[]): string[] {
 }
 
 function importFaults(path: string, imports: readonly Import[]): string[] {
-  const layer = layerOf(path)
+  const layer = isMarkup(path) ? 'markup' : layerOf(path)
   if (['main', 'cli', 'serve', 'deps', 'config', 'settings'].includes(layer)) return []
   const allowed = MAY_IMPORT[layer]
   if (!allowed) return [`${path} is in no layer`]
@@ -211,7 +199,7 @@ function importFaults(path: string, imports: readonly Import[]): string[] {
     const target = from.startsWith('.') ? layerOf(join(path, '..', from)) : from
     if (!allowed.some((one) => target === one || target.startsWith(one.endsWith(':') ? one : `${one}/`)))
       return [`${path} imports ${target}`]
-    if (target !== 'store' || layer !== 'http' || from.endsWith(FAULTS)) return []
+    if (target !== 'store' || !['http', 'web'].includes(layer) || from.endsWith(FAULTS)) return []
     if (from.includes('/store/sqlite/')) return [`${path} imports store/sqlite`]
     return names.filter((name) => !READS.test(name)).map((name) => `${path} uses ${name} of the store`)
   })
@@ -237,9 +225,14 @@ function namesIn(clause: string): string[] {
   return names.map((name) => name.trim()).filter((name) => name !== '' && !name.startsWith('type '))
 }
 
+/** In src/web, the routes read the store. Every other file with JSX is markup. */
+function isMarkup(path: string): boolean {
+  return /^web\/(?!.*routes\.tsx$|visit\/).*\.tsx$/.test(path)
+}
+
 function layerOf(path: string): string {
-  const [layer = '', folder] = path.replace(/\.tsx?$/, '').split('/')
-  return layer === 'http' && folder === 'pages' ? 'pages' : layer
+  const [layer = ''] = path.replace(/\.tsx?$/, '').split('/')
+  return layer
 }
 
 function withoutComments(text: string): string {

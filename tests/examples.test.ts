@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { parseAllDocuments, parse as parseYaml } from 'yaml'
 
 import { DEFAULTS, KEYS, readConfig } from '../src/config.ts'
-import { CONNECTIONS } from '../src/http/pages/sources/connections.ts'
+import { CONNECTIONS } from '../src/web/sources/connections.ts'
 import { ROOT, skipExecutable } from './helpers/executable.ts'
 
 import { startServer } from './helpers/server.ts'

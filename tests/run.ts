@@ -17,7 +17,7 @@ import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
  */
 const WAITING = /^tests\/(cli|docs)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
 const BROWSING = /^tests\/pages\//
-const SHUFFLING = /^tests\/(scenarios|operations)\//
+const SHUFFLING = /^tests\/(scenarios|actions)\//
 /**
  * Tests with failing disks and servers. `npm run test:faults` runs all of them, `npm test` only those given as
  * arguments.

@@ -1,9 +1,9 @@
 /** Opens the database for commands: finds the file, and creates or upgrades the file if the command allows this. */
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Deps } from '../actions/deps.ts'
+import { createOrganization } from '../actions/organizations.ts'
 import { type Config, type Flags, programName, readConfig } from '../config.ts'
-import type { Deps } from '../operations/deps.ts'
-import { createOrganization } from '../operations/organizations.ts'
 import { listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
 import { holdLock } from '../store/sqlite/lock.ts'
 import type { Db } from '../store/sqlite/open.ts'

@@ -1,11 +1,14 @@
 /** The HTTP application: its routes and the steps of every request. Start reading here. */
 import { type Context, Hono } from 'hono'
+import { createStore, type Deps } from '../actions/deps.ts'
+import { createImport } from '../actions/imports.ts'
 import { once } from '../domain/memoize.ts'
 import { createRecent } from '../intake/recent.ts'
-import { createStore, type Deps } from '../operations/deps.ts'
-import { createImport } from '../operations/imports.ts'
 import type { ServerContext } from '../server/context.ts'
 import type { Read } from '../store/read.ts'
+import { prefersJson } from '../web/errors/routes.tsx'
+import { missingPage, PAGES } from '../web/routes.ts'
+import { streamRoutes } from '../web/stream.ts'
 import { alertRoutes } from './api/alerts.ts'
 import { channelRoutes, deliveryRoutes } from './api/channels/channels.ts'
 import { correlationRoutes } from './api/correlations.ts'
@@ -30,9 +33,6 @@ import type { Reply } from './middleware/reply.ts'
 import { type Watch, watchRequests } from './middleware/watch.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import type { Access, HandlerParts, Route } from './route.ts'
-import { prefersJson } from './web/errors.tsx'
-import { missingPage, PAGES } from './web/routes.ts'
-import { streamRoutes } from './web/stream.ts'
 
 const DOCUMENTED: readonly Route[] = [
   ...webhookRoutes,

@@ -1,5 +1,6 @@
 /** Attempts once to deliver a message through its channel. */
 import { Webhook } from 'standardwebhooks'
+import type { Message, SendOutcome } from '../actions/messages.ts'
 import {
   type ChannelKind,
   type ChannelRequest,
@@ -13,7 +14,6 @@ import {
 } from '../domain/notification/format.ts'
 import { topicOf, withoutSecrets } from '../domain/notification/target.ts'
 import type { MessageContext, MessageText } from '../domain/notification/words.ts'
-import type { Message, SendOutcome } from '../operations/messages.ts'
 import type { ChannelSecrets } from '../store/notification/channels.ts'
 import { type MailServer, sendMail } from './mail.ts'
 import { type Network, post, SendError } from './post.ts'

@@ -3,12 +3,12 @@
  * delay others.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { acknowledgePath } from '../actions/acknowledgement.ts'
+import type { Deps } from '../actions/deps.ts'
+import { type Message, pruneMessages, type SendOutcome, settleMessage, takeMessage } from '../actions/messages.ts'
+import { remind } from '../actions/notifications.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
-import { acknowledgePath } from '../operations/acknowledgement.ts'
-import type { Deps } from '../operations/deps.ts'
-import { type Message, pruneMessages, type SendOutcome, settleMessage, takeMessage } from '../operations/messages.ts'
-import { remind } from '../operations/notifications.ts'
 import { type ChannelRecord, loadChannelSecrets } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
 import { deliver, type Transports } from './deliver.ts'

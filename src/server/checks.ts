@@ -1,8 +1,8 @@
 /** Process checks for /readyz: free disk space, event loop stalls, clock jumps, and damage to the database file. */
 
+import type { Check } from '../actions/readiness.ts'
 import { RESTORE } from '../domain/doctor/content.ts'
 import { judgeDiskSpace, wholeMebibytes } from '../domain/doctor/facts.ts'
-import type { Check } from '../operations/readiness.ts'
 import { errorCode, isDamage } from '../store/sqlite/fault.ts'
 
 /** A stall of this many milliseconds delays all responses too much. */

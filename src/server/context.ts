@@ -1,6 +1,7 @@
 /** The functions and settings that the process provides to the HTTP application. */
+
+import type { Check } from '../actions/readiness.ts'
 import type { Notifier } from '../notify/notifier.ts'
-import type { Check } from '../operations/readiness.ts'
 import type { Damage } from './checks.ts'
 import type { PendingBodies } from './connection/pending-bodies.ts'
 import type { WrongTokens } from './connection/wrong-tokens.ts'

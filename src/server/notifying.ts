@@ -1,9 +1,10 @@
 /** Starts the notifier with the server's settings, and sends incmon's own heartbeat. */
+
+import type { Deps } from '../actions/deps.ts'
 import type { Config } from '../config.ts'
 import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Cause, type Notifier, startNotifier } from '../notify/notifier.ts'
 import { resolveName } from '../notify/post.ts'
-import type { Deps } from '../operations/deps.ts'
 import { allowing } from './connection/addresses.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'

@@ -1,8 +1,8 @@
 /** Runs the sweep every second and pruning every hour, until stopped. */
 
 import { inspect } from 'node:util'
-import type { Deps } from '../operations/deps.ts'
-import { confirmationText, pruneAll } from '../operations/pruning/prune.ts'
+import type { Deps } from '../actions/deps.ts'
+import { confirmationText, pruneAll } from '../actions/pruning/prune.ts'
 import { isBusy } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'

@@ -1,11 +1,11 @@
 /** Builds the server's first lines of output: how to sign in, the first token, and how to send a test alert. */
 
+import type { Deps } from '../actions/deps.ts'
+import { createSetupLink } from '../actions/sessions.ts'
+import { createToken, hasUsableToken } from '../actions/tokens.ts'
 import { shellQuote } from '../cli/database.ts'
 import { KEYS } from '../config.ts'
 import { SCOPES } from '../domain/token.ts'
-import type { Deps } from '../operations/deps.ts'
-import { createSetupLink } from '../operations/sessions.ts'
-import { createToken, hasUsableToken } from '../operations/tokens.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { listSessions } from '../store/sessions.ts'
 

@@ -1,10 +1,10 @@
 /** A server's first lines of output: a token on a terminal; elsewhere, the command that creates one. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { signIn, signInWithSetupLink } from '../../src/actions/sessions.ts'
+import { authenticate } from '../../src/actions/tokens.ts'
 import { systemDeps } from '../../src/deps.ts'
 import { READERS } from '../../src/intake/index.ts'
-import { signIn, signInWithSetupLink } from '../../src/operations/sessions.ts'
-import { authenticate } from '../../src/operations/tokens.ts'
 import { firstLines } from '../../src/server/welcome.ts'
 import { makeOrganization, makeToken } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'

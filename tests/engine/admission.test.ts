@@ -1,8 +1,8 @@
 /** Admission: how much can be pending before requests are rejected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { withEngine } from '../../src/actions/deps.ts'
 import { read } from '../../src/http/api/webhooks/bodies.ts'
-import { withEngine } from '../../src/operations/deps.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 

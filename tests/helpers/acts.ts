@@ -2,12 +2,13 @@
  * Actions of people, performed like the API does: the engine decides each change, and it is on disk when the promise
  * resolves.
  */
+
+import type { Deps } from '../../src/actions/deps.ts'
 import * as alerts from '../../src/domain/decide/alerts.ts'
 import * as incidents from '../../src/domain/decide/incident-changes.ts'
 import * as services from '../../src/domain/decide/services.ts'
 import * as silences from '../../src/domain/decide/silences.ts'
 import type { Context } from '../../src/domain/state/context.ts'
-import type { Deps } from '../../src/operations/deps.ts'
 
 type Act<Args extends unknown[], Outcome> = (ctx: Context, ...args: [...Args, now: number]) => Outcome
 

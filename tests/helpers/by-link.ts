@@ -1,5 +1,5 @@
 /** Acknowledges incidents by link, for tests that need a bit of everything. */
-import { acknowledge, acknowledgePath, readAcknowledgeLink } from '../../src/operations/acknowledgement.ts'
+import { acknowledge, acknowledgePath, readAcknowledgeLink } from '../../src/actions/acknowledgement.ts'
 import { listRecipients, loadChannelSecrets, updateChannel } from '../../src/store/notification/channels.ts'
 import type { Flow } from './flow.ts'
 

@@ -1,7 +1,7 @@
 /** Helpers for retention: records, a complete pruning run, and the records that must remain. */
 import assert from 'node:assert/strict'
-import type { Deps } from '../../src/operations/deps.ts'
-import { type PruneOutcome, prune } from '../../src/operations/pruning/prune.ts'
+import type { Deps } from '../../src/actions/deps.ts'
+import { type PruneOutcome, prune } from '../../src/actions/pruning/prune.ts'
 import { findOrganization } from '../../src/store/organizations.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { changeIncident } from './acts.ts'

@@ -1,7 +1,6 @@
 /** The server context for tests: no stalls, no trusted proxies, and errors on standard error. */
 import { webTexts } from '../../src/assets.ts'
 import { exampleOf } from '../../src/cli/demo/week.ts'
-import { TAB_ICONS } from '../../src/http/pages/kit/symbols.ts'
 import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
 import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'
 import { numberRequests, type ServerContext } from '../../src/server/context.ts'
@@ -10,6 +9,7 @@ import { createMetrics } from '../../src/server/metrics.ts'
 import { createNotices } from '../../src/server/notices.ts'
 import { createRefusals } from '../../src/server/repeated.ts'
 import { createWeb } from '../../src/server/web.ts'
+import { TAB_ICONS } from '../../src/web/kit/symbols.ts'
 
 export function makeServerContext(more: Partial<ServerContext> = {}): ServerContext {
   const log = more.log ?? createLog('error', (line) => void process.stderr.write(line))

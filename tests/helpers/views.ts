@@ -4,10 +4,10 @@ import { commandFor } from '../../src/domain/event/reason-command.ts'
 import { headlineOf } from '../../src/domain/health/headline.ts'
 import type { StripBin } from '../../src/domain/health/strip.ts'
 import { likelyCauseOf } from '../../src/domain/suspect/likely-cause.ts'
-import type { LanePicture } from '../../src/http/pages/drawing/lane-model.ts'
-import type { LaneBar } from '../../src/http/pages/drawing/lanes.ts'
-import type { GroupView, IncidentView, SuspectView, TimelineView } from '../../src/http/pages/incident/view.ts'
-import type { OverviewView, ServiceRowView } from '../../src/http/pages/overview/view.ts'
+import type { LanePicture } from '../../src/web/drawing/lane-model.ts'
+import type { LaneBar } from '../../src/web/drawing/lanes.ts'
+import type { GroupView, IncidentView, SuspectView, TimelineView } from '../../src/web/incident/view.ts'
+import type { OverviewView, ServiceRowView } from '../../src/web/overview/view.ts'
 
 export const NOW = Date.parse('2026-11-19T03:14:22Z')
 export const READER = { now: NOW, zone: 'UTC' }

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
-import { PAGES } from '../../src/http/web/routes.ts'
 import { readHere } from '../../src/store/read.ts'
+import { PAGES } from '../../src/web/routes.ts'
 import { makeWorld } from '../helpers/app.ts'
 import {
   makeAlert,

@@ -1,9 +1,9 @@
 /** GET /api/stream: Server-Sent Events from a running server, with a token or a session. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createOrganization } from '../../src/operations/organizations.ts'
-import { signIn } from '../../src/operations/sessions.ts'
-import { createToken, revokeToken } from '../../src/operations/tokens.ts'
+import { createOrganization } from '../../src/actions/organizations.ts'
+import { signIn } from '../../src/actions/sessions.ts'
+import { createToken, revokeToken } from '../../src/actions/tokens.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { startServer } from '../helpers/server.ts'
 

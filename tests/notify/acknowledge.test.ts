@@ -1,9 +1,9 @@
 /** The acknowledge link in a message: signed, for one incident, for a limited time. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { acknowledgePath } from '../../src/actions/acknowledgement.ts'
+import { createChannel, removeChannel } from '../../src/actions/channels.ts'
 import type { ChannelKind } from '../../src/domain/notification/format.ts'
-import { acknowledgePath } from '../../src/operations/acknowledgement.ts'
-import { createChannel, removeChannel } from '../../src/operations/channels.ts'
 import { findChannel, loadChannelSecrets } from '../../src/store/notification/channels.ts'
 import { type Member, makeWorld } from '../helpers/app.ts'
 import { DAY, makeService, newUuid } from '../helpers/factory.ts'

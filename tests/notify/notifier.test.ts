@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { changeChannel, removeChannel, rotateSecret } from '../../src/operations/channels.ts'
+import { changeChannel, removeChannel, rotateSecret } from '../../src/actions/channels.ts'
 import { findChannel } from '../../src/store/notification/channels.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'

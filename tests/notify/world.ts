@@ -1,10 +1,10 @@
 /** A flow of webhooks with a running notifier, and what its channels sent. */
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createChannel } from '../../src/actions/channels.ts'
 import type { ChannelKind } from '../../src/domain/notification/format.ts'
 import type { MailServer } from '../../src/notify/mail.ts'
 import { type NotifierOptions, startNotifier } from '../../src/notify/notifier.ts'
-import { createChannel } from '../../src/operations/channels.ts'
 import { allowing } from '../../src/server/connection/addresses.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listMessages } from '../../src/store/notification/messages.ts'

@@ -1,7 +1,7 @@
 /** Forms: which encoded bodies are accepted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formOf } from '../../src/http/web/visit/form.ts'
+import { formOf } from '../../src/web/visit/form.ts'
 
 test('a form returns the first value of a field, and all of them', () => {
   const form = formOf('name=A+b&name=C&csrf=x')

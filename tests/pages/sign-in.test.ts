@@ -1,8 +1,8 @@
 /** Signing in without JavaScript: token, setup link, proxy, sessions, and protection against forged forms. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createSetupLink, signIn } from '../../src/operations/sessions.ts'
-import { revokeToken } from '../../src/operations/tokens.ts'
+import { createSetupLink, signIn } from '../../src/actions/sessions.ts'
+import { revokeToken } from '../../src/actions/tokens.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { DAY, MINUTE, makeService, makeToken } from '../helpers/factory.ts'

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { webTexts } from '../../src/assets.ts'
-import { symbolsFor } from '../../src/http/pages/kit/symbols.ts'
-import { withPrefix } from '../../src/http/pages/layout.tsx'
+import { withPrefix } from '../../src/web/kit/layout.tsx'
+import { symbolsFor } from '../../src/web/kit/symbols.ts'
 
-const TOKENS = readFileSync(new URL('../../src/http/pages/style/tokens.css', import.meta.url), 'utf8')
+const TOKENS = readFileSync(new URL('../../src/web/style/tokens.css', import.meta.url), 'utf8')
 const THEMES = ['light', 'dark'] as const
 const PAGE = ['bg', 'surface', 'sunken']
 const TEXTS = ['ink', 'ink-2', 'ink-3', 'accent', 'change', 'crit-ink', 'err-ink', 'warn-ink', 'ok-ink', 'info-ink']
@@ -43,7 +43,7 @@ test('the script is at most 12 kB, and 5 kB compressed', () => {
 })
 
 test('every color is a custom property of the themes', () => {
-  const files = ['base', 'layout', 'forms', 'tables'].map((name) => `../../src/http/pages/style/${name}.css`)
+  const files = ['base', 'layout', 'forms', 'tables'].map((name) => `../../src/web/style/${name}.css`)
   for (const file of files) {
     const text = readFileSync(new URL(file, import.meta.url), 'utf8').replace(/@media print[\s\S]*/, '')
     assert.equal(/#[\da-f]{3,8}\b|rgba?\(/i.exec(text)?.[0], undefined, file)

@@ -1,8 +1,8 @@
 /** Notifications in the outbox whose incident was deleted. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createChannel } from '../../src/operations/channels.ts'
-import { takeMessage } from '../../src/operations/messages.ts'
+import { createChannel } from '../../src/actions/channels.ts'
+import { takeMessage } from '../../src/actions/messages.ts'
 import { listMessages } from '../../src/store/notification/messages.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'

@@ -4,12 +4,12 @@
  */
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Deps } from '../../actions/deps.ts'
 import { programVersion, webTexts } from '../../assets.ts'
 import { DEFAULTS } from '../../config.ts'
 import { systemDeps } from '../../deps.ts'
 import { createApp } from '../../http/app.ts'
 import { helpersOf, sendTest } from '../../notify/notifier.ts'
-import type { Deps } from '../../operations/deps.ts'
 import { limitPendingBodies } from '../../server/connection/pending-bodies.ts'
 import { elapsed, numberRequests, type ServerContext, worked } from '../../server/context.ts'
 import { createLog } from '../../server/log.ts'

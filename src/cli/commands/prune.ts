@@ -1,6 +1,6 @@
 /** incmon prune: deletes expired records, or only counts them. The command can run alongside a server. */
 import type { Command } from 'commander'
-import { confirmationText, type PruneOutput } from '../../operations/pruning/prune.ts'
+import { confirmationText, type PruneOutput } from '../../actions/pruning/prune.ts'
 import { type Api, withApi } from '../api/api.ts'
 import { requireOrganization } from '../api/records.ts'
 import { type Common, hint } from '../database.ts'

@@ -1,9 +1,9 @@
 /** /api/alerts: list, show and resolve alerts. */
 import * as v from 'valibot'
+import { listFiringAlerts } from '../../actions/firing.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
-import { listFiringAlerts } from '../../operations/firing.ts'
 import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { AlertOnNode } from '../../store/node-troubles.ts'

@@ -1,6 +1,6 @@
 /** /api/correlations: links between changes and conditions, with users' verdicts. */
 import * as v from 'valibot'
-import { setVerdict } from '../../operations/correlations.ts'
+import { setVerdict } from '../../actions/correlations.ts'
 import { findCorrelation, listCorrelations } from '../../store/correlation/correlations.ts'
 import { required } from '../middleware/problem.ts'
 import { idParameter, numberParameter, pageParameters, timeParameters, wordParameter } from '../middleware/query.ts'

@@ -2,12 +2,12 @@
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { once } from '../../domain/memoize.ts'
+import { docsPage } from '../../web/docs/docs.tsx'
+import type { OpenApiDocument } from '../../web/docs/openapi-document.ts'
+import { STYLE } from '../../web/docs/style.ts'
 import { headerOf } from '../middleware/header.ts'
 import { MEANINGS } from '../middleware/problem.ts'
 import { text } from '../middleware/reply.ts'
-import { docsPage } from '../pages/docs/docs.tsx'
-import type { OpenApiDocument } from '../pages/docs/openapi-document.ts'
-import { STYLE } from '../pages/docs/style.ts'
 import type { Route } from '../route.ts'
 
 /** A placeholder for the server's URL in the cached page. The rest of the page is the same for everyone. */

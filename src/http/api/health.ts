@@ -1,6 +1,6 @@
 /** /healthz, /readyz and /metrics: liveness, readiness and Prometheus metrics. */
 import * as v from 'valibot'
-import { type Check, checkStore } from '../../operations/readiness.ts'
+import { type Check, checkStore } from '../../actions/readiness.ts'
 import { organizationText } from '../../server/metrics.ts'
 import { findFigures } from '../../store/views.ts'
 import { problem } from '../middleware/problem.ts'

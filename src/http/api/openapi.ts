@@ -2,16 +2,16 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { programVersion } from '../../assets.ts'
-import { MAX_KEY } from '../middleware/header.ts'
-import { MEANINGS } from '../middleware/problem.ts'
-import { json } from '../middleware/reply.ts'
 import type {
   JsonSchema,
   OpenApiAnswer,
   OpenApiDocument,
   OpenApiOperation,
   OpenApiParameter,
-} from '../pages/docs/openapi-document.ts'
+} from '../../web/docs/openapi-document.ts'
+import { MAX_KEY } from '../middleware/header.ts'
+import { MEANINGS } from '../middleware/problem.ts'
+import { json } from '../middleware/reply.ts'
 import type { Route, Schema } from '../route.ts'
 import { alertShape } from './alerts.ts'
 import { success } from './answers.ts'

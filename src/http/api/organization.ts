@@ -1,8 +1,8 @@
 /** /api/organization: the name, plan and settings of the caller's organization. */
 import * as v from 'valibot'
+import { changeOrganization } from '../../actions/organizations.ts'
 import { DEFAULT_SETTINGS, MAX_RETENTION_DAYS, PLANS } from '../../domain/organization.ts'
 import { isTimeZone } from '../../domain/time-zone.ts'
-import { changeOrganization } from '../../operations/organizations.ts'
 import { findOrganizationView } from '../../store/views.ts'
 import { textField, wholeNumberField } from '../middleware/body.ts'
 import { required } from '../middleware/problem.ts'

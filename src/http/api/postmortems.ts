@@ -1,10 +1,10 @@
 /** /api/incidents/:id/postmortem: the postmortem of a resolved incident, as JSON or Markdown. */
 import { accepts } from 'hono/accepts'
 import * as v from 'valibot'
+import { editPostmortem, whyNoPostmortem } from '../../actions/postmortems.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { ACTION_STATES } from '../../domain/postmortem/document.ts'
 import { markdown, merge, type Postmortem } from '../../domain/postmortem/postmortem.ts'
-import { editPostmortem, whyNoPostmortem } from '../../operations/postmortems.ts'
 import { findPostmortem } from '../../store/incident/postmortems.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json, type Reply, text } from '../middleware/reply.ts'

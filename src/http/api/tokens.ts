@@ -1,7 +1,7 @@
 /** /api/tokens: list, create and revoke tokens. */
 import * as v from 'valibot'
+import { createToken, revokeToken } from '../../actions/tokens.ts'
 import { SCOPES } from '../../domain/token.ts'
-import { createToken, revokeToken } from '../../operations/tokens.ts'
 import { listTokens } from '../../store/tokens.ts'
 import { instantField, textField } from '../middleware/body.ts'
 import { invalidField } from '../middleware/problem.ts'

@@ -1,10 +1,10 @@
 /** Authentication: checks the token in the header before reading anything else from the request. */
 import type { Context } from 'hono'
+import type { Store } from '../../actions/deps.ts'
+import { authenticate, endOfToken } from '../../actions/tokens.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { Scope } from '../../domain/token.ts'
-import type { Store } from '../../operations/deps.ts'
-import { authenticate, endOfToken } from '../../operations/tokens.ts'
 import type { Identity } from '../../store/tokens.ts'
 import type { HandlerParts } from '../route.ts'
 import { headerOf } from './header.ts'

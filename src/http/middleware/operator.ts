@@ -3,10 +3,10 @@
  * an operator.
  */
 import type { Context } from 'hono'
+import type { Store } from '../../actions/deps.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/token.ts'
 import { cleanText } from '../../intake/json.ts'
-import type { Store } from '../../operations/deps.ts'
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import type { Identity } from '../../store/tokens.ts'
 import { headerOf } from './header.ts'

@@ -1,11 +1,11 @@
 /** /operator/imports: stores recorded requests as if webhooks had received them at their original time. */
 import * as v from 'valibot'
+import { type Imported, importKey } from '../../actions/imports.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { type Draft, type Intake, SOURCES, type Source } from '../../domain/event/event.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { READERS } from '../../intake/index.ts'
 import { parseBody } from '../../intake/json.ts'
-import { type Imported, importKey } from '../../operations/imports.ts'
 import { operatorIdentity } from '../middleware/operator.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'

@@ -1,7 +1,7 @@
 /** /operator/prune: lists or deletes expired records and reports progress. */
 import * as v from 'valibot'
+import { pruneByHand } from '../../actions/pruning/prune.ts'
 import { IncmonError } from '../../domain/error.ts'
-import { pruneByHand } from '../../operations/pruning/prune.ts'
 import { listOrganizations } from '../../store/organizations.ts'
 import { uuidField } from '../middleware/body.ts'
 import { problemOf } from '../middleware/problem.ts'

@@ -108,7 +108,7 @@ export const FORTY: readonly Row[] = [
     14,
     'Any order of arrival',
     'the same state',
-    [{ file: 'tests/operations/any-order.test.ts' }, { file: 'tests/domain/lifecycle-property.test.ts' }],
+    [{ file: 'tests/actions/any-order.test.ts' }, { file: 'tests/domain/lifecycle-property.test.ts' }],
     'mutant: late-means-never',
   ),
   row(

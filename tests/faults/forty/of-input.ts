@@ -29,7 +29,7 @@ export const INPUT_AND_ACCESS: readonly Row[] = [
     30,
     'Hostile strings',
     'stored unchanged',
-    [{ file: 'tests/operations/hostile.test.ts' }, { file: 'tests/intake/json.test.ts' }],
+    [{ file: 'tests/actions/hostile.test.ts' }, { file: 'tests/intake/json.test.ts' }],
     'mutant: lost-proto',
   ),
   row(31, 'Times', 'the expected result each time', [{ file: 'tests/domain/instant.test.ts' }], 'mutant: february-30'),

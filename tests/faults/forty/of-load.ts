@@ -61,7 +61,7 @@ export const LOAD_AND_HISTORY: readonly Row[] = [
     'stall ≤ 50 ms, p99 of a webhook ≤ 300 ms, the file stops growing',
     [
       { file: HISTORY, name: /pruned/ },
-      { file: 'tests/operations/prune.test.ts', name: /200 events/ },
+      { file: 'tests/actions/prune.test.ts', name: /200 events/ },
     ],
     'mutant: pruned-at-once',
   ),

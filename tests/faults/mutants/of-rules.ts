@@ -80,7 +80,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     file: 'src/engine/postmortems.ts',
     from: 'isStale ||= effects.some(changes)',
     to: 'isStale &&= effects.some(changes)',
-    test: 'tests/operations/resolving.test.ts',
+    test: 'tests/actions/resolving.test.ts',
   },
   {
     name: 'lost-postmortem',
@@ -94,7 +94,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     file: 'src/domain/decide/item-alert.ts',
     from: "const endings = isEvent && signal.status === 'firing' ?",
     to: "const endings = isEvent && signal.status !== 'firing' ?",
-    test: 'tests/operations/any-order.test.ts',
+    test: 'tests/actions/any-order.test.ts',
   },
   {
     name: 'new-id-for-each-try',
@@ -138,7 +138,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     file: 'src/domain/event/event.ts',
     from: 'return Object.setPrototypeOf({}, null)',
     to: 'return {}',
-    test: 'tests/operations/hostile.test.ts',
+    test: 'tests/actions/hostile.test.ts',
   },
   {
     name: 'february-30',
@@ -208,14 +208,14 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stored-token',
-    file: 'src/operations/tokens.ts',
+    file: 'src/actions/tokens.ts',
     from: "return hash('sha256', secret)",
     to: "return Buffer.from(secret.padEnd(64).slice(0, 32)).toString('hex')",
     test: 'tests/faults/token-timing.test.ts',
   },
   {
     name: 'any-link',
-    file: 'src/http/pages/kit/safe-url.ts',
+    file: 'src/web/kit/safe-url.ts',
     from: "return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null",
     to: 'return url.href',
     test: 'tests/pages/hostile-strings.test.ts',

@@ -144,10 +144,10 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'pruned-at-once',
-    file: 'src/operations/pruning/survey.ts',
+    file: 'src/actions/pruning/survey.ts',
     from: 'const ROWS = { events: 200,',
     to: 'const ROWS = { events: 1_000_000,',
-    test: 'tests/operations/prune.test.ts',
+    test: 'tests/actions/prune.test.ts',
   },
   {
     name: 'pruned-too-soon',

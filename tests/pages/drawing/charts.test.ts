@@ -1,11 +1,11 @@
 /** Strips, bills, histograms and charts: what is drawn, and the equivalent text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Bill } from '../../../src/http/pages/drawing/bill.tsx'
-import { Histogram, type HistogramBin } from '../../../src/http/pages/drawing/histogram.tsx'
-import { type ReportWeek, ResolutionChart, stack, WeekChart } from '../../../src/http/pages/drawing/report.tsx'
-import { countTicks, durationAxis, position, timeTicks } from '../../../src/http/pages/drawing/scale.ts'
-import { Meter, Sparkbars, Strip } from '../../../src/http/pages/drawing/strip.tsx'
+import { Bill } from '../../../src/web/drawing/bill.tsx'
+import { Histogram, type HistogramBin } from '../../../src/web/drawing/histogram.tsx'
+import { type ReportWeek, ResolutionChart, stack, WeekChart } from '../../../src/web/drawing/report.tsx'
+import { countTicks, durationAxis, position, timeTicks } from '../../../src/web/drawing/scale.ts'
+import { Meter, Sparkbars, Strip } from '../../../src/web/drawing/strip.tsx'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

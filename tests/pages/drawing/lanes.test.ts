@@ -8,9 +8,9 @@ import {
   pictureText,
   placeLanes,
   ticksOf,
-} from '../../../src/http/pages/drawing/lane-model.ts'
-import { Lanes } from '../../../src/http/pages/drawing/lane-picture.tsx'
-import { type LaneBar, type PlacedBar, placeLane } from '../../../src/http/pages/drawing/lanes.ts'
+} from '../../../src/web/drawing/lane-model.ts'
+import { Lanes } from '../../../src/web/drawing/lane-picture.tsx'
+import { type LaneBar, type PlacedBar, placeLane } from '../../../src/web/drawing/lanes.ts'
 
 const MINUTE = 60_000
 const NOW = Date.parse('2026-11-19T03:14:00Z')

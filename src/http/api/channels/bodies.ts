@@ -1,11 +1,11 @@
 /** Validates and stores channels for /api/channels and the settings pages. */
 import * as v from 'valibot'
+import { changeChannel, createChannel } from '../../../actions/channels.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
 import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { WEEKDAYS } from '../../../domain/time-zone.ts'
-import { changeChannel, createChannel } from '../../../operations/channels.ts'
 import type { ChannelRecord } from '../../../store/notification/channels.ts'
 import { listServices } from '../../../store/service/services.ts'
 import { textField, wholeNumberField } from '../../middleware/body.ts'

@@ -1,8 +1,8 @@
 /** /api/channels and /api/deliveries: notification channels and the messages sent to them. */
 import * as v from 'valibot'
+import { removeChannel, rotateSecret } from '../../../actions/channels.ts'
 import { CHANNEL_KINDS } from '../../../domain/notification/format.ts'
 import { MESSAGE_STATUSES } from '../../../domain/notification/schedule.ts'
-import { removeChannel, rotateSecret } from '../../../operations/channels.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
 import { listMessages } from '../../../store/notification/messages.ts'
 import { uuidField } from '../../middleware/body.ts'

@@ -1,10 +1,10 @@
 /** /api/webhooks: receives events. A 200 response means that the events are on disk. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { hashBody } from '../../../actions/idempotency.ts'
 import type { Receipt } from '../../../domain/decide/delivery.ts'
 import { type FieldError, IncmonError } from '../../../domain/error.ts'
 import type { Source } from '../../../domain/event/event.ts'
-import { hashBody } from '../../../operations/idempotency.ts'
 import { requireSender, type TokenHeader } from '../../middleware/auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../../middleware/body.ts'
 import { idempotencyKeyOf } from '../../middleware/header.ts'

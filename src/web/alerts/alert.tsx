@@ -1,0 +1,169 @@
+/** Shows one alert: its content, its service and how the service was determined, its events, and related changes. */
+import type { FC } from 'hono/jsx'
+import { formatCount } from '../../domain/postmortem/words.ts'
+import { Action } from '../kit/form.tsx'
+import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { safeUrl } from '../kit/safe-url.ts'
+import { Card, Crumbs, Head, Section } from '../kit/section.tsx'
+import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
+import { Time } from '../kit/time.tsx'
+import { AlertDuration, sentText } from './alerts.tsx'
+import type { AlertPageView } from './view.ts'
+
+export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
+  const { alert, reader, csrf, canWrite, labels, annotations, rules, links, changes, node } = view
+  return (
+    <>
+      <Crumbs path={[['Alerts', '/alerts'], [alert.source]]} />
+      <div class="title">
+        <div class="incident-title">
+          <h1>
+            <Mark level={alert.severity} label={alert.severity} />
+            <span>
+              <AlertName name={alert.name} />
+            </span>
+          </h1>
+          <p class="facts">
+            <AlertDuration {...alert} reader={reader} /> <SilencedMark silenced={alert.silenced} reader={reader} />
+            <span>
+              since <Time at={alert.startsAt} reader={reader} style="moment" />
+            </span>
+            <a href={alert.service.href}>
+              <ServiceName namespace={alert.service.namespace} name={alert.service.name} />
+            </a>
+            {node ? (
+              <span>
+                on <a href={node.href}>{node.name}</a>
+              </span>
+            ) : null}
+            {alert.incident ? <a href={alert.incident.href}>incident {alert.incident.number}</a> : null}
+            <span>
+              seen {alert.occurrences === 1 ? 'once' : `${alert.occurrences} times`}, last{' '}
+              <Time at={alert.lastSeenAt} reader={reader} />
+            </span>
+          </p>
+        </div>
+        {canWrite && alert.endsAt === null ? (
+          <div class="row actions">
+            <SilenceLink
+              matched={{ alertname: alert.name, service: alert.service.name, namespace: alert.service.namespace }}
+              what={`alerts like ${alert.name}`}
+            />
+            <Action action={`/alerts/${alert.id}/end`} csrf={csrf}>
+              Resolve manually
+            </Action>
+          </div>
+        ) : null}
+      </div>
+      <p class="card empty break">
+        {alert.summary} {sentText(alert)}
+      </p>
+      <div class="columns">
+        <div>
+          <Pairs title="Labels" pairs={labels} second={labelsText(view)} />
+          <Pairs title="Annotations" pairs={annotations} />
+          <Events view={view} />
+        </div>
+        <div>
+          <Pairs title="How incmon decided" pairs={rules} />
+          <Section id="changes" title="Linked changes">
+            <Card empty={changes.length === 0 ? 'No change is linked to this alert.' : null}>
+              <ul class="rows">
+                {changes.map(({ ref, text }) => (
+                  <li class="item group">
+                    <Icon name="link" class="change" />
+                    <div class="grow group-body">
+                      <b class="break">{ref}</b>
+                      <p class="second break">{text}</p>
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          </Section>
+          {links.length === 0 ? null : (
+            <Section id="links" title="Links from the sender">
+              <ul class="card rows">
+                {links.map(({ name, address }) => (
+                  <li class="break">
+                    <Address name={name} address={address} />
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** Renders a link only if the value is an http or https URL. */
+const Address: FC<{ name: string; address: string }> = ({ name, address }) => {
+  const url = safeUrl(address)
+  return url === null ? (
+    <>
+      {name}: {address}
+    </>
+  ) : (
+    <External href={url} text={name} />
+  )
+}
+
+/**
+ * If the alert is about several objects, says that the labels are from the first event. The summary is from the newest
+ * event.
+ */
+function labelsText({ events }: AlertPageView): string {
+  return new Set(events.map(({ object }) => object)).size > 1 ? 'of the first event' : ''
+}
+
+type Pair = readonly [string, string]
+
+const Pairs: FC<{ title: string; pairs: readonly Pair[]; second?: string }> = ({ title, pairs, second = '' }) =>
+  pairs.length === 0 ? null : (
+    <section aria-label={title}>
+      <Head title={title} {...(second === '' ? {} : { second })} />
+      <dl class="card pairs">
+        {pairs.map(([name, value]) => (
+          <>
+            <dt class="break">{name}</dt>
+            <dd class="mono">{value}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  )
+
+/** Returns `30`, or `newest 50 of 440` if the page does not show all events. */
+function eventsText({ events, alert: { occurrences } }: AlertPageView): string {
+  const shown = events.reduce((sum, { count }) => sum + count, 0)
+  return shown < occurrences ? `newest ${formatCount(shown)} of ${formatCount(occurrences)}` : formatCount(shown)
+}
+
+const Events: FC<{ view: AlertPageView }> = ({ view }) => (
+  <Section id="events" title="Events" second={eventsText(view)}>
+    <Card empty={view.events.length === 0 ? 'The events of this alert have expired.' : null}>
+      <ol class="entries">
+        {view.events.map(({ at, name, text, object, count, firstAt }) => (
+          <li class="entry">
+            <Time at={at} reader={view.reader} style="moment" />
+            <span class="entry-icon">
+              <Icon name="pulse" />
+            </span>
+            <p class="break">
+              {text === name ? name : `${name}: ${text}`} <span class="quiet">{object}</span>{' '}
+              <RepeatCount count={count} />
+              {count === 1 ? null : (
+                <span class="quiet">
+                  {' '}
+                  since <Time at={firstAt} reader={view.reader} style="moment" />
+                </span>
+              )}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  </Section>
+)

@@ -1,0 +1,215 @@
+/** Shows the alert history and the alerts that are currently firing. */
+import type { FC } from 'hono/jsx'
+import { countOf, formatCount, serviceName } from '../../domain/postmortem/words.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
+import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { Histogram } from '../drawing/histogram.tsx'
+import { Options } from '../kit/choice.tsx'
+import { Submit } from '../kit/form.tsx'
+import { AlertName, Icon, LegendMark, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { Pages } from '../kit/pages.tsx'
+import { Columns } from '../kit/section.tsx'
+import { SilencedMark, silencedPart } from '../kit/silenced.tsx'
+import { Time } from '../kit/time.tsx'
+import type { AlertRowView, AlertsView } from './view.ts'
+
+const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
+
+/** Returns the page title, for example `7 alerts fire now` or `Alerts`. */
+export function alertsTitle({ firing }: AlertsView): string {
+  return firing === 0 ? 'Alerts' : `(${firing}) ${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
+}
+
+export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
+  const { rows, bins, span, reader, page, pages, parts, addressOf } = view
+  return (
+    <>
+      <div class="title">
+        <h1>
+          Alerts{' '}
+          <span class="rest alerts-rest">
+            {foundText(view)} <FiringText view={view} />
+          </span>
+        </h1>
+      </div>
+      <div class="card">
+        <Filters view={view} />
+        <Chips view={view} />
+        <div class="alerts-chart">
+          <Histogram bins={bins} span={span} zone={reader.zone} />
+          <p class="legend">
+            {SEVERITIES.map((level) => (
+              <LegendMark level={level} />
+            ))}
+            <span class="end">
+              Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in its period.
+              <span class="desk"> Choose a bar to see them.</span>
+            </span>
+          </p>
+        </div>
+        {rows.length === 0 ? <Nothing view={view} /> : <Rows rows={rows} reader={reader} />}
+        <Pages page={parts.part} pages={parts.pages} addressOf={parts.addressOf} name="Conditions, part" />
+        <Pages page={page} pages={pages} addressOf={addressOf} name={parts.pages > 1 ? 'Alerts, page' : 'Page'} />
+      </div>
+    </>
+  )
+}
+
+/** Returns the first sentence of the summary above the list, such as `43 conditions from 519 alerts.` */
+function foundText({ parts, total, shown, filters }: AlertsView): string {
+  if (total === 0) return ''
+  const part =
+    shown < total ? `The newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
+  return filters.group ? `${countOf(parts.total, 'condition')} from ${part.replace('The', 'the')}.` : `${part}.`
+}
+
+/** Renders `7 alerts are still firing.` as a link to these alerts. */
+const FiringText: FC<{ view: AlertsView }> = ({ view: { total, shown, firing, filters } }) => {
+  if (total === 0) return null
+  if (firing === 0) return <span>Nothing is firing.</span>
+  const counted = shown < total ? `${formatCount(firing)} of these` : countOf(firing, 'alert')
+  const text = `${counted} ${firing === 1 ? 'is' : 'are'} still firing.`
+  return filters.status === 'firing' ? <span>{text}</span> : <a href="/alerts?status=firing">{text}</a>
+}
+
+const Filters: FC<{ view: AlertsView }> = ({ view: { filters, ranges, chips } }) => {
+  const choice = (name: string, current: string, label: string, any: string, words: readonly string[]) => (
+    <select name={name} aria-label={label}>
+      <Options options={[['', any], ...words.map((word) => [word, word] as const)]} value={current} />
+    </select>
+  )
+  return (
+    <form class="row filters alerts-filters" action="/alerts" data-filters>
+      <select name="range" aria-label="Span">
+        <Options options={ranges} value={filters.range} />
+      </select>
+      {choice('status', filters.status, 'Status', 'Any status', ['firing', 'ended'])}
+      {choice('severity', filters.severity, 'Severity', 'Any severity', SEVERITIES)}
+      {choice('source', filters.source, 'Source', 'Any source', SOURCES)}
+      <input type="search" name="q" value={filters.q} aria-label="Name or summary" placeholder="Name or summary" />
+      {chips.map(({ field: [name, value] }) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <label class="check end alerts-group">
+        <input type="hidden" name="group" value="0" disabled={filters.group} />
+        <input type="checkbox" name="group" value="1" checked={filters.group} />
+        Similar alerts in one row
+      </label>
+      <Submit>Show</Submit>
+    </form>
+  )
+}
+
+const Chips: FC<{ view: AlertsView }> = ({ view: { chips } }) =>
+  chips.length === 0 ? null : (
+    <p class="alerts-chips row">
+      <span class="quiet">Only</span>
+      {chips
+        .filter(({ text }) => text !== '')
+        .map(({ text, without }) => (
+          <a class="filter active" href={without} aria-label={`Remove the filter ${text}`}>
+            <span class="break">{text}</span>
+            <Icon name="cross" />
+          </a>
+        ))}
+      <a href="/alerts">Clear all</a>
+    </p>
+  )
+
+const Nothing: FC<{ view: AlertsView }> = ({ view: { chips } }) => (
+  <p class="empty">
+    No alerts match.{' '}
+    {chips[0] ? (
+      <a href={chips[0].without}>Remove the filter on {chips[0].text}</a>
+    ) : (
+      <a href="/alerts?range=30d">Show the last 30 days</a>
+    )}
+  </p>
+)
+
+const LASTED = { name: 'Lasted', title: 'From the start until the end, or until now' }
+
+const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, reader }) => (
+  <table class="cards alerts">
+    <Columns names={['Alert', 'Service', 'Source', 'Started', LASTED, 'Incident']} />
+    <tbody>
+      {rows.map(
+        ({ name, href, count, summary, service, source, startsAt, endsAt, ending, incident, silenced, ...row }) => (
+          <tr>
+            <td class="alert-name">
+              <span class="item">
+                <Mark level={row.severity} label={row.severity} />
+                <span class="grow">
+                  <span class="row group-name">
+                    <a class="ink" href={href}>
+                      <b class="break">
+                        <AlertName name={name} />
+                      </b>
+                    </a>
+                    <RepeatCount count={count} />
+                    {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}
+                    <SilencedMark {...{ silenced, reader }} of={silencedPart(silenced, count)} />
+                  </span>
+                  <span class="second clip">{summary}</span>
+                </span>
+              </span>
+            </td>
+            <td data-label="Service">
+              <a class="ink clip alert-service" href={service.href} title={serviceName(service)}>
+                <ServiceName namespace={service.namespace} name={service.name} />
+              </a>
+            </td>
+            <td data-label="Source" class="alert-source">
+              {source}
+            </td>
+            <td data-label="Started" class="nowrap">
+              <span>
+                <Time at={startsAt} reader={reader} style="moment" />
+                {row.lastStartsAt - startsAt < 60_000 ? null : (
+                  <span class="quiet">
+                    {' '}
+                    to <Time at={row.lastStartsAt} reader={reader} style="moment" />
+                  </span>
+                )}
+              </span>
+            </td>
+            <td data-label="Lasted" class="nowrap">
+              <AlertDuration startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
+            </td>
+            <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
+          </tr>
+        ),
+      )}
+    </tbody>
+  </table>
+)
+
+/** Returns `Sent as warning, counts as critical.`, or '' if the severities are equal. */
+export function sentText({ sentAs, severity }: Pick<AlertRowView, 'sentAs' | 'severity'>): string {
+  return sentAs ? `Sent as ${sentAs}, counts as ${severity}.` : ''
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  reported: 'reported as resolved',
+  inferred: 'inferred to have ended',
+  expired: 'no longer reported',
+  manual: 'resolved manually',
+}
+
+/** Renders `firing 8 min`, or `12 min, reported as resolved`. */
+export const AlertDuration: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending'> & { reader: Reader }> = (props) => {
+  const { startsAt, endsAt, ending, reader } = props
+  if (endsAt === null)
+    return (
+      <span>
+        <b class="ink-level level-critical">firing</b>{' '}
+        <span class="quiet">{formatDuration(reader.now - startsAt)}</span>
+      </span>
+    )
+  return (
+    <span>
+      {formatDuration(endsAt - startsAt)}
+      {ENDINGS[ending] ? <span class="quiet">, {ENDINGS[ending]}</span> : null}
+    </span>
+  )
+}

@@ -1,0 +1,154 @@
+/** Shows a channel with its delivery status, latest messages and settings. Also shows the form for a new channel. */
+import type { FC } from 'hono/jsx'
+import type { ChannelKind } from '../../domain/notification/format.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import { Action, type Fault, Hidden, Submit } from '../kit/form.tsx'
+import { Icon, Mark } from '../kit/mark.tsx'
+import { Marked, NewSecret } from '../kit/marked.tsx'
+import { Card, Columns, Head, Section } from '../kit/section.tsx'
+import { Time } from '../kit/time.tsx'
+import { ChannelFields } from './form.tsx'
+import { LastSent } from './list.tsx'
+import { type ChannelForm, type ChannelView, type DeliveryView, KINDS } from './view.ts'
+
+type FormProps = { readonly csrf: string; readonly form: ChannelForm; readonly faults: readonly Fault[] }
+
+export const NewChannel: FC<FormProps & { kind: ChannelKind; sendsMail: boolean }> = ({ sendsMail, ...props }) => (
+  <>
+    <Head title="New channel">
+      <AllChannels />
+    </Head>
+    <nav class="tabs" aria-label="Kind of channel">
+      {Object.entries(KINDS).map(([id, { name, icon }]) => (
+        <a href={`/settings/notifications/new?kind=${id}`} aria-current={id === props.kind ? 'true' : undefined}>
+          <Icon name={icon} />
+          {name}
+        </a>
+      ))}
+    </nav>
+    {props.kind === 'mail' && !sendsMail ? (
+      <p class="second after-card">
+        This server is not configured to send email. Set <code>smtp-url</code> and <code>mail-from</code>, then restart
+        the server.
+      </p>
+    ) : null}
+    <div class="after-card">
+      <ChannelFields {...props} action={`/settings/notifications/new?kind=${props.kind}`} stored={null} isPrimary />
+    </div>
+  </>
+)
+
+type Props = FormProps & {
+  readonly reader: Reader
+  readonly channel: ChannelView
+  readonly deliveries: readonly DeliveryView[]
+  /** The signing secret created by this request, which is shown only once. */
+  readonly secret: string | null
+}
+
+export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secret, form, faults }) => {
+  const { id, name, kind, target, enabled, warnings } = channel
+  const action = `/settings/notifications/${id}`
+  return (
+    <>
+      <div class="head">
+        <h2 class="break">{name}</h2>
+        <span class="second break">
+          {KINDS[kind].name}, {target}
+        </span>
+        <AllChannels />
+      </div>
+      {secret === null ? null : <NewSecret text={secret} about="This secret signs the messages." />}
+      <div class="card after-card">
+        <div class="body stack">
+          <LastSent channel={channel} reader={reader} />
+          {warnings.map((text) => (
+            <p class="with-icon">
+              <Mark level="warning" />
+              <span>Warning: {text}.</span>
+            </p>
+          ))}
+          <div class="row">
+            <Action action={action} csrf={csrf} fields={{ do: 'test' }} look={isNew(channel) ? 'primary' : ''}>
+              Send a test
+            </Action>
+            <Action action={action} csrf={csrf} fields={{ do: enabled ? 'disable' : 'enable' }}>
+              {enabled ? 'Disable' : 'Enable'}
+            </Action>
+            {kind === 'webhook' ? (
+              <Action action={action} csrf={csrf} fields={{ do: 'rotate' }}>
+                New signing secret
+              </Action>
+            ) : null}
+            <Remove name={name} action={action} csrf={csrf} />
+          </div>
+        </div>
+      </div>
+      <Deliveries deliveries={deliveries} reader={reader} />
+      <Head title="Channel settings" />
+      <ChannelFields {...{ csrf, action, kind, form, faults }} stored={target} isPrimary={!isNew(channel)} />
+    </>
+  )
+}
+
+const AllChannels: FC = () => (
+  <a class="end" href="/settings/notifications">
+    All channels
+  </a>
+)
+
+/** Returns whether to suggest a test message: nothing has been delivered yet, or the last attempt failed. */
+function isNew({ deliveredAt, failing }: ChannelView): boolean {
+  return deliveredAt === null || failing !== null
+}
+
+const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, action, csrf }) => (
+  <details class="confirm">
+    <summary class="button">Remove…</summary>
+    <form method="post" action={action}>
+      <Hidden fields={{ csrf, do: 'remove' }} />
+      <p class="break">
+        Remove {name}? Its pending messages will not be sent, and its message history will be deleted.
+      </p>
+      <Submit look="small">Remove channel</Submit>
+    </form>
+  </details>
+)
+
+const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = ({ deliveries, reader }) => (
+  <Section id="messages" title="Recent messages" second="from the last 30 days, without tests">
+    <Card empty={deliveries.length === 0 ? 'No message has been sent to this channel yet.' : null}>
+      <table class="cards">
+        <Columns names={['Notification', 'Written', 'Outcome']} />
+        <tbody>
+          {deliveries.map((delivery) => (
+            <tr>
+              <td>
+                <b>{delivery.kind}</b>
+                {delivery.count > 1 ? ` and ${delivery.count - 1} more` : ''}
+              </td>
+              <td data-label="Written" class="nowrap">
+                <Time at={delivery.createdAt} reader={reader} style="moment" />
+              </td>
+              <td data-label="Outcome">
+                <Outcome delivery={delivery} reader={reader} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  </Section>
+)
+
+const Outcome: FC<{ delivery: DeliveryView; reader: Reader }> = ({ delivery, reader }) => {
+  const { status, attempts, dueAt, endedAt, detail } = delivery
+  const tries = attempts > 1 ? ` after ${attempts} attempts` : ''
+  return (
+    <Marked level={status === 'delivered' ? 'done' : status === 'failed' ? 'error' : 'unknown'} class="break">
+      {status === 'pending' ? 'pending, next attempt ' : `${status}${tries} `}
+      {dueAt === null && endedAt === null ? null : <Time at={endedAt ?? dueAt ?? 0} reader={reader} style="moment" />}
+      {detail === null ? null : <span class="second">{detail}</span>}
+    </Marked>
+  )
+}

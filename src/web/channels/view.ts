@@ -1,0 +1,145 @@
+/** Data and form values for the channel pages. Times are Unix times in milliseconds. */
+import type { ChannelSettings } from '../../domain/notification/channel.ts'
+import type { ChannelKind } from '../../domain/notification/format.ts'
+import type { NotificationKind } from '../../domain/notification/kind.ts'
+import type { Rule } from '../../domain/notification/rule.ts'
+import type { IconName } from '../kit/symbols.ts'
+
+export type ChannelView = {
+  readonly id: string
+  readonly name: string
+  readonly kind: ChannelKind
+  /** The URL with its secret parts masked. */
+  readonly target: string
+  readonly enabled: boolean
+  readonly settings: ChannelSettings
+  readonly failing: string | null
+  readonly failingSince: number | null
+  readonly deliveredAt: number | null
+  readonly warnings: readonly string[]
+}
+
+export type DeliveryView = {
+  readonly id: string
+  readonly kind: string
+  readonly count: number
+  readonly status: 'pending' | 'delivered' | 'failed'
+  readonly attempts: number
+  readonly createdAt: number
+  readonly dueAt: number | null
+  readonly endedAt: number | null
+  readonly detail: string | null
+}
+
+/** The fields of a rule as entered by the user. */
+export type RuleForm = {
+  readonly events: readonly string[]
+  readonly severity: string
+  readonly services: string
+  readonly namespaces: string
+  readonly isQuiet: boolean
+  readonly from: string
+  readonly to: string
+  readonly zone: string
+  readonly weekdays: readonly string[]
+}
+
+/**
+ * The fields of a channel as entered by the user. `address` contains the URL or the email addresses; `chat` is used
+ * only by Telegram.
+ */
+export type ChannelForm = {
+  readonly name: string
+  readonly address: string
+  readonly chat: string
+  readonly zone: string
+  readonly remindAfter: string
+  readonly remindEvery: string
+  readonly escalateAfter: string
+  readonly rules: readonly RuleForm[]
+}
+
+type Kind = {
+  readonly name: string
+  readonly icon: IconName
+  /** The label of the URL field, an example value, and where to find the URL. */
+  readonly label: string
+  readonly example: string
+  readonly hint: string
+}
+
+export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
+  slack: {
+    ...{ name: 'Slack', icon: 'message', label: 'Webhook URL', example: 'https://hooks.slack.com/services/…' },
+    hint: 'The incoming webhook of a channel in Slack, Mattermost or Rocket.Chat.',
+  },
+  discord: {
+    ...{ name: 'Discord', icon: 'message', label: 'Webhook URL', example: 'https://discord.com/api/webhooks/…' },
+    hint: 'Discord shows the URL under Edit channel, Integrations, Webhooks.',
+  },
+  teams: {
+    ...{ name: 'Teams', icon: 'message', label: 'Workflow URL', example: 'https://….logic.azure.com/workflows/…' },
+    hint: 'The URL of a workflow with the trigger “When a Teams webhook request is received”.',
+  },
+  telegram: {
+    ...{ name: 'Telegram', icon: 'message', label: 'Bot token', example: '123456789:AAE…' },
+    hint: 'BotFather shows the token after /newbot.',
+  },
+  ntfy: {
+    ...{ name: 'ntfy', icon: 'bell', label: 'Topic URL', example: 'https://ntfy.sh/my-secret-topic' },
+    hint: 'Anyone who knows the topic can read the messages. To use a token, write https://:tk_…@ntfy.sh/my-topic.',
+  },
+  mail: {
+    ...{ name: 'Mail', icon: 'file', label: 'Email addresses', example: 'team@example.com, ops@example.com' },
+    hint: 'Up to 20 addresses, separated by commas.',
+  },
+  webhook: {
+    ...{ name: 'Webhook', icon: 'link', label: 'URL', example: 'https://example.com/hook' },
+    hint: 'The URL receives signed JSON (Standard Webhooks). The signing secret is shown once, after you create the channel.',
+  },
+}
+
+export const NEWS: Readonly<Record<NotificationKind, string>> = {
+  opened: 'opened',
+  severity: 'severity raised',
+  acknowledged: 'acknowledged',
+  monitoring: 'recovered',
+  reopened: 'reopened',
+  resolved: 'resolved',
+  'sender-silent': 'sender silent',
+}
+
+/** Returns a short description of each rule. */
+export function rulesText(rules: readonly Rule[]): readonly string[] {
+  return rules.length === 0 ? ['all changes to all incidents, at any time'] : rules.map(ruleText)
+}
+
+function ruleText({ events, minSeverity, services, namespaces, quietHours }: Rule): string {
+  const changes =
+    events === undefined
+      ? 'all changes'
+      : events.length === 0
+        ? 'no changes'
+        : events.map((one) => NEWS[one]).join(', ')
+  const severity =
+    minSeverity === undefined ? '' : minSeverity === 'critical' ? 'critical only' : `${minSeverity} or worse`
+  const of = [services ? `of ${services.join(', ')}` : '', namespaces ? `in ${namespaces.join(', ')}` : ''].filter(
+    (text) => text !== '',
+  )
+  const quiet = quietHours
+    ? `quiet ${quietHours.from}–${quietHours.to} ${quietHours.timeZone}${daysText(quietHours.weekdays)}`
+    : ''
+  return [[changes, ...of].join(' '), severity, quiet].filter((text) => text !== '').join('; ')
+}
+
+function daysText(weekdays: readonly string[] | undefined): string {
+  return weekdays === undefined ? '' : ` (${weekdays.map((day) => day.slice(0, 3)).join(', ')})`
+}
+
+/** Describes the reminders for an unacknowledged incident; '' if there are none. */
+export function remindersText({ remindAfter, remindEvery, escalateAfter }: ChannelSettings): string {
+  const escalation = escalateAfter === 0 ? '' : `only after ${escalateAfter} min without acknowledgement`
+  const first = remindAfter === 0 ? '' : `reminder after ${remindAfter} min`
+  const every = remindAfter === 0 || remindEvery === 0 ? '' : `then every ${remindEvery} min`
+  return [escalation, first, every].filter((text) => text !== '').join(', ')
+}

@@ -1,0 +1,182 @@
+/** Computes the layout of the lane picture: each bar's row and label position. */
+import type { Severity } from '../../domain/severity.ts'
+import { position, type Span } from './scale.ts'
+
+export const LANES = ['ci', 'rollouts', 'cluster', 'alerts', 'people'] as const
+export type LaneName = (typeof LANES)[number]
+
+/** A condition or a change with a start and an end. Times are Unix times in milliseconds. */
+export type LaneBar = {
+  readonly id: string
+  readonly lane: LaneName
+  readonly startsAt: number
+  /** Null if the condition or change is ongoing. The bar then extends to the present. */
+  readonly endsAt: number | null
+  /** `change`: a deploy or rollout. `neutral`: a pipeline that deployed nothing. `person`: an action by a person. */
+  readonly level: Severity | 'change' | 'neutral' | 'person'
+  readonly shape: 'bar' | 'diamond'
+  readonly label: string
+  /** The full text for the tooltip, the table and screen readers. */
+  readonly title: string
+  readonly href: string | null
+  /** When the events of the condition or change were reported. */
+  readonly events: readonly number[]
+}
+
+/**
+ * The position of a label. `gutter` is to the right of the picture. `none` omits the label, but the bar's title still
+ * contains the label's text.
+ */
+export type LabelPlace = 'inside' | 'right' | 'left' | 'gutter' | 'none'
+
+export type PlacedBar = LaneBar & {
+  readonly row: number
+  /** The left end of the bar, in percent of the span. */
+  readonly x: number
+  readonly width: number
+  /** The label's position in a wide picture. `narrowPlace` is the label's position on a phone. */
+  readonly place: LabelPlace
+  readonly narrowPlace: LabelPlace
+}
+
+export type PlacedLane = {
+  readonly name: LaneName
+  readonly rows: number
+  readonly bars: readonly PlacedBar[]
+  /** Bars that have no row because the lane has too many bars. */
+  readonly hidden: readonly LaneBar[]
+}
+
+/** The picture's width in px, as estimated by the server. */
+export type Widths = {
+  readonly wide: number
+  readonly narrow: number
+  /** Whether labels can be placed to the right of the picture. Default: true. */
+  readonly gutter?: boolean
+  /** The space to the right of the picture that this lane can use, in px. Default: 0. */
+  readonly beyond?: number
+}
+
+const MAX_ROWS = 4
+const CHARACTER = 6.5
+/** The minimum space for a label inside and beside a bar. */
+const INSIDE = 30
+const OUTSIDE = 14
+/** The gap between two bars in a row. */
+const GAP = 8
+const LEAST_BAR = 3
+const DIAMOND = 12
+/** A bar that starts to the right of this point has its label on the left. */
+const LAST_THIRD = 2 / 3
+const WEIGHT: Readonly<Record<LaneBar['level'], number>> = {
+  ...{ critical: 6, error: 5, change: 4, warning: 3, person: 2, info: 1, neutral: 0 },
+}
+
+/**
+ * Sorts the bars of a lane by start, and places each bar in the first row that has space. If there are too many bars,
+ * only the most severe get a row.
+ */
+export function placeLane(
+  name: LaneName,
+  all: readonly LaneBar[],
+  span: Span,
+  now: number,
+  widths: Widths,
+): PlacedLane {
+  const bars = all.filter((bar) => bar.startsAt <= span.to && (bar.endsAt ?? now) >= span.from)
+  const byStart = [...bars].sort((a, b) => a.startsAt - b.startsAt || (a.id < b.id ? -1 : 1))
+  const first = pack(byStart, span, now, widths)
+  const byWeight = () => [...byStart].sort((a, b) => weightOf(b) - weightOf(a))
+  const { rows, hidden } = first.hidden.length === 0 ? first : pack(byWeight(), span, now, widths)
+  const placed = rows.flatMap((row, index) => withNarrowPlaces(row, index, widths))
+  return { name, rows: Math.max(1, rows.length), bars: placed, hidden }
+}
+
+type Fitted = {
+  readonly bar: LaneBar
+  readonly x: number
+  readonly width: number
+  readonly place: LabelPlace
+  /** The space occupied by the bar and its label, in px. */
+  readonly left: number
+  readonly right: number
+}
+
+function pack(bars: readonly LaneBar[], span: Span, now: number, widths: Widths) {
+  const rows: Fitted[][] = []
+  const hidden: LaneBar[] = []
+  for (const bar of bars) {
+    const fitted = fit(bar, span, now, widths)
+    const row = rows.find((one) =>
+      one.every(({ left, right }) => fitted.left >= right + GAP || fitted.right + GAP <= left),
+    )
+    if (row) row.push(fitted)
+    else if (rows.length < MAX_ROWS) rows.push([fitted])
+    else hidden.push(bar)
+  }
+  return { rows, hidden }
+}
+
+function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true, beyond = 0 }: Widths): Fitted {
+  const x = position(bar.startsAt, span)
+  const end = position(bar.shape === 'diamond' ? bar.startsAt : (bar.endsAt ?? now), span)
+  const [left, right] = edges(bar, x, end - x, width)
+  const label = bar.label.length * CHARACTER
+  const common = { bar, x, width: Math.round((end - x) * 100) / 100 }
+  if (bar.shape === 'bar' && right - left >= label + INSIDE) return { ...common, place: 'inside', left, right }
+  if (gutter && bar.endsAt === null && bar.shape === 'bar' && end >= 99.9)
+    return { ...common, place: 'gutter', left, right }
+  // The links are drawn to the right of an ongoing bar, so its name is cut off at the end of the bar.
+  if (bar.endsAt === null && bar.shape === 'bar' && right - left >= INSIDE * 2)
+    return { ...common, place: 'inside', left, right }
+  // A phone shows only the end of a picture with a gutter, so a label on the left would be cut off.
+  const isEarly = beyond > 0 || left < width * LAST_THIRD || left < OUTSIDE + label
+  if (right + OUTSIDE + label <= width + beyond && isEarly)
+    return { ...common, place: 'right', left, right: right + OUTSIDE + label }
+  if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
+  // A long name is cut off at the bar's end.
+  return { ...common, place: bar.shape === 'bar' && right - left >= INSIDE * 3 ? 'inside' : 'none', left, right }
+}
+
+function edges({ shape }: LaneBar, x: number, width: number, px: number): readonly [number, number] {
+  const left = (x / 100) * px
+  if (shape === 'diamond') return [left - DIAMOND / 2, left + DIAMOND / 2]
+  return [left, left + Math.max(LEAST_BAR, (width / 100) * px)]
+}
+
+/** Places the labels for phones. The bars stay in their rows. A label that would overlap its neighbor is omitted. */
+function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow }: Widths): PlacedBar[] {
+  const sorted = [...row].sort((a, b) => a.x - b.x)
+  let taken = 0
+  return sorted.map(({ bar, x, width, place }, position) => {
+    const [left, right] = edges(bar, x, width, narrow)
+    const after = sorted[position + 1]
+    const free = after ? edges(after.bar, after.x, after.width, narrow)[0] - GAP : narrow
+    const label = bar.label.length * CHARACTER
+    const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, taken })
+    taken = (narrowPlace === 'right' ? right + OUTSIDE + label : right) + GAP
+    return { ...bar, row: index, x, width, place, narrowPlace }
+  })
+}
+
+function narrowPlaceOf(one: {
+  readonly bar: LaneBar
+  readonly place: LabelPlace
+  readonly left: number
+  readonly right: number
+  readonly label: number
+  readonly free: number
+  readonly taken: number
+}): LabelPlace {
+  if (one.place === 'gutter') return 'gutter'
+  if (one.bar.shape === 'bar' && one.right - one.left >= one.label + INSIDE) return 'inside'
+  // A truncated label is still useful.
+  const cut = one.bar.shape === 'bar' && one.right - one.left >= INSIDE * 2 ? 'inside' : 'none'
+  if (cut === 'inside' && one.bar.endsAt === null) return cut
+  if (one.right + OUTSIDE + one.label <= one.free) return 'right'
+  return one.left - OUTSIDE - one.label >= one.taken ? 'left' : cut
+}
+
+function weightOf({ level, endsAt }: LaneBar): number {
+  return WEIGHT[level] + (endsAt === null ? 0.5 : 0)
+}

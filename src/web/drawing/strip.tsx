@@ -1,0 +1,122 @@
+/** Draws small charts: a strip for a day of a service's health, and bars for counts over time. */
+import type { FC } from 'hono/jsx'
+import type { StripBin } from '../../domain/health/strip.ts'
+import type { Severity } from '../../domain/severity.ts'
+import { rounded } from './scale.ts'
+
+const HEIGHT = 24
+const QUIET = 4
+/** The share of a bin that its bar fills. With this share, bins of 4, 3 and 2 px have gaps of 1 px. */
+const FILLED = 0.7
+
+/**
+ * Draws the strip. A bin is one unit wide; the style sheet sets its width in px. `label` describes the totals in words.
+ */
+export const Strip: FC<{ bins: readonly StripBin[]; label: string; small?: boolean }> = ({ bins, label, small }) => {
+  const height = small ? 16 : HEIGHT
+  return (
+    <svg
+      class={small ? 'strip strip-small' : 'strip'}
+      viewBox={`0 0 ${bins.length} ${height}`}
+      height={height}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      {(['unknown', 'healthy'] as const).map((status) => {
+        const path = runsOf(bins, status, height - (status === 'healthy' ? QUIET / 2 : 0.5))
+        return path === '' ? null : <path class={`strip-${status}`} d={path} />
+      })}
+      {(['degraded', 'critical'] as const).map((status) => {
+        const path = barsOf(bins, status, height)
+        return path === '' ? null : <path class={`fill-level level-${status}`} d={path} />
+      })}
+    </svg>
+  )
+}
+
+/** Merges empty bins into dashed lines with one dash per bin. */
+function runsOf(bins: readonly StripBin[], status: StripBin['status'], y: number): string {
+  let path = ''
+  let start: number | null = null
+  for (let index = 0; index <= bins.length; index += 1) {
+    const inside = bins[index]?.status === status
+    if (inside && start === null) start = index
+    if (!inside && start !== null) {
+      path += `M${start} ${y}H${index}`
+      start = null
+    }
+  }
+  return path
+}
+
+function barsOf(bins: readonly StripBin[], status: StripBin['status'], height: number): string {
+  return bins
+    .flatMap((bin, index) => {
+      if (bin.status !== status) return []
+      const bar = Math.round(Math.max(8, QUIET + (bin.lost / 100) * 20) * (height / HEIGHT))
+      return [`M${index} ${height}v-${bar}h${FILLED}v${bar}z`]
+    })
+    .join('')
+}
+
+/** Draws counts as small bars, oldest first. An empty bin is a short line. `level` sets the color; null is gray. */
+export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; label: string }> = (props) => {
+  const { counts, level, label } = props
+  const most = counts.reduce((a, b) => Math.max(a, b), 1)
+  const bars = counts.map((count, index) => {
+    const height = count <= 0 ? 1 : Math.max(2, Math.round((count / most) * 20))
+    return `M${index} 20v-${height}`
+  })
+  return (
+    <svg
+      class={`sparkbars level-${level ?? 'neutral'}`}
+      viewBox={`0 0 ${counts.length} 20`}
+      width={counts.length * 4}
+      height="20"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <path d={bars.join('')} transform={`translate(${FILLED / 2})`} />
+    </svg>
+  )
+}
+
+type StackProps = {
+  readonly counts: readonly { readonly severity: Severity; readonly count: number }[]
+  /** Returns the height of a count in px. */
+  readonly scale: (count: number) => number
+  /** The left edge and the width in percent. */
+  readonly x: number
+  readonly width: number
+  readonly bottom: number
+}
+
+/** Draws counts as a stack of bars, the first count at the bottom. */
+export const Stack: FC<StackProps> = ({ counts, scale, x, width, bottom }) => {
+  let y = bottom
+  return (
+    <>
+      {counts.map(({ severity, count }) => {
+        const height = scale(count)
+        if (height === 0) return null
+        y -= height
+        const place = { x: `${x}%`, width: `${width}%`, y: rounded(y), height: Math.max(1, height - 1) }
+        return <rect class={`fill-level level-${severity}`} {...place} />
+      })}
+    </>
+  )
+}
+
+/** Draws a bar filled to a value between 0 and 1, in the color of a level. */
+export const Meter: FC<{ part: number; level: string; width?: number; height?: number }> = (props) => {
+  const { part, level, width = 48, height = 4 } = props
+  const filled = rounded(Math.min(1, Math.max(0, part)) * width)
+  return (
+    <svg class={`meter level-${level}`} width={width} height={height} aria-hidden="true">
+      <rect class="meter-ground" width={width} height={height} rx={height / 2} />
+      {filled > 0 ? <rect class="fill-level" width={Math.max(filled, 3)} height={height} rx={height / 2} /> : null}
+    </svg>
+  )
+}

@@ -1,0 +1,122 @@
+/** Searches services and incidents by name or number, and lists the keyboard shortcuts. */
+import type { FC } from 'hono/jsx'
+import type { Reader } from '../../domain/shown-time.ts'
+import type { LiveIncident } from '../../domain/state/live.ts'
+import { Submit } from '../kit/form.tsx'
+import { Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Head } from '../kit/section.tsx'
+import { Time } from '../kit/time.tsx'
+import type { ServiceRowView } from '../overview/view.ts'
+
+type Props = {
+  readonly q: string
+  readonly reader: Reader
+  readonly services: readonly Pick<ServiceRowView, 'id' | 'namespace' | 'name' | 'status' | 'score'>[]
+  /** The number of matching services that are not shown. The number can be negative if all services are shown. */
+  readonly more: number
+  readonly incidents: readonly (Pick<LiveIncident, 'title' | 'status' | 'startedAt'> & { readonly number: number })[]
+}
+
+export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) => (
+  <div class="narrow">
+    <h1>Search</h1>
+    <form class="filters lead" action="/search">
+      <input type="search" name="q" value={q} aria-label="Service, or title or number of an incident" />
+      <Submit look="primary">Search</Submit>
+    </form>
+    {q !== '' && services.length + incidents.length === 0 ? (
+      <p class="card empty">
+        No service and no recent incident matches “{q}”. <a href="/">Show all services</a>
+      </p>
+    ) : null}
+    {services.length === 0 ? null : (
+      <>
+        <Head title="Services">
+          {more > 0 ? <span class="second">{more} more match; enter more of the name</span> : null}
+        </Head>
+        <ul class="card rows">
+          {services.map(({ id, namespace, name, status, score }) => (
+            <li class="row">
+              <a class="ink with-icon" href={`/services/${id}`}>
+                <Mark level={status} />
+                <span class="break">
+                  <ServiceName namespace={namespace} name={name} />
+                </span>
+              </a>
+              <span class="second">
+                {status}, score {score}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+    {incidents.length === 0 ? null : (
+      <>
+        <Head title="Incidents" />
+        <ul class="card rows">
+          {incidents.map(({ number, title, status, startedAt }) => (
+            <li class="row">
+              <Status status={status} />
+              <a class="ink break" href={`/incidents/${number}`}>
+                {number} <b>{title}</b>
+              </a>
+              <Time at={startedAt} reader={reader} style="moment" />
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </div>
+)
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['/', 'Search'],
+  ['g s', 'Services'],
+  ['g i', 'Incidents'],
+  ['g a', 'Alerts'],
+  ['g o', 'Sources'],
+  ['g r', 'Reports'],
+  ['j', 'Next row'],
+  ['k', 'Previous row'],
+  ['Enter', 'Open the row'],
+  ['[', 'Earlier'],
+  [']', 'Later'],
+  ['a', 'Acknowledge the incident'],
+  ['n', 'Write a note on the incident'],
+  ['?', 'This list'],
+]
+
+export const KeyboardPage: FC = () => (
+  <div class="narrow">
+    <h1>Keyboard</h1>
+    <p class="second lead">
+      Shortcuts are off while you type in a field. No shortcut resolves an incident. Turn shortcuts off in the{' '}
+      <a href="/settings">settings</a>.
+    </p>
+    <div class="card">
+      <table>
+        <thead>
+          <tr>
+            <th class="shrink">Key</th>
+            <th>What it does</th>
+          </tr>
+        </thead>
+        <tbody>
+          {KEYS.map(([key, word]) => (
+            <tr>
+              <td class="shrink">
+                {key.split(' ').map((one) => (
+                  <>
+                    <kbd>{one}</kbd>{' '}
+                  </>
+                ))}
+              </td>
+              <td>{word}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </div>
+)

@@ -1,0 +1,56 @@
+/** Finds the services that an incident affects: services with alerts in the incident, and connected services. */
+import { isOnlyTime } from '../../domain/suspect/likely-cause.ts'
+import type { IncidentFacts } from './data.ts'
+import type { AffectedView } from './view.ts'
+
+const MAX_PODS = 3
+
+/**
+ * Returns the affected services, earliest first. Services with alerts in the incident are affected, except those whose
+ * only alerts are about pipelines. A connected service is affected if its own problem began after the incident and it is
+ * not the likely cause. `causeRef`: the likely cause.
+ */
+export function affectedOf(facts: IncidentFacts, causeRef: string | null): readonly AffectedView[] {
+  const own = withAlerts(facts)
+  const known = new Set(own.map(({ href }) => href))
+  const others = connected(facts, causeRef).filter(({ href }) => !known.has(href))
+  return [...own, ...others].sort((a, b) => a.since - b.since || (a.name < b.name ? -1 : 1))
+}
+
+function withAlerts({ groups, names }: IncidentFacts): AffectedView[] {
+  const conditions = groups.filter(({ source }) => source !== 'ci')
+  return [...Map.groupBy(conditions, ({ serviceId }) => serviceId)].map(([id, of]) => {
+    const { namespace = '', name = 'unknown service' } = names.get(id) ?? {}
+    const members = of.flatMap((group) => group.members)
+    const pods = [...new Set(members.flatMap(({ labels }) => podOf(labels) ?? []))].sort()
+    return {
+      ...{ namespace, name, href: `/services/${id}`, severity: of[0]?.severity ?? null },
+      since: Math.min(...of.map(({ firstStartsAt }) => firstStartsAt)),
+      until: of.some(({ firing }) => firing > 0)
+        ? null
+        : Math.max(...of.map(({ endsAt, lastStartsAt }) => endsAt ?? lastStartsAt)),
+      detail: podsText(pods),
+    }
+  })
+}
+
+function podOf({ pod, kind, name }: Readonly<Record<string, string>>): string | undefined {
+  return pod ?? (kind === 'Pod' ? name : undefined)
+}
+
+/** Only the newest alerts of each group are loaded, so the list of pods can be incomplete. */
+function podsText(pods: readonly string[]): string {
+  if (pods.length === 0) return ''
+  const shown = pods.slice(0, MAX_PODS).join(', ')
+  return `${pods.length === 1 ? 'Pod' : 'Pods'}: ${shown}${pods.length > MAX_PODS ? ', …' : ''}`
+}
+
+function connected({ incident, suspects }: IncidentFacts, causeRef: string | null): AffectedView[] {
+  return suspects.flatMap(({ kind, ref, serviceId, since = 0, reasons }) => {
+    const isLater = kind === 'object' && serviceId !== null && since >= incident.startedAt
+    if (!isLater || isOnlyTime(reasons) || ref === causeRef || serviceId === incident.serviceId) return []
+    const [namespace = '', name = ref] = ref.includes('/') ? ref.split(/\/(.*)/s) : ['', ref]
+    const detail = reasons.at(-1)?.text ?? ''
+    return [{ namespace, name, href: `/services/${serviceId}`, severity: null, since, until: null, detail }]
+  })
+}

@@ -1,0 +1,126 @@
+/** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
+import type { FC } from 'hono/jsx'
+import type { Reader } from '../../domain/shown-time.ts'
+import { Action } from '../kit/form.tsx'
+import { Command, External, Icon } from '../kit/mark.tsx'
+import { Time } from '../kit/time.tsx'
+import type { IncidentView, SuspectView } from './view.ts'
+
+const MAX_REASONS = 4
+
+type Props = Pick<IncidentView, 'cause' | 'groups' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
+
+export const Cause: FC<Props> = ({ cause, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
+  const { heading, suspect, before, after } = cause
+  const hint = hintedGroup(groups)?.hint
+  const known = suspect !== null && heading !== 'No related change found'
+  return (
+    <section class={known ? 'card row cause' : 'card row cause cause-unknown'} aria-label={heading}>
+      <div class="cause-text">
+        <p class="cause-heading">{heading}</p>
+        <p class="cause-sentence">
+          {before}
+          {suspect ? <SuspectName suspect={suspect} /> : null}
+          {after}
+        </p>
+        {suspect && suspect.support.length > 0 ? (
+          <ul class="facts cause-reasons">
+            {suspect.support.slice(0, MAX_REASONS).map((text) => (
+              <li>
+                <Icon name="check" />
+                <span class="break">{text}</span>
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        <p class="second row">
+          {suspect?.external ? <External {...suspect.external} /> : null}
+          {lastGoodDeploy ? (
+            <span>
+              <LastGoodDeploy deploy={lastGoodDeploy} reader={reader} />
+            </span>
+          ) : null}
+        </p>
+        {hint ? (
+          <p class="second group-hint">
+            {hint.text} <Command text={hint.command} />
+          </p>
+        ) : null}
+      </div>
+      {suspect && known && canWrite ? (
+        <Verdict suspect={suspect} csrf={csrf} action={`${incident.href}/verdict`} />
+      ) : null}
+    </section>
+  )
+}
+
+/** Returns the group whose hint is shown with the cause. */
+export function hintedGroup(groups: IncidentView['groups']): IncidentView['groups'][number] | undefined {
+  return groups.find(({ firing, hint }) => firing > 0 && hint !== null)
+}
+
+/** Renders the last good deploy, linked to its pipeline if the sender provided a URL. */
+export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDeploy']>; reader: Reader }> = (props) => {
+  const { text, href, at } = props.deploy
+  return (
+    <>
+      Last good deploy:{' '}
+      {href === null ? (
+        text
+      ) : (
+        <a href={href} rel="noreferrer">
+          {text}
+        </a>
+      )}
+      , <Time at={at} reader={props.reader} style="moment" />
+    </>
+  )
+}
+
+/** Renders the suspect's icon and name, as a link if it has a page. */
+export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
+  const change = suspect.kind === 'pipeline' || suspect.kind === 'rollout'
+  const look = change ? 'suspect-name plain change' : 'suspect-name plain'
+  const shown = (
+    <>
+      <Icon name={ICONS[suspect.kind]} />
+      <span class="break">{suspect.ref}</span>
+    </>
+  )
+  return suspect.href === null ? (
+    <span class={look}>{shown}</span>
+  ) : (
+    <a class={look} href={suspect.href}>
+      {shown}
+    </a>
+  )
+}
+
+const ICONS = { pipeline: 'branch', rollout: 'layers', node: 'server', object: 'workload' } as const
+
+/** Renders the verdict buttons, or the verdict with an undo button. */
+export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }> = ({ suspect, csrf, action }) => {
+  if (!suspect.judgeable) return null
+  const fields = (verdict: string) => ({ ref: suspect.ref, kind: suspect.kind, verdict })
+  if (suspect.verdict !== null) {
+    return (
+      <div class="row verdict">
+        <span class="second">{suspect.verdict === 'confirmed' ? 'Confirmed by a user.' : 'Rejected by a user.'}</span>
+        <Action action={action} csrf={csrf} fields={fields('')} look="bare small">
+          Undo
+        </Action>
+      </div>
+    )
+  }
+  return (
+    <div class="row verdict">
+      <Action action={action} csrf={csrf} fields={fields('confirmed')} look="small">
+        <Icon name="check" />
+        Confirm
+      </Action>
+      <Action action={action} csrf={csrf} fields={fields('rejected')} look="bare small">
+        Not the cause
+      </Action>
+    </div>
+  )
+}

@@ -1,0 +1,106 @@
+/** Shows groups of similar alerts, one expandable row per group. */
+import type { FC } from 'hono/jsx'
+import { countOf, formatCount } from '../../domain/postmortem/words.ts'
+import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { sentText } from '../alerts/alerts.tsx'
+import { Sparkbars } from '../drawing/strip.tsx'
+import { AlertName, Command, Mark, RepeatCount } from '../kit/mark.tsx'
+import { SilencedMark, SilenceLink, silencedPart } from '../kit/silenced.tsx'
+import { Time } from '../kit/time.tsx'
+import type { GroupView, ServiceLink } from './view.ts'
+
+const MAX_MEMBERS = 20
+
+type Props = {
+  readonly groups: readonly GroupView[]
+  readonly reader: Reader
+  /** The service to name in silence links; null if the reader cannot create silences. */
+  readonly service: Pick<ServiceLink, 'name' | 'namespace'> | null
+}
+
+/** Renders the rows. A group's name links to the list of its alerts. */
+export const Groups: FC<Props> = ({ groups, reader, service }) => (
+  <ul class="rows groups">
+    {groups.map((group) => (
+      <li class="item group">
+        <Mark level={group.severity} label={group.severity} />
+        <div class="grow group-body">
+          <p class="row group-name">
+            <a class="ink" href={group.href}>
+              <b class="break">
+                <AlertName name={group.name} />
+              </b>
+            </a>
+            <RepeatCount count={group.count} />
+            <SilencedMark silenced={group.silenced} reader={reader} of={silencedPart(group.silenced, group.firing)} />
+            {service && group.firing > 0 && !group.isMixed ? (
+              <SilenceLink
+                matched={{ alertname: group.name, service: service.name, namespace: service.namespace }}
+                what={group.name}
+                class="silence end"
+              />
+            ) : null}
+          </p>
+          <p class="second break">
+            {/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`}
+            {seenText(group)}
+            {group.sentAs ? ` ${sentText(group)}` : ''}
+          </p>
+          {group.hint ? (
+            <p class="second group-hint">
+              {group.hint.text} <Command text={group.hint.command} />
+            </p>
+          ) : null}
+          {group.count > 1 ? <Members group={group} reader={reader} /> : null}
+        </div>
+        {group.counts.length > 0 ? (
+          <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
+        ) : null}
+        <span class="group-time second">
+          {group.firing > 0 ? ongoingText(group, reader) : endedText(group)} <br />
+          <span class="quiet">{group.source}</span>
+        </span>
+      </li>
+    ))}
+  </ul>
+)
+
+function seenText({ seen, count }: GroupView): string {
+  return seen > count ? ` Seen ${formatCount(seen)} times.` : ''
+}
+
+/**
+ * Returns `firing for 10 min`, or `330 of 440 still firing after 10 min` if some have ended. A failed pipeline is not
+ * counted as a firing alert, so its text is `failed 10 min ago`.
+ */
+function ongoingText({ firing, count, firstStartsAt, source }: GroupView, { now }: Reader): string {
+  const duration = formatDuration(now - firstStartsAt)
+  if (source === 'ci') return `failed ${duration} ago`
+  if (firing === count) return `firing for ${duration}`
+  return `${formatCount(firing)} of ${formatCount(count)} still firing after ${duration}`
+}
+
+function endedText({ endsAt, firstStartsAt }: GroupView): string {
+  return endsAt === null ? 'ended' : `ended, lasted ${formatDuration(endsAt - firstStartsAt)}`
+}
+
+const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) => (
+  <details class="second">
+    <summary>
+      {group.count > MAX_MEMBERS
+        ? `The newest ${MAX_MEMBERS} of ${formatCount(group.count)}`
+        : `All ${formatCount(group.count)}`}
+    </summary>
+    <ul class="members">
+      {group.members.slice(0, MAX_MEMBERS).map(({ href, startsAt, labels, summary }) => (
+        <li>
+          <Time at={startsAt} reader={reader} style="moment" />{' '}
+          <a href={href} class="break">
+            {labels.pod ?? labels.instance ?? labels.name ?? summary}
+          </a>
+        </li>
+      ))}
+    </ul>
+    {group.count > MAX_MEMBERS ? <a href={group.href}>All {countOf(group.count, 'alert')}</a> : null}
+  </details>
+)

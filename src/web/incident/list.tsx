@@ -1,0 +1,128 @@
+/** Lists incidents: first the unresolved incidents, then all others with the newest first. */
+import type { FC } from 'hono/jsx'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
+import { countOf, formatCount } from '../../domain/postmortem/words.ts'
+import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Pages } from '../kit/pages.tsx'
+import { Columns } from '../kit/section.tsx'
+import { Time } from '../kit/time.tsx'
+import type { IncidentHead } from './view.ts'
+
+export type IncidentListView = {
+  readonly reader: Reader
+  readonly status: IncidentStatus | 'all'
+  /** The name of the service to which the list is limited; null if the list contains all services. */
+  readonly service: string | null
+  readonly unresolved: number
+  readonly incidents: readonly IncidentHead[]
+  readonly total: number
+  readonly page: number
+  readonly pages: number
+  readonly addressOf: (to: { readonly status?: IncidentStatus | 'all'; readonly page?: number }) => string
+}
+
+const LASTED = 'From the start of the problem until its end, or until now. The incident may be resolved later.'
+const COLUMNS = [
+  ...['Incident', 'Status', 'Service', 'Started'],
+  ...[
+    { name: 'Lasted', title: LASTED },
+    { name: 'Alerts', class: 'number' },
+  ],
+]
+
+/** Returns a title such as `2 unresolved incidents`. */
+export function incidentListTitle({ unresolved }: IncidentListView): string {
+  return unresolved === 0 ? 'No unresolved incident' : countOf(unresolved, 'unresolved incident')
+}
+
+export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
+  const { incidents, status, service, total, page, pages, addressOf, reader } = view
+  return (
+    <>
+      <div class="title">
+        <h1>
+          {incidentListTitle(view)}
+          {status === 'all' && service === null ? <span class="rest">, {formatCount(total)} in total.</span> : '.'}
+        </h1>
+      </div>
+      <nav class="row filters list-filters" aria-label="Incidents by status">
+        {(['all', ...INCIDENT_STATUSES] as const).map((one) => (
+          <a class="filter" href={addressOf({ status: one })} aria-current={one === status ? 'true' : undefined}>
+            {one === 'all' ? 'All' : <Status status={one} />}
+          </a>
+        ))}
+        {service === null ? null : (
+          <a class="filter active" href="/incidents" aria-label={`Remove the filter ${service}`}>
+            <span class="break">{service}</span>
+            <Icon name="cross" />
+          </a>
+        )}
+      </nav>
+      <div class="card">
+        {incidents.length === 0 ? (
+          <p class="empty">
+            {status === 'all' ? 'There has been no incident yet.' : `No incident is ${status}.`}{' '}
+            {status === 'all' ? null : <a href={addressOf({ status: 'all' })}>Show all incidents</a>}
+          </p>
+        ) : (
+          <table class="cards">
+            <Columns names={COLUMNS} />
+            <tbody>
+              {incidents.map((incident) => (
+                <IncidentRow incident={incident} reader={reader} />
+              ))}
+            </tbody>
+          </table>
+        )}
+        <Pages page={page} pages={pages} addressOf={(to) => addressOf({ page: to })} />
+      </div>
+    </>
+  )
+}
+
+/** Returns `, resolved after 47 min` if the incident was resolved later than the problem ended. */
+function resolvedText({ startedAt, endedAt, resolvedAt }: IncidentHead): string {
+  if (endedAt === null || resolvedAt === null) return ''
+  const after = formatDuration(resolvedAt - startedAt)
+  return resolvedAt > endedAt && after !== formatDuration(endedAt - startedAt) ? `, resolved after ${after}` : ''
+}
+
+const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader }) => {
+  const { severity, href, title, number, status, service, startedAt, resolvedAt, endedAt, alertCount, acknowledgedBy } =
+    incident
+  return (
+    <tr>
+      <td>
+        <span class="row-name">
+          <Mark level={severity} label={severity} />
+          <a class="ink" href={href}>
+            <b class="break">{title}</b>
+          </a>
+          <span class="quiet">incident {number}</span>
+        </span>
+      </td>
+      <td class="nowrap" data-label="Status">
+        <span>
+          <Status status={status} />
+          {acknowledgedBy !== null && resolvedAt === null ? <bdi class="quiet"> {acknowledgedBy}</bdi> : null}
+        </span>
+      </td>
+      <td data-label="Service">
+        <a class="ink break" href={service.href}>
+          <ServiceName namespace={service.namespace} name={service.name} />
+        </a>
+      </td>
+      <td class="nowrap" data-label="Started">
+        <Time at={startedAt} reader={reader} style="moment" />
+      </td>
+      <td class="nowrap" data-label="Lasted">
+        {endedAt === null ? `${formatDuration(reader.now - startedAt)} so far` : formatDuration(endedAt - startedAt)}
+        {resolvedText(incident)}
+      </td>
+      <td class="number" data-label="Alerts">
+        {formatCount(alertCount)}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,246 @@
+/** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
+import type { FC } from 'hono/jsx'
+import { firingText, INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { capitalized, countOf, formatCount } from '../../domain/postmortem/words.ts'
+import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
+import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
+import { isolated } from '../kit/bidi.ts'
+import { Ranges } from '../kit/choice.tsx'
+import { Action } from '../kit/form.tsx'
+import { Icon, LegendMark, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Card, Crumbs, Section } from '../kit/section.tsx'
+import { SilenceLink } from '../kit/silenced.tsx'
+import { Affected } from './affected.tsx'
+import { Cause, hintedGroup } from './cause.tsx'
+import { Groups } from './groups.tsx'
+import { Suspects } from './suspects.tsx'
+import { Timeline } from './timeline.tsx'
+import type { IncidentView } from './view.ts'
+
+/** Returns the page title, with the most important fact first. */
+export function incidentTitle({ incident, reader }: IncidentView): string {
+  const { title, severity, resolvedAt, endedAt, startedAt } = incident
+  if (resolvedAt !== null) return `Resolved: ${title}`
+  return endedAt === null
+    ? `${title}, ${severity} for ${formatDuration(reader.now - startedAt)}`
+    : `Recovered: ${title}`
+}
+
+export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
+  <>
+    <Head view={view} />
+    <Steps view={view} />
+    <Cause {...view} />
+    <Picture {...view} />
+    <div class="columns">
+      <div>
+        <Suspects {...view} />
+        <Affected {...view} />
+        <Section
+          id="alerts"
+          title="Alerts"
+          second={alertsText(view)}
+          end={[view.alertsHref, 'All alerts in the history']}
+        >
+          <Card empty={view.groups.length === 0 ? 'This incident has no alerts.' : null}>
+            <Groups
+              groups={groupsBelow(view)}
+              reader={view.reader}
+              service={view.canWrite ? view.incident.service : null}
+            />
+          </Card>
+        </Section>
+      </div>
+      <Timeline {...view} />
+    </div>
+  </>
+)
+
+/** Returns the groups without the hint that is already shown with the cause. */
+function groupsBelow({ groups }: IncidentView): IncidentView['groups'] {
+  const hinted = hintedGroup(groups)
+  return groups.map((group) => (group === hinted ? { ...group, hint: null } : group))
+}
+
+/** Returns `5 alerts (1 failed pipeline) in 3 groups, 3 still firing`. */
+function alertsText({ groups, incident: { firingAlerts } }: IncidentView): string {
+  if (groups.length === 0) return ''
+  const alerts = groups.reduce((sum, { count }) => sum + count, 0)
+  const pipelines = countPipelines(groups, 'count')
+  const failed = pipelines === 0 ? '' : ` (${countOf(pipelines, 'failed pipeline')})`
+  const still = firingAlerts === alerts ? 'all' : formatCount(firingAlerts)
+  const firing = firingAlerts === 0 ? '' : `, ${alerts === 1 ? '' : `${still} `}still firing`
+  return `${countOf(alerts, 'alert')}${failed} in ${countOf(groups.length, 'group')}${firing}`
+}
+
+/** Says that the number of firing alerts does not include the failed pipelines, which are listed with the alerts. */
+function uncountedText({ groups }: IncidentView): string {
+  const pipelines = countPipelines(groups, 'firing')
+  return pipelines === 0 ? '' : `, not counting ${countOf(pipelines, 'failed pipeline')}`
+}
+
+function countPipelines(groups: IncidentView['groups'], of: 'count' | 'firing'): number {
+  return groups.reduce((sum, group) => sum + (group.source === 'ci' ? group[of] : 0), 0)
+}
+
+const Head: FC<{ view: IncidentView }> = ({ view }) => {
+  const { incident, reader, canWrite } = view
+  const { number, title, severity, service, startedAt, endedAt: until, status, opened } = incident
+  return (
+    <>
+      <Crumbs path={[['Incidents', '/incidents'], [number]]} />
+      <div class="title">
+        <div class="incident-title">
+          <h1>
+            <Mark level={severity} label={severity} />
+            <span>{title}</span>
+          </h1>
+          <p class="facts">
+            <b>
+              {until === null ? capitalized(severity) : `Was ${severity}`} for{' '}
+              {formatDuration((until ?? reader.now) - startedAt)}
+            </b>
+            <span>
+              {until === null
+                ? `since ${formatMoment(startedAt, reader)}`
+                : `from ${formatMoment(startedAt, reader)} to ${formatMoment(until, reader)}`}
+            </span>
+            <a href={service.href}>
+              <ServiceName namespace={service.namespace} name={service.name} />
+            </a>
+            <span>
+              {opened}
+              {status === 'open' ? ' Nobody has acknowledged it.' : ''}
+            </span>
+          </p>
+        </div>
+        {canWrite ? <Actions view={view} /> : null}
+      </div>
+      <StillFiring {...incident} />
+    </>
+  )
+}
+
+const Actions: FC<{ view: IncidentView }> = ({ view }) => {
+  const { csrf } = view
+  const { number, href, status, service, firingAlerts, hasPostmortem } = view.incident
+  const action = `${href}/status`
+  if (status === 'resolved') {
+    return (
+      <div class="row actions">
+        {hasPostmortem ? (
+          <a class="button primary" href={`${href}/postmortem`}>
+            Postmortem
+          </a>
+        ) : null}
+        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }}>
+          Reopen
+        </Action>
+      </div>
+    )
+  }
+  const warning =
+    firingAlerts === 0
+      ? `All its alerts have ended${uncountedText(view)}.`
+      : `${firingText(firingAlerts)}${uncountedText(view)}. ${firingAlerts === 1 ? 'It opens' : 'They open'} no new incident until ${firingAlerts === 1 ? 'it has' : 'they have'} ended.${view.hasChannel ? ' Your channels will get a reminder after 30 minutes.' : ''}`
+  return (
+    <div class="row actions">
+      {status === 'open' ? (
+        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }} look="primary" id="acknowledge">
+          Acknowledge <kbd class="desk">a</kbd>
+        </Action>
+      ) : null}
+      <SilenceLink
+        matched={{ service: service.name, namespace: service.namespace }}
+        what={service.name}
+        class="button bare"
+      />
+      <details class="confirm">
+        <summary class="button">Resolve…</summary>
+        <form method="post" action={action}>
+          <p>{warning}</p>
+          <input type="hidden" name="csrf" value={csrf} />
+          <input type="hidden" name="status" value="resolved" />
+          <button type="submit" class={status === 'open' ? 'button' : 'button primary'}>
+            Resolve incident {number}
+          </button>
+        </form>
+      </details>
+    </div>
+  )
+}
+
+/** Warns if alerts are still firing even though the incident was resolved. */
+const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
+  status === 'resolved' && firingAlerts > 0 ? (
+    <p class="card body item warn-card">
+      <Mark level="warning" />
+      <span>
+        {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}
+        {firingAlerts === 1 ? 'it ends. Until then, it opens' : 'they end. Until then, they open'} no new incident.
+      </span>
+    </p>
+  ) : null
+
+/** Renders the five statuses as steps. The current status shows its duration. All other statuses are buttons. */
+const Steps: FC<{ view: IncidentView }> = ({ view }) => {
+  const { incident, csrf, canWrite } = view
+  return (
+    <ol class="card steps" aria-label="Status">
+      {INCIDENT_STATUSES.map((status) => {
+        const current = status === incident.status
+        const movable = canWrite && !current && status !== 'open' && status !== 'resolved'
+        return (
+          <li
+            class={`step ${current ? `step-current step-${status}` : ''}`}
+            aria-current={current ? 'step' : undefined}
+          >
+            {movable ? (
+              <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status }} look="bare">
+                <Status status={status} />
+              </Action>
+            ) : (
+              <Status status={status} />
+            )}
+            {current ? <span class="step-detail">{detailOf(view)}</span> : null}
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+/** Returns who set the status and how long ago. The name is isolated because it might be written right to left. */
+function detailOf({ incident, reader }: IncidentView): string {
+  const { status, movedAt, movedBy } = incident
+  if (status === 'open') return formatDuration(reader.now - movedAt)
+  const who = movedBy === null ? 'incmon' : isolated(movedBy)
+  return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`
+}
+
+/** Draws the lane picture for an incident or service. */
+export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
+  <section class="card picture" aria-labelledby="picture">
+    <div class="row picture-head">
+      <h2 id="picture">What happened when</h2>
+      <Ranges ranges={ranges} />
+    </div>
+    <Lanes picture={picture} />
+    <div class="row picture-foot">
+      <Legend />
+      <LanesTable picture={picture} />
+    </div>
+  </section>
+)
+
+const Legend: FC = () => (
+  <p class="legend">
+    <span class="with-icon change">
+      <Icon name="link" />
+      <span class="quiet">a change, its alerts, and the score of the link</span>
+    </span>
+    {(['critical', 'error', 'warning'] as const).map((level) => (
+      <LegendMark level={level} />
+    ))}
+  </p>
+)

@@ -1,0 +1,112 @@
+/** Lists an incident's suspects by rank, each with its likelihood in words and its reasons. */
+
+import type { FC } from 'hono/jsx'
+import { formatScore } from '../../domain/postmortem/words.ts'
+import { likelihoodOf } from '../../domain/suspect/likely-cause.ts'
+import { Meter } from '../drawing/strip.tsx'
+import { External, Icon } from '../kit/mark.tsx'
+import { Section } from '../kit/section.tsx'
+import { SuspectName, Verdict } from './cause.tsx'
+import type { IncidentView, ReasonView, SuspectView } from './view.ts'
+
+const MAX_SUSPECTS = 5
+const MAX_REASONS = 3
+
+type Props = Pick<IncidentView, 'suspects' | 'cause' | 'csrf' | 'canWrite' | 'incident'>
+
+export const Suspects: FC<Props> = ({ suspects, cause, csrf, canWrite, incident }) => {
+  const [shown, more] = [suspects.slice(0, MAX_SUSPECTS), suspects.slice(MAX_SUSPECTS)]
+  const row = (suspect: SuspectView, index: number) => (
+    <SuspectRow
+      {...{ suspect, csrf }}
+      rank={index + 1}
+      isCause={suspect.ref === cause.suspect?.ref}
+      action={canWrite ? `${incident.href}/verdict` : null}
+    />
+  )
+  return (
+    <Section id="suspects" title="Suspects" second="across all services, most probable first">
+      {suspects.length === 0 ? (
+        <p class="card empty">No suspects. Nothing changed around the start of this incident.</p>
+      ) : (
+        <div class="card">
+          <ol class="rows suspects">{shown.map(row)}</ol>
+          {more.length === 0 ? null : (
+            <details class="more">
+              <summary>Show {more.length} more</summary>
+              <ol class="rows suspects">{more.map((one, index) => row(one, index + MAX_SUSPECTS))}</ol>
+            </details>
+          )}
+        </div>
+      )}
+    </Section>
+  )
+}
+
+type RowProps = {
+  readonly suspect: SuspectView
+  readonly rank: number
+  readonly csrf: string
+  /** Whether the suspect's link and verdict are already shown with the cause, elsewhere on the page. */
+  readonly isCause: boolean
+  readonly action: string | null
+}
+
+const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
+  const { kind, score, reasons, verdict } = suspect
+  const change = kind === 'pipeline' || kind === 'rollout'
+  const [first, rest] = [reasons.slice(0, MAX_REASONS), reasons.slice(MAX_REASONS)]
+  return (
+    <li class={verdict === 'rejected' ? 'item suspect suspect-rejected' : 'item suspect'}>
+      <span class="suspect-rank quiet">{rank}</span>
+      <div class="grow">
+        <div class="suspect-head">
+          <strong>
+            <SuspectName suspect={suspect} />
+          </strong>
+          {suspect.isOwn ? <span class="quiet">the service itself</span> : null}
+          <span
+            class="with-icon nowrap suspect-score end"
+            title={`Score ${formatScore(score)}. Scores are comparable only within this list.`}
+          >
+            <Meter part={score} level={change ? 'change' : 'neutral'} width={56} height={6} />
+            {verdict === 'confirmed' ? 'confirmed' : likelihoodOf(suspect)}
+          </span>
+        </div>
+        {suspect.rollouts.map((ref) => (
+          <p class="second">
+            → rollout{' '}
+            <span class="suspect-name change">
+              <Icon name="layers" />
+              <span class="break">{ref}</span>
+            </span>
+          </p>
+        ))}
+        <Reasons reasons={first} />
+        {rest.length === 0 ? null : (
+          <details class="second">
+            <summary>All reasons</summary>
+            <Reasons reasons={rest} />
+          </details>
+        )}
+        {suspect.external && !isCause ? (
+          <p class="second">
+            <External {...suspect.external} />
+          </p>
+        ) : null}
+        {change && action !== null && !isCause ? <Verdict suspect={suspect} csrf={csrf} action={action} /> : null}
+      </div>
+    </li>
+  )
+}
+
+const Reasons: FC<{ reasons: readonly ReasonView[] }> = ({ reasons }) => (
+  <ul class="reasons second">
+    {reasons.map(({ condition, text }) => (
+      <li class="break">
+        {condition === '' ? null : <b>{condition} </b>}
+        {text}
+      </li>
+    ))}
+  </ul>
+)

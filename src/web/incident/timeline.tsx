@@ -1,0 +1,96 @@
+/** Shows an incident's timeline and the form for a note. */
+import type { FC } from 'hono/jsx'
+import { rowDetails } from '../../domain/incident/timeline-rows.ts'
+import { capitalized } from '../../domain/postmortem/words.ts'
+import { formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { Submit } from '../kit/form.tsx'
+import { Icon } from '../kit/mark.tsx'
+import { Section } from '../kit/section.tsx'
+import type { IconName } from '../kit/symbols.ts'
+import { Time } from '../kit/time.tsx'
+import type { IncidentView, TimelineView } from './view.ts'
+
+type Props = Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  ...{ pipeline: 'branch', rollout: 'layers', change: 'layers', alert: 'pulse', ended: 'check' },
+  ...{ event: 'box', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
+}
+
+export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident }) => {
+  const order = newestFirst ? [...timeline].reverse() : timeline
+  return (
+    <Section
+      id="timeline"
+      title="Timeline"
+      second={`${newestFirst ? 'newest first' : 'oldest first'}${timeline.some(({ actor }) => actor !== null) ? '' : '; nobody has acted yet'}`}
+      end={[turnHref, newestFirst ? 'Oldest first' : 'Newest first']}
+    >
+      <div class="card timeline">
+        {canWrite ? (
+          <form method="post" action={`${incident.href}/notes`} class="note-form">
+            <input type="hidden" name="csrf" value={csrf} />
+            <input
+              type="text"
+              name="text"
+              id="note"
+              class="grow"
+              aria-label="Note"
+              placeholder="What did you see or do?"
+              maxlength={10_000}
+              required
+            />
+            <Submit>Add note</Submit>
+          </form>
+        ) : null}
+        {order.length === 0 ? (
+          <p class="empty">Nothing is recorded yet.</p>
+        ) : (
+          <ol class="entries">
+            {order.map((entry) => (
+              <Entry entry={entry} reader={reader} />
+            ))}
+          </ol>
+        )}
+      </div>
+    </Section>
+  )
+}
+
+const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) => {
+  const { at, kind, text, actor, href } = entry
+  const change = kind === 'pipeline' || kind === 'rollout' || kind === 'change'
+  return (
+    <li class={`entry entry-${kind === 'note' ? 'note' : change ? 'change' : 'plain'}`}>
+      <Time at={at} reader={reader} style="moment" />
+      <span class={change ? 'entry-icon change' : 'entry-icon'}>
+        <Icon name={ICONS[kind] ?? 'clock'} />
+      </span>
+      <p class="break">
+        {href === null ? (
+          entryText(text)
+        ) : (
+          <a class="ink" href={href}>
+            {entryText(text)}
+          </a>
+        )}
+        <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>
+        {actor === null ? null : (
+          <span class="actor">
+            {kind === 'status' && !text.includes(':') ? ' by ' : ' · by '}
+            <bdi>{actor}</bdi>
+          </span>
+        )}
+      </p>
+    </li>
+  )
+}
+
+/** The first words of generated entries. Only these words are capitalized; a name at the start is left unchanged. */
+const OURS =
+  /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|the silence)(?:[ :]|$)/
+
+/** Returns a generated text with a capital first letter. A name at the start is left unchanged. */
+export function entryText(text: string): string {
+  return OURS.test(text) ? capitalized(text) : text
+}

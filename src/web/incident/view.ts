@@ -1,0 +1,99 @@
+/** The data for the incident page. Times are Unix times in milliseconds. URLs are relative and start with `/`. */
+
+import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
+import type { Command } from '../../domain/event/reason-command.ts'
+import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
+import type { Severity } from '../../domain/severity.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import type { LiveIncident } from '../../domain/state/live.ts'
+import type { JudgedSuspect, LikelyCause } from '../../domain/suspect/likely-cause.ts'
+import type { LanePicture } from '../drawing/lane-model.ts'
+import type { Silenced } from '../kit/silenced.tsx'
+
+export type ServiceLink = { readonly namespace: string; readonly name: string; readonly href: string }
+
+export type IncidentHead = Pick<
+  LiveIncident,
+  'title' | 'severity' | 'status' | 'startedAt' | 'createdAt' | 'acknowledgedAt' | 'resolvedAt' | 'alertCount'
+> & {
+  /** The number that people use for the incident. */
+  readonly number: string
+  /** The URL of the incident, which is also the prefix of its action URLs. */
+  readonly href: string
+  readonly service: ServiceLink
+  readonly acknowledgedBy: string | null
+  /** When the status last changed. `movedBy` is null if the change was automatic. */
+  readonly movedAt: number
+  readonly movedBy: string | null
+  /** When the problem ended; null if an alert is still firing or if the end is unknown. */
+  readonly endedAt: number | null
+  readonly firingAlerts: number
+  /** `Opened automatically at 03:03 because a cluster event and an alert agree.` */
+  readonly opened: string
+  readonly hasPostmortem: boolean
+}
+
+/** A suspect with its reasons, its page and its verdict. */
+export type SuspectView = JudgedSuspect & {
+  readonly reasons: readonly ReasonView[]
+  /** Short facts that connect the change to the problem. */
+  readonly support: readonly string[]
+  /** The suspect's page in incmon; null if there is none. */
+  readonly href: string | null
+  /** The suspect's page at the sender, for example in GitLab; null if unknown. */
+  readonly external: { readonly text: string; readonly href: string } | null
+  /** The rollouts that the pipeline caused. */
+  readonly rollouts: readonly string[]
+  /** Whether the suspect has a link that the user can confirm or reject. */
+  readonly judgeable: boolean
+  /** Whether the suspect is the incident's own service. */
+  readonly isOwn: boolean
+}
+
+/** A sentence whose first words, `condition`, are shown in bold. */
+export type ReasonView = { readonly condition: string; readonly text: string }
+
+export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
+  /** The number of events in each of several equal parts of the picture's span. */
+  readonly counts: readonly number[]
+  readonly hint: Command | null
+  /** The severity that the sender reported, if the score counts the alerts as more severe. */
+  readonly sentAs?: Severity
+  readonly href: string
+  readonly silenced?: Silenced | null
+}
+
+/** A service that the incident affects. `severity`: null if the service has no alert in the incident. */
+export type AffectedView = ServiceLink & {
+  readonly severity: Severity | null
+  readonly since: number
+  /** When the problem ended; null while it is ongoing or if the end is unknown. */
+  readonly until: number | null
+  /** The affected pods, or how the service is connected with the incident; '' if neither is known. */
+  readonly detail: string
+}
+
+export type TimelineView = TimelineRow & { readonly href: string | null }
+
+export type IncidentView = {
+  readonly reader: Reader
+  readonly csrf: string
+  readonly canWrite: boolean
+  /** Whether there is a channel that can send a reminder. */
+  readonly hasChannel: boolean
+  readonly incident: IncidentHead
+  readonly cause: LikelyCause<SuspectView>
+  readonly lastGoodDeploy: { readonly text: string; readonly href: string | null; readonly at: number } | null
+  readonly picture: LanePicture
+  readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]
+  readonly suspects: readonly SuspectView[]
+  /** The affected services, earliest first. */
+  readonly affected: readonly AffectedView[]
+  readonly groups: readonly GroupView[]
+  readonly timeline: readonly TimelineView[]
+  /** `turnHref` is the URL of this page with the timeline in reverse order. */
+  readonly newestFirst: boolean
+  readonly turnHref: string
+  /** The URL of the list of all alerts in the incident. */
+  readonly alertsHref: string
+}

@@ -1,0 +1,188 @@
+/** The layout of every page: head, navigation bar, banner, content and footer. */
+import { html, raw } from 'hono/html'
+import type { Child, FC } from 'hono/jsx'
+import { shortZone } from '../../domain/shown-time.ts'
+import { Hidden } from './form.tsx'
+import { Icon, Mark } from './mark.tsx'
+import { type IconName, type MarkName, symbolsFor } from './symbols.ts'
+import { clock, clockWithSeconds, isoOf, type Reader } from './time.tsx'
+
+export type Section = 'services' | 'incidents' | 'alerts' | 'sources' | 'reports' | 'settings'
+export type Theme = 'auto' | 'light' | 'dark'
+
+/** A message above the content. */
+export type Banner = { readonly text: string; readonly level: 'done' | 'warning' | 'error' }
+
+/** The data for the layout. URLs start with `/`; `withPrefix` prepends a proxy's path prefix. */
+export type Frame = Reader & {
+  /** The organization's name; null if nobody is signed in. */
+  readonly organization: string | null
+  readonly current: Section | null
+  /** The number of unresolved incidents. */
+  readonly unresolved: number
+  /** The worst status of any service, for the favicon. */
+  readonly worst: MarkName
+  readonly theme: Theme
+  readonly version: string
+  /** The URLs of the style sheet and the script. */
+  readonly style: string
+  readonly script: string
+  /** The URL of this page. Forms redirect back to this page. */
+  readonly back: string
+  readonly banner: Banner | null
+  /** Whether the page shows something only once, for example a secret. The script must not refresh such a page. */
+  readonly still: boolean
+  /** Whether any event has ever been received. */
+  readonly hasEvents: boolean
+  /** Whether keyboard shortcuts are enabled. */
+  readonly keys: boolean
+}
+
+type Item = { readonly section: Section; readonly href: string; readonly word: string; readonly icon: IconName }
+
+const ITEMS: readonly Item[] = [
+  { section: 'services', href: '/', word: 'Services', icon: 'grid' },
+  { section: 'incidents', href: '/incidents', word: 'Incidents', icon: 'incident' },
+  { section: 'alerts', href: '/alerts', word: 'Alerts', icon: 'pulse' },
+  { section: 'sources', href: '/sources', word: 'Sources', icon: 'inbox' },
+  { section: 'reports', href: '/reports', word: 'Reports', icon: 'report' },
+]
+
+const NEXT_THEME: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark', dark: 'auto' }
+
+/** Renders the whole page as HTML. */
+export async function renderPage(props: {
+  readonly frame: Frame
+  /** The page title, with the most important fact first, for example `(1) checkout is critical`. */
+  readonly title: string
+  readonly content: Child
+  /** Whether browsers without JavaScript reload the page regularly. */
+  readonly refreshes: boolean
+}): Promise<string> {
+  const { frame, title, content, refreshes } = props
+  const body = await html`${<Body frame={frame}>{content}</Body>}`
+  const refresh = refreshes ? '<noscript><meta http-equiv="refresh" content="30"></noscript>' : ''
+  const page = await html`<!doctype html>
+<html lang="en"${frame.theme === 'auto' ? '' : raw(` data-theme="${frame.theme}"`)}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<title>${`${title} \u00b7 incmon`}</title>
+<link rel="stylesheet" href="${frame.style}">
+<link rel="icon" type="image/svg+xml" href="/assets/icon-${frame.worst}.svg" id="tab-icon">
+<script src="${frame.script}" defer></script>
+${raw(refresh)}
+</head>
+${raw(body.toString())}
+</html>`
+  const text = page.toString()
+  return text.replace('</body>', () => `${symbolsFor(text)}</body>`)
+}
+
+/** Prepends a proxy's path prefix to every URL on the page that starts with `/`. */
+export function withPrefix(page: string, prefix: string): string {
+  return prefix === '' ? page : page.replace(/ (href|action|src|formaction)="\/(?!\/)/g, ` $1="${prefix}/`)
+}
+
+const Body: FC<{ frame: Frame; children?: Child }> = ({ frame, children }) => (
+  <body data-keys={frame.keys ? 'on' : 'off'} data-stream={frame.organization === null ? undefined : 'on'}>
+    <a class="skip" href="#main">
+      Skip to the content
+    </a>
+    {frame.organization === null ? null : <Bar frame={frame} />}
+    <div id="banner" data-live>
+      {frame.banner ? <BannerLine banner={frame.banner} /> : null}
+    </div>
+    <main id="main" tabindex={-1} data-live={frame.still ? undefined : true}>
+      {children}
+    </main>
+    <Foot frame={frame} />
+  </body>
+)
+
+const Bar: FC<{ frame: Frame }> = ({ frame }) => (
+  <header class="bar">
+    <div class="inner">
+      <a class="brand" href="/">
+        <Icon name="pulse" />
+        incmon
+      </a>
+      <span class="organization clip">{frame.organization}</span>
+      <nav class="menu" id="menu" aria-label="Main" data-live>
+        {ITEMS.map(({ section, href, word, icon }) => (
+          <a href={href} aria-current={frame.current === section ? 'page' : undefined}>
+            <Icon name={icon} />
+            {word}
+            {section === 'incidents' && frame.unresolved > 0 ? (
+              <span class="counter" title={`${frame.unresolved} not resolved`}>
+                {frame.unresolved}
+              </span>
+            ) : null}
+          </a>
+        ))}
+      </nav>
+      <form class="search" action="/search" role="search">
+        <Icon name="search" />
+        <input type="search" name="q" id="search" aria-label="Service or incident" placeholder="Service or incident" />
+        {frame.keys ? <kbd aria-hidden="true">/</kbd> : null}
+      </form>
+      <p class="live" id="live" data-state="waiting">
+        <span class="dot" aria-hidden="true" />
+        <span id="live-word" role="status">
+          {frame.hasEvents ? 'Ready' : 'Waiting'}
+        </span>
+        <time id="clock" data-zone={frame.zone} title={frame.zone} datetime={isoOf(frame.now)}>
+          {clock(frame.now, frame.zone)} {shortZone(frame.zone)}
+        </time>
+      </p>
+      <a
+        class="gear"
+        href="/settings"
+        aria-label="Settings"
+        aria-current={frame.current === 'settings' ? 'page' : undefined}
+      >
+        <Icon name="settings" />
+      </a>
+    </div>
+  </header>
+)
+
+const BannerLine: FC<{ banner: Banner }> = ({ banner }) => (
+  <div class={`banner banner-${banner.level}`}>
+    <div class="inner row" role="status" id="message" tabindex={-1}>
+      <Mark level={banner.level} />
+      <span>{banner.text}</span>
+    </div>
+  </div>
+)
+
+const Foot: FC<{ frame: Frame }> = ({ frame }) => (
+  <footer class="foot">
+    <span id="updated" data-live>
+      All times are {frame.zone === 'UTC' ? 'UTC' : `in the zone ${frame.zone}`}. Updated{' '}
+      <time datetime={isoOf(frame.now)}>{clockWithSeconds(frame.now, frame.zone)}</time>.
+    </span>
+    <span class="end">
+      {frame.organization === null ? null : (
+        <>
+          <a class="phone" href="/search">
+            Search
+          </a>
+          <a class="phone" href="/settings">
+            Settings
+          </a>
+          <a href="/keyboard">
+            Keyboard <kbd class="desk">?</kbd>
+          </a>
+        </>
+      )}
+      <form method="post" action="/theme">
+        <Hidden fields={{ theme: NEXT_THEME[frame.theme], back: frame.back }} />
+        <button type="submit">Theme: {frame.theme}</button>
+      </form>
+      <a href="/docs">API</a>
+      <span>incmon {frame.version}</span>
+    </span>
+  </footer>
+)

@@ -1,0 +1,112 @@
+/** The marks, icons and badges on all pages. A level has the same shape and color everywhere. */
+import type { FC } from 'hono/jsx'
+import type { IncidentStatus } from '../../domain/incident/incident.ts'
+import { capitalized, formatCount } from '../../domain/postmortem/words.ts'
+import type { IconName, MarkName } from './symbols.ts'
+
+/** The severity of an alert or incident, or the status of a service. */
+export type Level = 'critical' | 'error' | 'warning' | 'degraded' | 'info' | 'healthy' | 'unknown' | 'done'
+
+/** An icon. `label` is the icon's accessible name, which is required if there is no text next to the icon. */
+export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ name, label, class: more }) => (
+  <svg class={more ? `icon ${more}` : 'icon'} {...spoken(label)}>
+    <use href={`#i-${name}`} />
+  </svg>
+)
+
+/**
+ * The mark for a level. `label` is the mark's accessible name, which is required if there is no text next to the mark.
+ */
+export const Mark: FC<{ level: Level; label?: string }> = ({ level, label }) => (
+  <svg class={`mark level-${level}`} {...spoken(label)}>
+    <use href={`#m-${shapeOf(level)}`} />
+  </svg>
+)
+
+/** The status of an incident: a ring divided into quarters, and a word. */
+export const Status: FC<{ status: IncidentStatus; word?: boolean }> = ({ status, word = true }) => (
+  <span class={`status status-${status}`}>
+    <svg class="mark" {...spoken(word ? undefined : capitalized(status))}>
+      <use href={`#m-${status === 'resolved' ? 'done' : status}`} />
+    </svg>
+    {word ? capitalized(status) : null}
+  </span>
+)
+
+/** An entry of a legend: a mark and its meaning. */
+export const LegendMark: FC<{ level: Level; text?: string }> = ({ level, text = level }) => (
+  <span class="with-icon">
+    <Mark level={level} />
+    {text}
+  </span>
+)
+
+/** A mark with text in the color of the level: "Critical for 12 min". */
+export const Badge: FC<{ level: Level; text: string }> = ({ level, text }) => (
+  <span class={`badge level-${level}`}>
+    <Mark level={level} />
+    {text}
+  </span>
+)
+
+/**
+ * Renders a count, for example `×440`. Counts below 100 are pale; higher counts are strong. Renders nothing for a count
+ * of 1.
+ */
+export const RepeatCount: FC<{ count: number }> = ({ count }) =>
+  count < 2 ? null : <span class={count < 100 ? 'times' : 'times times-many'}>×{formatCount(count)}</span>
+
+/** Renders a link to another site. `href` must come from `safeUrl`. */
+export const External: FC<{ href: string; text: string }> = ({ href, text }) => (
+  <a href={href} rel="noreferrer" class="with-icon">
+    {text}
+    <Icon name="external" />
+  </a>
+)
+
+/** Shows a command. Lines break only between words so that flags stay in one piece. */
+export const Command: FC<{ text: string }> = ({ text }) => (
+  <code>
+    {text.split(' ').map((word, index) => (
+      <>
+        {index === 0 ? '' : ' '}
+        <span class="word">{word}</span>
+      </>
+    ))}
+  </code>
+)
+
+/** Longer names can break between their words on a narrow screen. */
+const LONG_NAME = 16
+
+/** Renders an alert name. A long name can break between its words, for example after `KubeDeployment`. */
+export const AlertName: FC<{ name: string }> = ({ name }) => {
+  const words = name.length > LONG_NAME ? name.split(/(?<=[a-z\d])(?=[A-Z])/) : [name]
+  return (
+    <>
+      {words.map((word, index) => (
+        <>
+          {index > 0 ? <wbr /> : null}
+          {word}
+        </>
+      ))}
+    </>
+  )
+}
+
+/** Renders `shop/checkout` with a pale namespace and a strong name. */
+export const ServiceName: FC<{ namespace: string; name: string }> = ({ namespace, name }) => (
+  <>
+    {namespace === '' ? null : <span class="quiet">{namespace}/</span>}
+    <wbr />
+    <b>{name}</b>
+  </>
+)
+
+function shapeOf(level: Level): MarkName {
+  return level === 'degraded' ? 'warning' : level
+}
+
+function spoken(label: string | undefined) {
+  return label === undefined ? { 'aria-hidden': 'true' as const } : { role: 'img', 'aria-label': label }
+}

@@ -1,0 +1,56 @@
+/** The mark for silenced alerts, and links to the form for a new silence. */
+import type { FC } from 'hono/jsx'
+import { formatCount } from '../../domain/postmortem/words.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import { formatMatchers, type Matcher } from '../../domain/silence/matcher.ts'
+import { Icon } from './mark.tsx'
+import { Time } from './time.tsx'
+
+/** The number of firing alerts that are silenced, and when the first of the silences ends (null if unknown). */
+export type Silenced = { readonly count: number; readonly until: number | null }
+
+/** Renders `silenced until 14:30` or `2 alerts silenced`, or nothing if no alert is silenced. */
+export const SilencedMark: FC<{ silenced: Silenced | null | undefined; reader: Reader; of?: string }> = (props) => {
+  const { silenced, reader, of = '' } = props
+  if (!silenced) return null
+  const { until } = silenced
+  return (
+    <span class="chip nowrap">
+      {of} silenced
+      {until === null ? null : (
+        <>
+          {' until '}
+          <Time at={until} reader={reader} style="moment" />
+        </>
+      )}
+    </span>
+  )
+}
+
+/** Returns the number of silenced alerts as text, or '' if all or none of the alerts are silenced. */
+export function silencedPart(silenced: Silenced | null | undefined, total: number): string {
+  return !silenced || silenced.count === total ? '' : formatCount(silenced.count)
+}
+
+/** The names and values that the silence should match. Empty values are omitted. */
+type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
+
+/** Returns the URL of the form for a new silence with these matchers. */
+export function silenceHref(matchers: readonly Matcher[]): string {
+  return `/settings/silences/new?${new URLSearchParams({ matchers: formatMatchers(matchers) })}`
+}
+
+type LinkProps = { matched: Matched; what: string; class?: string }
+
+/** A link that opens the form. `what` describes the alerts for screen readers. */
+export const SilenceLink: FC<LinkProps> = ({ matched, what, class: look = 'button' }) => (
+  <a class={look} href={silenceHref(matchersOf(matched))}>
+    <Icon name="bell-off" />
+    Silence<span class="hidden-text"> {what}</span>
+  </a>
+)
+
+/** Returns a matcher for each value that is not empty. */
+export function matchersOf(matched: Matched): readonly Matcher[] {
+  return Object.entries(matched).flatMap(([name, value]) => (value === '' ? [] : [{ name, op: '=', value }]))
+}

@@ -1,0 +1,134 @@
+/**
+ * Shows the open incidents on the overview. The first incident is shown in full with its picture, and each other
+ * incident on one line.
+ */
+import type { FC } from 'hono/jsx'
+import { capitalized } from '../../domain/postmortem/words.ts'
+import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { leadText } from '../../domain/suspect/likely-cause.ts'
+import { Lanes } from '../drawing/lane-picture.tsx'
+import { SuspectName } from '../incident/cause.tsx'
+import { isolated } from '../kit/bidi.ts'
+import { Action } from '../kit/form.tsx'
+import { Badge, Status } from '../kit/mark.tsx'
+import type { OpenIncidentView } from './view.ts'
+
+type Props = {
+  readonly one: OpenIncidentView
+  readonly reader: Reader
+  readonly csrf: string
+  readonly canWrite: boolean
+}
+
+/** Shows the most urgent incident: what is wrong, since when, the likely cause, and an acknowledge button. */
+export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (props) => {
+  const { one, reader, csrf, canWrite, hasChannel } = props
+  const { incident, facts, picture } = one
+  const open = incident.status === 'open'
+  return (
+    <article class={`card first level-${incident.severity}`} aria-label={`Incident ${incident.number}`}>
+      <div class="first-text">
+        <p class="row">
+          <Badge
+            level={incident.severity}
+            text={`${incident.endedAt === null ? capitalized(incident.severity) : `Was ${incident.severity}`} for ${formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)}`}
+          />
+          <Status status={incident.status} />
+          <span class="quiet">incident {incident.number}</span>
+        </p>
+        <h2 class="first-title">
+          <a class="ink plain" href={incident.href}>
+            {incident.title}
+          </a>
+        </h2>
+        <CauseLine one={one} />
+        {facts.length === 0 ? null : (
+          <ul class="facts second first-facts">
+            {facts.map((fact) => (
+              <li>{fact}</li>
+            ))}
+          </ul>
+        )}
+        <div class="row first-actions">
+          {open && canWrite ? <Acknowledge one={one} csrf={csrf} look="primary" /> : null}
+          <a class={open || !canWrite ? 'button' : 'button primary'} href={incident.href}>
+            Open incident
+          </a>
+          <span class="quiet">
+            {ownerOf(one)}
+            {open && !hasChannel ? (
+              <>
+                {' '}
+                Nobody is notified: <a href="/settings/notifications">add a channel</a>.
+              </>
+            ) : null}
+          </span>
+        </div>
+      </div>
+      {picture ? (
+        <div class="first-picture">
+          <Lanes picture={picture} small />
+        </div>
+      ) : null}
+    </article>
+  )
+}
+
+/**
+ * Shows an incident on one line: its duration, what is wrong, and the likely cause. `first`: whether this is the most
+ * urgent incident.
+ */
+export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, reader, csrf, canWrite, first }) => {
+  const { incident, facts } = one
+  const open = incident.status === 'open'
+  return (
+    <article
+      class={`card row line level-${incident.severity} ${open ? 'line-open' : ''}`}
+      aria-label={`Incident ${incident.number}`}
+    >
+      {one.recovery === null ? (
+        <Badge level={incident.severity} text={formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)} />
+      ) : null}
+      <Status status={incident.status} />
+      <a class="ink plain line-title" href={incident.href}>
+        <b class="break">{incident.title}</b>
+      </a>
+      <CauseLine one={one} />
+      <span class="end quiet">{facts[0]}</span>
+      {open && canWrite ? (
+        <Acknowledge one={one} csrf={csrf} look={first ? 'small primary' : 'small'} />
+      ) : (
+        <span class="quiet">{ownerOf(one).replace(/\.$/, '')}</span>
+      )}
+    </article>
+  )
+}
+
+/** Renders `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.` */
+export const CauseLine: FC<{ one: Pick<OpenIncidentView, 'cause' | 'firstAlertAt' | 'recovery'> }> = ({ one }) => {
+  const { cause, firstAlertAt, recovery } = one
+  if (recovery !== null) return <p class="cause-line">{recovery}</p>
+  if (!cause) return null
+  const { heading, suspect, before } = cause
+  if (!suspect) return <p class="cause-line">{heading}.</p>
+  const change = heading !== 'No related change found'
+  const lead = change ? leadText(suspect, firstAlertAt) : ''
+  return (
+    <p class="cause-line">
+      {change ? `${heading}: ${before.charAt(0).toLowerCase()}${before.slice(1)}` : `${heading}. ${before}`}
+      <SuspectName suspect={suspect} />
+      {lead === '' ? '.' : `, ${lead}.`}
+    </p>
+  )
+}
+
+const Acknowledge: FC<Pick<Props, 'one' | 'csrf'> & { look: string }> = ({ one, csrf, look }) => (
+  <Action action={`${one.incident.href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look={look}>
+    Acknowledge
+  </Action>
+)
+
+function ownerOf({ incident }: OpenIncidentView): string {
+  if (incident.status === 'open') return 'Nobody has acknowledged it.'
+  return incident.acknowledgedBy === null ? '' : `Acknowledged by ${isolated(incident.acknowledgedBy)}.`
+}

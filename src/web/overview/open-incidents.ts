@@ -1,0 +1,122 @@
+/**
+ * Loads the unresolved incidents for the overview. Also finds other affected services, and whether new alerts are still
+ * arriving.
+ */
+import type { StatusChange } from '../../domain/health/strip.ts'
+import type { IncidentStatus } from '../../domain/incident/incident.ts'
+import { countOf, joinNames } from '../../domain/postmortem/words.ts'
+import { rank } from '../../domain/severity.ts'
+import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
+import type { ServiceRecord } from '../../store/service/services.ts'
+import type { LanePicture } from '../drawing/lane-model.ts'
+import { firstAlertOf, type IncidentFacts, incidentViewOf } from '../incident/data.ts'
+import { incidentFacts } from '../incident/routes.tsx'
+import { isolatedName } from '../kit/bidi.ts'
+import type { Visit } from '../visit/page.ts'
+import type { OpenIncidentView } from './view.ts'
+
+const MINUTE = 60_000
+const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
+const MAX_SHOWN = 8
+const ONE_PAGE = { page: 1, limit: 50 }
+const MAX_NAMES = 2
+
+/**
+ * Returns the unresolved incidents, unacknowledged incidents first. Incidents are then sorted by severity, and by age
+ * with the newest first. `total` includes incidents that are not shown. `states` contains the services' recent
+ * statuses.
+ */
+export async function openIncidents(
+  visit: Visit,
+  services: readonly ServiceRecord[],
+  states: ReadonlyMap<string, readonly StatusChange[]>,
+): Promise<{ readonly shown: readonly OpenIncidentView[]; readonly total: number }> {
+  const { organizationId } = visit.visitor
+  const lists = await Promise.all(
+    UNRESOLVED.map((status) => visit.store.read(listIncidents, organizationId, { status }, ONE_PAGE)),
+  )
+  const order = ({ status }: IncidentRecord) => (status === 'open' ? 0 : status === 'monitoring' ? 2 : 1)
+  const all = lists
+    .flatMap(({ items }) => items)
+    .toSorted((a, b) => order(a) - order(b) || rank(b.severity) - rank(a.severity) || b.createdAt - a.createdAt)
+  const began = services.flatMap((service) => {
+    const at = unhealthySince(service, states.get(service.id) ?? [])
+    return at === null ? [] : [{ ...service, at }]
+  })
+  const shown = all.slice(0, MAX_SHOWN).map(async (incident, index) => {
+    const facts = await incidentFacts(visit, incident)
+    return openIncident(facts, visit.viewer, index === 0 ? began : null)
+  })
+  return { shown: await Promise.all(shown), total: lists.reduce((sum, { total }) => sum + total, 0) }
+}
+
+type Began = readonly (ServiceRecord & { readonly at: number })[]
+
+/**
+ * `began` lists the unhealthy services and when their problems started. For all incidents except the first, `began` is
+ * null.
+ */
+function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null): OpenIncidentView {
+  const { incident } = facts
+  const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
+  const alerts = countOf(incident.alertCount, 'alert')
+  const others = new Set(facts.groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
+  return {
+    ...{ incident: head, cause, firstAlertAt: firstAlertOf(facts), picture: began && closeUp(picture) },
+    facts: [
+      alerts,
+      ...(others.size === 0 ? [] : [`${countOf(others.size, 'other service')} too`]),
+      ...(began === null ? [] : laterFacts(facts, began, reader)),
+    ],
+    recovery: incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null,
+  }
+}
+
+/** Returns the picture without the score. The period before the first change takes up little of the picture's width. */
+function closeUp(picture: LanePicture): LanePicture {
+  const { span, lead, firstAlertAt } = picture
+  const start = lead?.from ?? firstAlertAt ?? span.from
+  const from = Math.max(span.from, start - Math.max(MINUTE, (span.to - start) / 8))
+  return { ...picture, score: null, span: { ...span, from } }
+}
+
+/** If the newest alert started less than this many milliseconds ago, new alerts are still arriving. */
+const STILL_ARRIVING = 2 * MINUTE
+
+/** Returns when the newest alert started, and which services became unhealthy after the incident started. */
+function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: Reader): readonly string[] {
+  const newest = groups.reduce((last, { lastStartsAt }) => Math.max(last, lastStartsAt), incident.startedAt)
+  const later = began
+    .filter(({ id, at }) => id !== incident.serviceId && at >= incident.startedAt)
+    .toSorted((a, b) => a.at - b.at)
+  const named = later.length <= MAX_NAMES
+  const names = named ? joinNames(later.map(({ name }) => isolatedName(name))) : countOf(later.length, 'other service')
+  return [
+    ...(incident.alertCount < 2
+      ? []
+      : reader.now - newest < STILL_ARRIVING
+        ? [`newest alert ${formatAgo(newest, reader)}`]
+        : [`no new alert for ${formatDuration(reader.now - newest)}`]),
+    ...(later.length === 0 ? [] : [`${names} became unhealthy after the incident began`]),
+  ]
+}
+
+/** Returns when a service became unhealthy, or null if it is healthy or its statuses are unknown. */
+export function unhealthySince(
+  { status }: Pick<ServiceRecord, 'status'>,
+  states: readonly StatusChange[],
+): number | null {
+  if (status === 'healthy') return null
+  const last = states.findLastIndex((one) => one.status === 'healthy' || one.status === 'unknown')
+  return states[last + 1]?.at ?? null
+}
+
+/**
+ * Returns text that says since when the service has been healthy again, and what happens next; null if the problem
+ * persists.
+ */
+export function recoveryOf(endedAt: number | null, reader: Reader): string | null {
+  if (endedAt === null) return null
+  return `Healthy again since ${formatMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
+}

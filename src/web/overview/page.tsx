@@ -1,0 +1,194 @@
+/** The overview of an organization: its problems, when they started, their causes, and who is working on them. */
+import type { FC } from 'hono/jsx'
+import { firingText } from '../../domain/incident/incident.ts'
+import { countOf, formatCount } from '../../domain/postmortem/words.ts'
+import { Icon, LegendMark, Mark } from '../kit/mark.tsx'
+import { Head, Section } from '../kit/section.tsx'
+import { Time } from '../kit/time.tsx'
+import { ExampleNote } from '../sources/example-note.tsx'
+import { FirstIncident, IncidentLine } from './incidents.tsx'
+import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
+import type { Filter, OverviewView, ServiceRowView } from './view.ts'
+
+const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
+/** The maximum number of services in the list. Unhealthy services come first. */
+const IN_LIST = 40
+/** The maximum number of rows below the wall. */
+const BELOW_WALL = 10
+
+/**
+ * Returns the page title, for example `(1) checkout is critical`, where `(1)` is the number of unresolved incidents.
+ */
+export function overviewTitle({ counts, services, headline }: OverviewView): string {
+  const [worst] = services
+  if (counts.critical === 1 && worst?.status === 'critical') return `(1) ${worst.name} is critical`
+  return counts.critical + counts.degraded === 0
+    ? headline.lead.replace(/\.$/, '')
+    : headline.lead.replace(/[:.].*$/, '')
+}
+
+export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
+  const { incidents, services, reader, csrf, canWrite, changes } = view
+  const [first, ...others] = incidents
+  const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
+  const well = services.filter(({ status }) => status === 'healthy' || status === 'unknown')
+  const many = view.view === 'wall'
+  const shownIll = ill.slice(0, many ? BELOW_WALL : IN_LIST)
+  const shownWell = well.slice(0, many ? 0 : IN_LIST - shownIll.length)
+  const hidden = services.length - shownIll.length - shownWell.length
+  const props = { reader, csrf, canWrite }
+  return (
+    <>
+      {view.hasExample ? <ExampleNote csrf={csrf} canAdminister={view.canAdminister} /> : null}
+      <Headline view={view} />
+      {first && !many ? <FirstIncident one={first} hasChannel={view.hasChannel} {...props} /> : null}
+      {(many ? incidents : others).map((one) => (
+        <IncidentLine one={one} first={one === first} {...props} />
+      ))}
+      {view.hiddenIncidents > 0 ? (
+        <p class="second">
+          <a href="/incidents">{countOf(view.hiddenIncidents, 'more incident')}</a>{' '}
+          {view.hiddenIncidents === 1 ? 'is' : 'are'} not resolved.
+        </p>
+      ) : null}
+      <Filters view={view} />
+      {services.length === 0 ? <Nothing view={view} /> : null}
+      {many && services.length > 0 ? (
+        <>
+          <Wall services={services} listOf={(namespace) => view.addressOf({ view: 'list', namespace })} />
+          <WallLegend services={services} />
+          {ill.length === 0 ? null : (
+            <Head title={`${countOf(ill.length, 'service')} ${ill.length === 1 ? 'needs' : 'need'} attention`} />
+          )}
+        </>
+      ) : null}
+      {shownIll.length > 0 || shownWell.length > 0 ? (
+        <div class="card">
+          {shownIll.length > 0 ? <UnhealthyRows services={shownIll} reader={reader} /> : null}
+          {many && ill.length > BELOW_WALL ? (
+            <p class="empty">
+              <a href={view.addressOf({ view: 'list' })}>{formatCount(ill.length - BELOW_WALL)} more need attention</a>
+            </p>
+          ) : null}
+          {shownWell.length > 0 ? (
+            <>
+              {ill.length > 0 ? (
+                <p class="row healthy-head">
+                  <Mark level="healthy" /> {formatCount(well.length)} healthy
+                </p>
+              ) : null}
+              <HealthyGrid services={shownWell} reader={reader} />
+            </>
+          ) : null}
+          {!many && hidden > 0 ? (
+            <p class="empty">
+              {countOf(hidden, 'more service')} on <a href={view.addressOf({ view: 'wall' })}>the wall</a>
+            </p>
+          ) : null}
+        </div>
+      ) : null}
+      {incidents.length === 0 && changes.length > 0 ? <Changes view={view} /> : null}
+    </>
+  )
+}
+
+const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader } }) => (
+  <div class={`overview-title ${headline.state === 'healthy' ? 'overview-calm' : ''}`}>
+    {headline.state === 'healthy' ? <Mark level="done" /> : null}
+    <div>
+      <h1>
+        {headline.lead} <span class="rest">{headline.rest}</span>
+      </h1>
+      {calm ? (
+        <p class="second">
+          The last incident, <a href={calm.href}>{calm.title}</a>, {calm.stillFiring ? 'was resolved' : 'ended'}{' '}
+          <Time at={calm.endedAt} reader={reader} />
+          {calm.stillFiring ? `; ${firingText(calm.stillFiring)}` : ''}.
+          {calm.postmortem === null ? null : (
+            <>
+              {' '}
+              Its <a href={calm.postmortem}>postmortem</a> is ready.
+            </>
+          )}
+        </p>
+      ) : null}
+    </div>
+  </div>
+)
+
+const Filters: FC<{ view: OverviewView }> = ({ view }) => {
+  const { counts, status, addressOf } = view
+  const all = counts.critical + counts.degraded + counts.healthy + counts.unknown
+  const shown = FILTERS.filter((one) => one !== 'unknown' || counts.unknown > 0)
+  return (
+    <div class="head filter-head">
+      <h2>Services</h2>
+      <nav class="row filters" aria-label="Services by status">
+        {shown.map((one) => (
+          <a
+            class={one !== 'all' && counts[one] === 0 ? 'filter filter-none' : 'filter'}
+            href={addressOf({ status: one })}
+            aria-current={one === status ? 'true' : undefined}
+          >
+            {one === 'all' ? null : <Mark level={one} />}
+            <strong>{formatCount(one === 'all' ? all : counts[one])}</strong> {one}
+          </a>
+        ))}
+      </nav>
+      <nav class="segments end" aria-label="View">
+        {(['list', 'wall'] as const).map((one) => (
+          <a href={addressOf({ view: one })} aria-current={one === view.view ? 'true' : undefined}>
+            {one === 'list' ? 'List' : 'Wall'}
+          </a>
+        ))}
+      </nav>
+    </div>
+  )
+}
+
+const Nothing: FC<{ view: OverviewView }> = ({ view: { q, status, addressOf } }) => (
+  <p class="card empty">
+    {q === '' ? `No service is ${status === 'all' ? 'known yet' : status}.` : `No service matches “${q}”.`}{' '}
+    {q === '' && status === 'all' ? null : <a href={addressOf({ status: 'all' })}>Show all services</a>}
+  </p>
+)
+
+const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => (
+  <p class="legend after">
+    {FILTERS.filter((level) => level !== 'all')
+      .filter((level) => services.some(({ status }) => status === level))
+      .map((level) => (
+        <LegendMark level={level} text={level === 'unknown' ? 'unknown: its sender is silent' : level} />
+      ))}
+    {services.some(({ silenced }) => silenced) ? (
+      <span class="with-icon">
+        <span class="cell cell-silenced" />
+        alerts are silenced
+      </span>
+    ) : null}
+  </p>
+)
+
+const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
+  <Section id="changes" title="Changes in the last 12 hours" second="what to look at first if something breaks now">
+    <ul class="card rows">
+      {changes.map(({ kind, ref, outcome, detail, followed, href, at }) => (
+        <li class="row change-row">
+          <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class="change" />
+          <span class="break change-text">
+            {href === null ? (
+              <b>{ref}</b>
+            ) : (
+              <a class="ink" href={href}>
+                <b>{ref}</b>
+              </a>
+            )}{' '}
+            {outcome} <span class="quiet">{detail}</span>
+          </span>
+          <span class="quiet">{followed}</span>
+          <Time at={at} reader={reader} style="moment" />
+        </li>
+      ))}
+    </ul>
+  </Section>
+)

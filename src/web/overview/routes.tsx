@@ -1,0 +1,212 @@
+/** /: all services, the worst first, and the open incidents. */
+
+import { listFiringAlerts } from '../../actions/firing.ts'
+import { outcomeOf } from '../../domain/correlation/change.ts'
+import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
+import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
+import type { Penalty } from '../../domain/health/health.ts'
+import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
+import { pipelineNumber } from '../../domain/incident/change-text.ts'
+import { firingText } from '../../domain/incident/incident.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
+import type { LivePipeline } from '../../domain/state/live.ts'
+import { headerOf } from '../../http/middleware/header.ts'
+import { json, type Reply } from '../../http/middleware/reply.ts'
+import { listCorrelations } from '../../store/correlation/correlations.ts'
+import { listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
+import { listChannels } from '../../store/notification/channels.ts'
+import type { ServiceRecord } from '../../store/service/services.ts'
+import { listStatesOfServices } from '../../store/service/states.ts'
+import { findHasServices, findOverview } from '../../store/views.ts'
+import { prefersJson } from '../errors/routes.tsx'
+import { incidentLink, incidentPath } from '../incident/routes.tsx'
+import { isolated, isolatedName } from '../kit/bidi.ts'
+import { penaltyOf } from '../service/routes.tsx'
+import { silencedOf } from '../silences/silenced.ts'
+import { showWelcome } from '../sources/routes.tsx'
+import { choiceOf, withQuery } from '../visit/choice.ts'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { show } from '../visit/reply.ts'
+import { openIncidents } from './open-incidents.ts'
+import { OverviewPage, overviewTitle } from './page.tsx'
+import type { ChangeView, Filter, OverviewView, ServiceRowView } from './view.ts'
+
+const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
+const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
+/** With more services than this, the page shows the wall unless the query asks for the list. */
+const MAX_LISTED = 40
+/** The maximum number of services with a strip and penalties. */
+const MAX_DETAILED = 60
+const DAY = 24 * 3_600_000
+const CHANGES_FOR = DAY / 2
+const MAX_CHANGES = 8
+const MAX_SILENCED = { page: 1, limit: 500 }
+
+/** Links to the API for clients that request JSON from `/`. */
+const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health: '/healthz' }
+
+const overview = page('GET /', 'read', showOverview, { shared: true })
+
+export const overviewRoutes: readonly PageRoute[] = [
+  {
+    ...overview,
+    handle: async (c, parts) =>
+      prefersJson(headerOf(c, 'accept'))
+        ? json({ ...INDEX, version: parts.server.web.version })
+        : overview.handle(c, parts),
+  },
+]
+
+async function showOverview(visit: Visit): Promise<Reply> {
+  const hasServices = await visit.store.read(findHasServices, visit.visitor.organizationId)
+  if (!hasServices) return showWelcome(visit, null)
+  const view = await overviewView(visit)
+  const content = <OverviewPage view={view} />
+  return show(visit, { title: overviewTitle(view), content, current: 'services', refreshes: true })
+}
+
+async function overviewView(visit: Visit): Promise<OverviewView> {
+  const { store, visitor, viewer: reader, now, query } = visit
+  const { organizationId } = visitor
+  const day = { from: now - DAY, to: now }
+  const { services, health, pipelines, lastGoodDeploys, resolvedEarly } = await store.read(
+    findOverview,
+    organizationId,
+    day,
+  )
+  const all = worstFirst(services)
+  const of = (state: ServiceState) => all.filter(({ status }) => status === state)
+  const counts = {
+    critical: of('critical').length,
+    degraded: of('degraded').length,
+    healthy: of('healthy').length,
+    unknown: 0,
+  }
+  const names = (state: ServiceState) => of(state).map(({ name }) => isolatedName(name))
+  const status = choiceOf(query('status'), FILTERS, 'all')
+  const [q, namespace] = [query('q'), query('namespace')]
+  const usual = all.length > MAX_LISTED ? 'wall' : 'list'
+  const view = choiceOf(query('view'), ['list', 'wall'] as const, usual)
+  const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
+  const detailed = shown.slice(0, MAX_DETAILED).map(({ id }) => id)
+  const states = await store.read(listStatesOfServices, organizationId, detailed, day.from)
+  const { shown: incidents, total: unresolved } = await openIncidents(visit, all, states)
+  const deploys = await recentDeploys(visit, pipelines)
+  const channels = incidents.length === 0 ? null : await store.read(listChannels, organizationId, { page: 1, limit: 1 })
+  const found = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
+  const early = new Map(resolvedEarly.map((one) => [one.incident.serviceId, resolvedEarlyView(one)]))
+  const silenced = Map.groupBy(found.items, ({ serviceId }) => serviceId)
+  const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
+  return {
+    ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
+    canAdminister: visitor.scopes.includes('admin'),
+    hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
+    headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded'), unresolved }),
+    hasChannel: channels === null || channels.total > 0,
+    hiddenIncidents: unresolved - incidents.length,
+    calm: calm ? await lastIncident(visit) : null,
+    addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
+    services: shown.map((service) => ({
+      ...rowOf(service, now, { deploys, lastGoodDeploys, states, health }),
+      silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
+      resolvedEarly: early.get(service.id) ?? null,
+    })),
+    changes: deploys.filter(({ at }) => now - at < CHANGES_FOR).slice(0, MAX_CHANGES),
+  }
+}
+
+function address(to: { status: Filter; view: string; usual: string; q: string; namespace: string }): string {
+  const { q, namespace } = to
+  const status = to.status === 'all' ? '' : to.status
+  return withQuery('/', { status, view: to.view === to.usual ? '' : to.view, q, namespace })
+}
+
+function worstFirst(services: readonly ServiceRecord[]): ServiceRecord[] {
+  return services.toSorted((a, b) => STATES.indexOf(a.status) - STATES.indexOf(b.status) || a.score - b.score)
+}
+
+function matches({ namespace, name }: ServiceRecord, q: string, only: string): boolean {
+  return (only === '' || namespace === only) && `${namespace}/${name}`.toLowerCase().includes(q.toLowerCase())
+}
+
+/** Returns one row. Only the first services have a strip and penalties. */
+function rowOf(
+  service: ServiceRecord,
+  now: number,
+  known: {
+    readonly deploys: readonly RecentDeploy[]
+    readonly lastGoodDeploys: ReadonlyMap<string, LivePipeline>
+    readonly states: ReadonlyMap<string, readonly StatusChange[]>
+    readonly health: ReadonlyMap<string, readonly Penalty[]>
+  },
+): ServiceRowView {
+  const { id, namespace, name, status, score } = service
+  const states = known.states.get(id)
+  const penalties = ((states && known.health.get(id)) || []).map((one) => penaltyOf(one, []))
+  const day = [now - DAY, now] as const
+  const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
+  const recent = known.deploys.find((one) => one.serviceId === id)
+  const good = known.lastGoodDeploys.get(id)
+  const last = recent ?? (good ? { ref: good.ref, at: good.startsAt, outcome: 'deployed', linked: false } : null)
+  const lastDeploy = last && {
+    text: pipelineNumber(last.ref),
+    href: null,
+    at: last.at,
+    failed: last.outcome === 'deploy failed',
+    linked: last.linked,
+  }
+  return { id, href: `/services/${id}`, namespace, name, status, score, strip, penalties, lastDeploy }
+}
+
+function resolvedEarlyView({ incident, actor }: ResolvedEarly): ServiceRowView['resolvedEarly'] {
+  const { resolvedAt, createdAt, firingAlerts } = incident
+  return {
+    ...incidentLink(incident),
+    by: actor,
+    at: resolvedAt ?? createdAt,
+    firing: firingText(firingAlerts),
+  }
+}
+
+type RecentDeploy = ChangeView & { readonly serviceId: string; readonly linked: boolean }
+
+/** Returns the deploys of the last 24 hours from newest to oldest, each with the conditions that followed. */
+async function recentDeploys(
+  { store, visitor, now }: Visit,
+  pipelines: readonly LivePipeline[],
+): Promise<readonly RecentDeploy[]> {
+  const { organizationId } = visitor
+  const { items } = await store.read(listCorrelations, organizationId, { from: now - DAY }, { page: 1, limit: 200 })
+  const links = Map.groupBy(
+    items.filter(({ verdict }) => verdict !== 'rejected'),
+    ({ change }) => change.ref,
+  )
+  return pipelines.flatMap((pipeline) => deployOf(pipeline, links.get(pipeline.ref)?.length ?? 0))
+}
+
+function deployOf({ ref, facts, startsAt: at, service }: LivePipeline, links: number): RecentDeploy[] {
+  const outcome = outcomeOf(facts)
+  if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
+  const branch = isolated(facts.branch)
+  const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
+  const followed = links === 0 ? 'nothing followed' : `linked to ${countOf(links, 'alert')}`
+  const href = `/services/${service}`
+  return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
+}
+
+async function lastIncident({ store, visitor }: Visit): Promise<OverviewView['calm']> {
+  const page = { page: 1, limit: 1 }
+  const { items } = await store.read(listIncidents, visitor.organizationId, { status: 'resolved' }, page)
+  const [last] = items
+  if (!last || last.resolvedAt === null) return null
+  const href = incidentPath(last)
+  const atItsEnd = { serviceId: last.serviceId, to: last.resolvedAt }
+  const { total } = await store.run(listFiringAlerts, visitor.organizationId, atItsEnd, page)
+  return {
+    title: last.title,
+    stillFiring: total,
+    href,
+    endedAt: last.resolvedAt,
+    postmortem: last.hasPostmortem ? `${href}/postmortem` : null,
+  }
+}

@@ -1,0 +1,110 @@
+/** The data for the overview. Times are Unix times in milliseconds. URLs are relative and start with `/`. */
+import type { Headline, ServiceState } from '../../domain/health/headline.ts'
+import type { StripBin } from '../../domain/health/strip.ts'
+import type { Severity } from '../../domain/severity.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
+import type { LanePicture } from '../drawing/lane-model.ts'
+import type { IncidentHead, SuspectView } from '../incident/view.ts'
+import type { Silenced } from '../kit/silenced.tsx'
+
+/** An unresolved incident. */
+export type OpenIncidentView = {
+  readonly incident: IncidentHead
+  /** Null if the overview does not show the incident's suspects. */
+  readonly cause: LikelyCause<SuspectView> | null
+  readonly firstAlertAt: number | null
+  /** Only the first incident has a picture. */
+  readonly picture: LanePicture | null
+  /** Short facts, for example `447 alerts`. */
+  readonly facts: readonly string[]
+  /** `Healthy again since 01:52. …`; null while the problem persists. */
+  readonly recovery: string | null
+}
+
+export type ServiceRowView = {
+  readonly id: string
+  readonly href: string
+  readonly namespace: string
+  readonly name: string
+  readonly status: ServiceState
+  readonly score: number
+  /** The last 24 hours as bins and as text; null if there is no history. */
+  readonly strip: { readonly bins: readonly StripBin[]; readonly text: string } | null
+  readonly penalties: readonly { readonly name: string; readonly penalty: number; readonly severity: Severity }[]
+  readonly lastDeploy: DeployView | null
+  readonly silenced?: Silenced | null
+  /** The last incident, if a user resolved it while its alerts were still firing. `by` is the user. */
+  readonly resolvedEarly?: {
+    readonly number: string
+    readonly href: string
+    readonly by: string | null
+    readonly at: number
+    /** `2 alerts are still firing` */
+    readonly firing: string
+  } | null
+}
+
+/** `linked` is true if the deploy is the likely cause of a condition. */
+export type DeployView = {
+  readonly text: string
+  readonly href: string | null
+  readonly at: number
+  readonly failed: boolean
+  readonly linked: boolean
+}
+
+export type ChangeView = {
+  readonly kind: 'pipeline' | 'rollout'
+  readonly ref: string
+  /** `deployed` */
+  readonly outcome: string
+  /** `main, 5b7de0c2` */
+  readonly detail: string
+  /** The conditions linked to the change, or `nothing followed`. */
+  readonly followed: string
+  readonly href: string | null
+  readonly at: number
+}
+
+export type Filter = 'all' | ServiceState
+
+export type OverviewView = {
+  readonly reader: Reader
+  readonly csrf: string
+  readonly canWrite: boolean
+  readonly canAdminister: boolean
+  /** Whether example data is loaded. */
+  readonly hasExample: boolean
+  readonly headline: Headline
+  /**
+   * The text below the headline if all services are healthy. `stillFiring` counts alerts that were already firing when
+   * the last incident was resolved.
+   */
+  readonly calm: {
+    readonly title: string
+    readonly href: string
+    readonly endedAt: number
+    readonly stillFiring?: number
+    readonly postmortem: string | null
+  } | null
+  readonly counts: Readonly<Record<ServiceState, number>>
+  readonly status: Filter
+  /** The search text of the list; '' if there is none. */
+  readonly q: string
+  readonly view: 'list' | 'wall'
+  /** Returns the URL of this page with a different status, view or namespace. */
+  readonly addressOf: (change: {
+    readonly status?: Filter
+    readonly view?: 'list' | 'wall'
+    readonly namespace?: string
+  }) => string
+  readonly incidents: readonly OpenIncidentView[]
+  /** Whether a notification channel exists. Always true if no incident is open. */
+  readonly hasChannel: boolean
+  /** The number of unresolved incidents that are not in `incidents`. */
+  readonly hiddenIncidents: number
+  /** All services that match the filter, the worst first. */
+  readonly services: readonly ServiceRowView[]
+  readonly changes: readonly ChangeView[]
+}

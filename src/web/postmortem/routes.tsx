@@ -1,0 +1,124 @@
+/** /incidents/:id/postmortem: shows and edits the postmortem, and serves it as Markdown. */
+
+import { CHANGED_MEANWHILE, editPostmortem, whyNoPostmortem } from '../../actions/postmortems.ts'
+import { IncmonError } from '../../domain/error.ts'
+import { hasPostmortems } from '../../domain/organization.ts'
+import { type Edits, markdown, merge, type Postmortem } from '../../domain/postmortem/postmortem.ts'
+import { type Reply, text } from '../../http/middleware/reply.ts'
+import type { IncidentRecord } from '../../store/incident/incidents.ts'
+import { findPostmortem, type PostmortemRecord } from '../../store/incident/postmortems.ts'
+import { incidentViewOf } from '../incident/data.ts'
+import { incidentFacts, incidentLink, incidentPath, requireIncident } from '../incident/routes.tsx'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { redirect, show } from '../visit/reply.ts'
+import { NO_POSTMORTEM, NoPostmortemPage, PostmortemPage } from './page.tsx'
+import { PARTS } from './parts.tsx'
+import type { PartName, PostmortemView } from './view.ts'
+
+const NAMES = Object.keys(PARTS) as PartName[]
+const MAX_LENGTH = 65_536
+
+export const postmortemRoutes: readonly PageRoute[] = [
+  page('GET /incidents/:id/postmortem', 'read', showPostmortem),
+  page('GET /incidents/:id/postmortem.md', 'read', showMarkdown),
+  page('POST /incidents/:id/postmortem', 'write', savePostmortem),
+]
+
+async function showPostmortem(visit: Visit): Promise<Reply> {
+  const { incident, record } = await findRecord(visit)
+  if (!record) return showNone(visit, incident)
+  const editing = NAMES.find((name) => name === visit.query('edit')) ?? null
+  return showDocument(visit, incident, record, { editing, refused: null })
+}
+
+async function showDocument(
+  visit: Visit,
+  incident: IncidentRecord,
+  record: PostmortemRecord,
+  written: Pick<PostmortemView, 'editing' | 'refused'>,
+): Promise<Reply> {
+  const { visitor } = visit
+  const document = documentOf(record)
+  const shown = incidentViewOf(await incidentFacts(visit, incident), visit.viewer, { range: '', order: 'oldest' })
+  const view = {
+    ...{ reader: shown.reader, incident: shown.incident, picture: shown.picture, document, ...written },
+    ...{ csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
+  }
+  const title = `Postmortem of ${incident.title}, ${document.header.state}`
+  const status = written.refused ? 409 : 200
+  // A refresh would replace the text that the form was opened with, so that a conflict could not be detected.
+  const still = written.editing !== null
+  return show(visit, { title, content: <PostmortemPage view={view} />, status, current: 'incidents', still })
+}
+
+function showNone(visit: Visit, incident: IncidentRecord): Promise<Reply> {
+  const named = { ...incidentLink(incident), resolved: incident.resolvedAt !== null }
+  const content = <NoPostmortemPage incident={named} hasPlan={hasPostmortems(visit.visitor.plan)} />
+  return show(visit, { title: NO_POSTMORTEM, content, status: 404, current: 'incidents' })
+}
+
+async function showMarkdown(visit: Visit): Promise<Reply> {
+  return text(markdown((await requirePostmortem(visit)).document), 'text/markdown; charset=UTF-8')
+}
+
+/** Stores the edited section or the state. Rejected text is shown again so that it is not lost. */
+async function savePostmortem(visit: Visit): Promise<Reply> {
+  const { store, visitor, form } = visit
+  const { incident } = await requirePostmortem(visit)
+  const name = NAMES.find((one) => form.fields.some(([field]) => field === one))
+  const state = form.text('state')
+  const address = `${incidentPath(incident)}/postmortem`
+  if (name) {
+    const written = form.text(name).slice(0, MAX_LENGTH)
+    const seen = form.fields.some(([field]) => field === 'seen') ? editsOf(name, form.text('seen')) : undefined
+    try {
+      await store.run(editPostmortem, visitor.organizationId, incident.id, editsOf(name, written), seen)
+    } catch (error) {
+      if (error instanceof IncmonError && error.code === 'conflict') return showRefused(visit, name, written, error)
+      throw error
+    }
+    return redirect(visit, `${address}#part-${name}`, 'saved')
+  }
+  if (state === 'draft' || state === 'final')
+    await store.run(editPostmortem, visitor.organizationId, incident.id, { state })
+  return redirect(visit, address, 'saved')
+}
+
+async function showRefused(visit: Visit, name: PartName, text: string, error: IncmonError): Promise<Reply> {
+  const { incident, record } = await findRecord(visit)
+  if (!record) throw error
+  const why =
+    error.message === CHANGED_MEANWHILE
+      ? 'Somebody else changed this part while you were writing. The new version is below. Merge both versions and save again.'
+      : 'Somebody marked this postmortem as final while you were writing. Open it in another tab, make it a draft again, and save.'
+  return showDocument(visit, incident, record, { editing: name, refused: { text, why } })
+}
+
+function editsOf(name: PartName, text: string): Edits {
+  const written = text === '' ? null : text
+  switch (name) {
+    case 'summary':
+    case 'rootCause':
+      return { [name]: written }
+    case 'customers':
+      return { impact: { customers: written } }
+    default:
+      return { lessons: { [name]: written } }
+  }
+}
+
+async function requirePostmortem(visit: Visit) {
+  const { incident, record } = await findRecord(visit)
+  if (!record) throw new IncmonError('not-found', whyNoPostmortem(visit.visitor.plan, incident.resolvedAt))
+  return { incident, document: documentOf(record) }
+}
+
+async function findRecord(visit: Visit) {
+  const { store, visitor } = visit
+  const incident = await requireIncident(visit)
+  return { incident, record: await store.read(findPostmortem, visitor.organizationId, incident.id) }
+}
+
+function documentOf({ document, edits, state }: PostmortemRecord): Postmortem {
+  return merge(document, edits, state)
+}

@@ -1,0 +1,224 @@
+/** The report: the number of incidents compared with the previous period, and the times to resolve the incidents. */
+import type { FC } from 'hono/jsx'
+import { capitalized, countOf, formatCount } from '../../domain/postmortem/words.ts'
+import type { Reliability, Spread } from '../../domain/report/report.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
+import { formatDate, formatExactDuration, type Reader } from '../../domain/shown-time.ts'
+import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
+import { Ranges } from '../kit/choice.tsx'
+import { LegendMark, ServiceName } from '../kit/mark.tsx'
+import { Card, Columns, Section } from '../kit/section.tsx'
+
+const MAX_SERVICES = 50
+
+export type ReportView = {
+  readonly reader: Reader
+  /** `90 days` */
+  readonly span: string
+  readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]
+  readonly csvHref: string
+  /** Null if there are too many incidents to evaluate. */
+  readonly report: Reliability | null
+  /** The previous period; null if nothing was recorded in it. */
+  readonly before: Reliability | null
+  /** When recording started; null if recording started before the period. */
+  readonly since: number | null
+  readonly weeks: readonly ReportWeek[]
+  /** How long it took to resolve each incident, in ms. */
+  readonly durations: readonly number[]
+  /** One mark per duration; empty if there are too many. */
+  readonly resolutions: readonly ResolutionMark[]
+}
+
+/** Returns a title such as `27 incidents in 90 days`. */
+export function reportTitle({ report, span }: ReportView): string {
+  return report ? `${countOf(report.organization.incidents, 'incident')} in ${span}` : 'Reports'
+}
+
+export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
+  const { report, ranges, csvHref, weeks, durations, resolutions } = view
+  const median = report?.organization.mttr.median ?? null
+  return (
+    <>
+      <div class="title">
+        <h1>
+          {reportTitle(view)}. <span class="rest">{restOf(view)}</span>
+        </h1>
+        <span class="row no-print">
+          <Ranges ranges={ranges} />
+          <a class="button small" href={csvHref}>
+            CSV
+          </a>
+        </span>
+      </div>
+      {report === null ? (
+        <p class="card empty">There are too many incidents in this period. Choose a shorter period.</p>
+      ) : (
+        <>
+          <Figures view={view} report={report} />
+          <div class="columns report-charts">
+            <section class="card body" aria-labelledby="weeks">
+              <h2 id="weeks">Incidents by week</h2>
+              <p class="second">
+                Each column covers the 7 days that end on its date. The last column ends now.
+                {view.since === null ? '' : ` Recording began on ${formatDate(view.since, view.reader)}.`}
+              </p>
+              <WeekChart weeks={weeks} />
+              <p class="legend">
+                {SEVERITIES.slice(0, 3).map((level) => (
+                  <LegendMark level={level} />
+                ))}
+              </p>
+            </section>
+            <section class="card body" aria-labelledby="resolve">
+              <h2 id="resolve">Time to resolve</h2>
+              {durations.length === 0 ? (
+                <p class="quiet">No incident in this period has been resolved.</p>
+              ) : (
+                <>
+                  <p class="second">{splitText(report.organization)}</p>
+                  <ResolutionChart
+                    marks={resolutions}
+                    {...{ durations }}
+                    median={median === null ? null : median * 1000}
+                  />
+                </>
+              )}
+            </section>
+          </div>
+          <Services report={report} />
+        </>
+      )}
+    </>
+  )
+}
+
+/**
+ * Returns the rest of the headline, such as `2 fewer than in the previous 90 days. 3 of 5 are resolved; median 38 min.`
+ */
+function restOf({ report, before, span }: ReportView): string {
+  if (report === null) return ''
+  const { incidents, resolved, mttr } = report.organization
+  const parts = [comparison(incidents, before, span)]
+  if (mttr.median !== null) {
+    const median = formatExactDuration(mttr.median * 1000)
+    parts.push(`${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${median}`)
+  }
+  return parts.flatMap((part) => (part === '' ? [] : [`${part}.`])).join(' ')
+}
+
+/** Says whether most of the time to resolve passes before or after the acknowledgement; '' if that is unknown. */
+function splitText({ mttd, mtta, mttr }: Reliability['organization']): string {
+  if (mtta.median === null || mttr.median === null) return ''
+  const start = (mttd.median ?? 0) + mtta.median
+  const rest = start > mttr.median / 2 ? 'before that' : 'after that'
+  return `Somebody acknowledges the incident after about ${formatExactDuration(start * 1000)}, so most of the time passes ${rest}.`
+}
+
+/** Returns `2 fewer than in the previous 90 days`; '' if there is no previous period. */
+function comparison(incidents: number, before: Reliability | null, span: string): string {
+  if (before === null) return ''
+  const fewer = before.organization.incidents - incidents
+  const amount = fewer === 0 ? 'As many as' : `${formatCount(Math.abs(fewer))} ${fewer > 0 ? 'fewer' : 'more'} than`
+  return `${amount} in the ${precedingOf(span)}`
+}
+
+/** Returns `previous 90 days` or `previous year`. */
+function precedingOf(span: string): string {
+  return `previous ${span.replace(/^1 /, '')}`
+}
+
+const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view, report }) => {
+  const { before, span, since, reader } = view
+  const { incidents, mttd, mtta, mttr } = report.organization
+  const earlier = before?.organization
+  const compared = comparison(incidents, before, span)
+  const recorded =
+    since === null
+      ? `not comparable with the ${precedingOf(span)}`
+      : `recorded since ${formatDate(since, reader)}, so not comparable yet`
+  return (
+    <div class="report-figures">
+      <div class="card body">
+        <p class="second">Incidents</p>
+        <p class="report-figure">{incidents}</p>
+        <p class="second">{compared || recorded}</p>
+      </div>
+      <Figure name="Time to detect" spread={mttd} earlier={earlier?.mttd} />
+      <Figure name="Time to acknowledge" spread={mtta} earlier={earlier?.mtta} />
+      <Figure name="Time to resolve" spread={mttr} earlier={earlier?.mttr} />
+    </div>
+  )
+}
+
+const Figure: FC<{ name: string; spread: Spread; earlier: Spread | undefined }> = ({ name, spread, earlier }) => {
+  const { median, mean, of } = spread
+  const change = median === null || earlier?.median == null ? null : earlier.median - median
+  const better =
+    change === null || change === 0
+      ? ''
+      : ` ${formatExactDuration(Math.abs(change) * 1000)} ${change > 0 ? 'faster' : 'slower'}.`
+  return (
+    <div class="card body">
+      <p class="second">{name}</p>
+      <p class="report-figure">{median === null ? 'not known' : formatExactDuration(median * 1000)}</p>
+      <p class="second">
+        {median === null
+          ? 'no incident has this time'
+          : `median of ${of}; mean ${formatExactDuration((mean ?? 0) * 1000)}.`}
+        <b>{better}</b>
+      </p>
+    </div>
+  )
+}
+
+const FIGURES = ['Incidents', 'Recurred', 'Time to acknowledge', 'Time to resolve']
+
+const Services: FC<{ report: Reliability }> = ({ report: { services, definitions } }) => (
+  <Section id="services" title="Services with incidents">
+    <Card empty={services.length === 0 ? 'No service had an incident.' : null}>
+      <table class="cards">
+        <Columns names={['Service', ...FIGURES.map((name) => ({ name, class: 'number' }))]} />
+        <tbody>
+          {services.slice(0, MAX_SERVICES).map(({ service, incidents, recurrences, mtta, mttr }) => (
+            <tr>
+              <td>
+                <a class="ink break" href={`/services/${service.uuid}`}>
+                  <ServiceName namespace={service.namespace} name={service.name} />
+                </a>
+              </td>
+              <td class="number" data-label="Incidents">
+                <a href={`/incidents?service=${service.uuid}`}>{formatCount(incidents)}</a>
+              </td>
+              <td class="number" data-label="Recurred">
+                {recurrences === 0 ? 'no' : `${formatCount(recurrences)} of ${formatCount(incidents)}`}
+              </td>
+              <td class="number nowrap" data-label="Time to acknowledge">
+                {medianText(mtta)}
+              </td>
+              <td class="number nowrap" data-label="Time to resolve">
+                {medianText(mttr)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+    {services.length > MAX_SERVICES ? (
+      <p class="second">
+        The {MAX_SERVICES} services with the most incidents. The CSV has all {formatCount(services.length)}.
+      </p>
+    ) : null}
+    <p class="second quiet after">
+      {[definitions.mttd, definitions.mtta, definitions.mttr].map(
+        (text) => `${capitalized(text).replace('TTD', 'the time to detect')}. `,
+      )}
+      The time to resolve includes the monitoring after the end of the problem, so the problem itself was shorter.
+      Unknown times are not counted.
+    </p>
+  </Section>
+)
+
+function medianText({ median }: Spread): string {
+  return median === null ? '–' : formatExactDuration(median * 1000)
+}

@@ -1,0 +1,220 @@
+/** Shows one service: its status and when the status began, the likely causes, and earlier changes. */
+import type { FC } from 'hono/jsx'
+import { capitalized, countOf } from '../../domain/postmortem/words.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
+import { Bill } from '../drawing/bill.tsx'
+import { LastGoodDeploy } from '../incident/cause.tsx'
+import { Groups } from '../incident/groups.tsx'
+import { Picture } from '../incident/page.tsx'
+import { AlertName, External, Icon, Mark, Status } from '../kit/mark.tsx'
+import { Card, Crumbs, Section } from '../kit/section.tsx'
+import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
+import { Time } from '../kit/time.tsx'
+import { CauseLine } from '../overview/incidents.tsx'
+import { type ServiceView, statusText } from './view.ts'
+
+/** Returns the page title, with the most important fact first, for example `checkout is critical`. */
+export function serviceTitle({ name, status }: ServiceView): string {
+  return `${name} is ${status}`
+}
+
+export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
+  <>
+    <Head view={view} />
+    <Picture {...view} />
+    <div class="columns">
+      <div>
+        <Score view={view} />
+        <Firing view={view} />
+        <Earlier view={view} />
+      </div>
+      <div>
+        <Changes view={view} />
+        {view.aliases.length === 0 && view.cluster === '' ? null : <Names view={view} />}
+      </div>
+    </div>
+  </>
+)
+
+const SERVICES = ['Services', '/'] as const
+
+const Head: FC<{ view: ServiceView }> = ({ view }) => {
+  const { namespace, name, status, incident, reader, penalties, changes } = view
+  const began = status === 'critical' && incident?.head.endedAt === null ? incident.head.startedAt : view.since
+  const since = began === null ? '' : ` for ${formatDuration(reader.now - began)}`
+  const [worst] = penalties
+  // An incident that was resolved early still has firing alerts.
+  const shown = incident?.head ?? view.earlier.find(({ firingAlerts }) => firingAlerts > 0)
+  return (
+    <>
+      <Crumbs
+        path={namespace === '' ? [SERVICES] : [SERVICES, [namespace, `/?namespace=${encodeURIComponent(namespace)}`]]}
+      />
+      <div class="title">
+        <div class="incident-title">
+          <h1>
+            <Mark level={status} label={status} />
+            <span>{name}</span>
+          </h1>
+          <div class="service-state">
+            {incident?.recovery ? null : <b>{`${capitalized(status)}${since}.`}</b>}{' '}
+            <SilencedMark silenced={view.silenced} reader={reader} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
+            {incident ? (
+              <CauseLine one={incident} />
+            ) : worst ? (
+              <span>
+                <AlertName name={worst.name} /> costs the most points.
+                {changes.some(({ linked }) => linked !== '') ? '' : ' No change is linked to it.'}
+              </span>
+            ) : null}
+          </div>
+        </div>
+        <div class="row actions">
+          {shown ? (
+            <a class="button" href={shown.href}>
+              Incident {shown.number} <Status status={shown.status} />
+            </a>
+          ) : null}
+          {view.canWrite ? (
+            <SilenceLink matched={{ service: name, namespace }} what={name} class="button bare" />
+          ) : null}
+        </div>
+      </div>
+    </>
+  )
+}
+
+const Score: FC<{ view: ServiceView }> = ({ view }) => {
+  const { score, penalties, reader } = view
+  const sum = penalties.reduce((total, { penalty }) => total + penalty, 0)
+  return (
+    <Section id="score" title={`Why the score is ${score}`}>
+      <div class="card bill-card">
+        <Bill score={score} lines={penalties} />
+        {penalties.length === 0 ? (
+          <p class="bill-sum">There are no penalties.</p>
+        ) : (
+          <ul class="after bill-lines">
+            {penalties.map(({ name, rule, penalty, href, since, severity }) => (
+              <li>
+                <b class={`ink-level level-${severity} number bill-points`}>−{penalty}</b>
+                <span class="break">
+                  <a class="ink plain" href={href}>
+                    <b>
+                      <AlertName name={name} />
+                    </b>
+                  </a>{' '}
+                  <span class="quiet">{rule}</span>
+                </span>
+                <span class="quiet nowrap">{since === null ? '' : formatDuration(reader.now - since)}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+        {view.silenced === null ? null : (
+          <p class="bill-sum">
+            {countOf(view.silenced.count, 'silenced alert')} {view.silenced.count === 1 ? 'does' : 'do'} not lower the
+            score.
+          </p>
+        )}
+        <p class="bill-sum bill-result">
+          <b class="number bill-total">{score}</b>{' '}
+          <b>{sum > 100 ? `the minimum: the penalties add up to ${sum}` : statusText(view)}</b>
+        </p>
+      </div>
+    </Section>
+  )
+}
+
+const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader, canWrite, name, namespace } }) => {
+  const count = groups.reduce((total, group) => total + group.count, 0)
+  return (
+    <Section
+      id="firing"
+      title="Firing now"
+      second={count === 0 ? '' : `${countOf(count, 'alert')} in ${countOf(groups.length, 'group')}`}
+      end={[alertsHref, 'All alerts']}
+    >
+      <Card empty={groups.length === 0 ? 'Nothing is firing.' : null}>
+        <Groups groups={groups} reader={reader} service={canWrite ? { name, namespace } : null} />
+      </Card>
+    </Section>
+  )
+}
+
+const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader } }) => (
+  <Section id="earlier" title="Earlier incidents">
+    <Card empty={earlier.length === 0 ? `No ${incident ? 'other ' : ''}incident of this service is recorded.` : null}>
+      <ul class="rows">
+        {earlier.map(({ title, href, startedAt, endedAt, resolvedAt, hasPostmortem, status }) => (
+          <li class="item group">
+            {resolvedAt === null ? <Status status={status} word={false} /> : <Mark level="done" label="resolved" />}
+            <div class="grow group-body">
+              <a class="ink plain" href={href}>
+                <b class="break">{title}</b>
+              </a>
+              <p class="second">
+                {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(endedAt - startedAt)}.`}
+                {hasPostmortem ? (
+                  <>
+                    {' '}
+                    <a href={`${href}/postmortem`}>Postmortem</a>
+                  </>
+                ) : null}
+              </p>
+            </div>
+            <Time at={startedAt} reader={reader} style="moment" />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  </Section>
+)
+
+const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, reader } }) => (
+  <Section
+    id="changes"
+    title="Changes"
+    second={lastGoodDeploy && <LastGoodDeploy deploy={lastGoodDeploy} reader={reader} />}
+  >
+    <Card empty={changes.length === 0 ? 'No pipelines or rollouts in this period.' : null}>
+      <ul class="rows">
+        {changes.map(({ kind, name, href, word, detail, linked, changed, at }) => (
+          <li class="item group">
+            <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class={changed ? 'change' : ''} />
+            <div class="grow group-body">
+              <p class="break">
+                <b>{href === null ? name : <External href={href} text={name} />}</b> {word}
+              </p>
+              <p class="second break">
+                {detail} {linked === '' ? null : <span class="change">{linked}</span>}
+              </p>
+            </div>
+            <span class="group-time second">
+              <Time at={at} reader={reader} style="moment" />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  </Section>
+)
+
+const Names: FC<{ view: ServiceView }> = ({ view: { aliases, cluster } }) => (
+  <Section id="names" title="Aliases">
+    <dl class="card pairs">
+      {aliases.map(({ kind, value }) => (
+        <>
+          <dt>{kind}</dt>
+          <dd class="mono">{value}</dd>
+        </>
+      ))}
+      {cluster === '' ? null : (
+        <>
+          <dt>Cluster</dt>
+          <dd>{cluster}</dd>
+        </>
+      )}
+    </dl>
+  </Section>
+)

@@ -1,0 +1,198 @@
+/** /services/:id: one service and its history over a time span. */
+
+import { listFiringAlerts } from '../../actions/firing.ts'
+import { groupAlerts } from '../../domain/alert/groups.ts'
+import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
+import { countedGroups } from '../../domain/health/counted-severity.ts'
+import { penaltySeverity } from '../../domain/health/health.ts'
+import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
+import { pipelineNumber } from '../../domain/incident/change-text.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import { notFound } from '../../http/middleware/problem.ts'
+import type { Reply } from '../../http/middleware/reply.ts'
+import type { AlertRecord } from '../../store/alerts.ts'
+import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
+import { listMatchingAlerts } from '../../store/history/alert-search.ts'
+import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
+import type { ServiceWithHealth } from '../../store/service/services.ts'
+import { findServiceView } from '../../store/views.ts'
+import { OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
+import type { Span } from '../drawing/scale.ts'
+import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from '../incident/data.ts'
+import { incidentFacts, incidentLink } from '../incident/routes.tsx'
+import { isolated } from '../kit/bidi.ts'
+import { recoveryOf, unhealthySince } from '../overview/open-incidents.ts'
+import { silencedOf, silenceEndsOf } from '../silences/silenced.ts'
+import { rangeLinks, rangeOf } from '../visit/choice.ts'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { show } from '../visit/reply.ts'
+import { ServicePage, serviceTitle } from './page.tsx'
+import type { PenaltyView, ServiceChangeView, ServiceView } from './view.ts'
+
+const HOUR = 3_600_000
+const RANGES = [
+  ['1h', '1 h', HOUR],
+  ['2h', '2 h', 2 * HOUR],
+  ['6h', '6 h', 6 * HOUR],
+  ['24h', '24 h', 24 * HOUR],
+  ['7d', '7 d', 7 * 24 * HOUR],
+] as const
+const USUAL = RANGES[1]
+/** The maximum number of alerts to read for a picture and a list. Alerts of a storm share a row. */
+const MANY = { page: 1, limit: 500 }
+const EARLIER = { page: 1, limit: 8 }
+const MAX_CHANGES = 12
+const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
+
+export const serviceRoutes: readonly PageRoute[] = [page('GET /services/:id', 'read', showService, { shared: true })]
+
+async function showService(visit: Visit): Promise<Reply> {
+  const view = await serviceView(visit)
+  const content = <ServicePage view={view} />
+  return show(visit, { title: serviceTitle(view), content, current: 'services', refreshes: true })
+}
+
+async function serviceView(visit: Visit): Promise<ServiceView> {
+  const { store, visitor, viewer: reader, now, query, id } = visit
+  const range = rangeOf(RANGES, query('range'), USUAL)
+  const span = { from: now - range[2], to: now }
+  const found = await store.read(findServiceView, visitor.organizationId, id, span)
+  if (!found) throw notFound('service', 'the page Services')
+  const { service, states, changes, lastGoodDeploy, aliases } = found
+  const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
+  const firing = countedGroups(groupAlerts(facts.firing), service)
+  const ends = await silenceEndsOf(visit, facts.firing)
+  const penalties = service.health.map((penalty) => penaltyOf(penalty, facts.firing))
+  const open = await openIncident(visit, found.incident, reader)
+  // A storm has more links than fit on one page of results, so the incident's complete list is used.
+  const links = open ? open.links : facts.links
+  return {
+    canWrite: visitor.scopes.includes('write'),
+    ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
+    score: service.score,
+    incident: open,
+    since: sinceOf(service, states ?? [], penalties),
+    picture: pictureOfService({ ...facts, links, span, reader, service, open, states }),
+    ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
+    penalties,
+    groups: firing.map((group) => groupViewOf(group, span, silencedOf(group.members, ends))),
+    silenced: silencedOf(facts.firing, ends),
+    alertsHref: `/alerts?service=${id}`,
+    changes: changesOf(changes, links),
+    lastGoodDeploy: lastGoodDeploy && deployView(lastGoodDeploy),
+    earlier: await earlierIncidents(visit, service, reader),
+    aliases: aliases.map(({ kind, value }) => ({ kind: ALIASES[kind], value })),
+  }
+}
+
+/** A link, or the best of `count` links to similar alerts. */
+type ServiceLink = CorrelationRecord & { readonly count?: number; readonly group?: string | null }
+
+type Facts = {
+  readonly firing: readonly AlertRecord[]
+  readonly alerts: readonly AlertRecord[]
+  readonly changes: readonly Change[]
+  readonly links: readonly ServiceLink[]
+}
+
+/** Loads the alerts and links within a time span. Firing alerts are included regardless of their start time. */
+async function alertsAndLinks(
+  { store, visitor }: Visit,
+  serviceId: string,
+  span: Span,
+): Promise<Omit<Facts, 'changes'>> {
+  const { organizationId } = visitor
+  const [firing, begun, links] = await Promise.all([
+    store.run(listFiringAlerts, organizationId, { serviceId }, MANY),
+    store.read(listMatchingAlerts, organizationId, { serviceId, from: span.from }, MANY),
+    store.read(listCorrelations, organizationId, { serviceId, from: span.from }, MANY),
+  ])
+  const known = new Set(firing.items.map(({ id }) => id))
+  const alerts = [...firing.items, ...begun.items.filter(({ id }) => !known.has(id))]
+  return { firing: firing.items, alerts, links: links.items }
+}
+
+type PictureParts = Facts & {
+  readonly span: Span
+  readonly reader: Reader
+  readonly service: ServiceWithHealth
+  readonly open: Open | null
+  readonly states: readonly StatusChange[] | null
+}
+
+function pictureOfService(parts: PictureParts): ServiceView['picture'] {
+  const { alerts, changes, links, span, reader, service, open, states } = parts
+  return pictureOf({
+    ...{ ...reader, serviceId: service.id, span, changes, links, people: [] },
+    groups: countedGroups(groupAlerts(alerts), service),
+    score: open && states ? sinceStart(states, open.head) : states,
+    firstAlertAt: open?.firstAlertAt ?? null,
+    acknowledgedAt: open?.head.acknowledgedAt ?? null,
+    resolvedAt: null,
+    suspectAt: open?.cause.suspect?.startsAt ?? null,
+    moreHref: `/alerts?service=${service.id}`,
+  })
+}
+
+type Open = NonNullable<ServiceView['incident']> & { readonly links: readonly ServiceLink[] }
+
+async function openIncident(visit: Visit, incident: IncidentRecord | undefined, reader: Reader): Promise<Open | null> {
+  if (!incident) return null
+  const facts = await incidentFacts(visit, incident)
+  const { incident: head, cause } = incidentViewOf(facts, reader, { range: '', order: '' })
+  const recovery = incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null
+  return { head, cause, recovery, firstAlertAt: firstAlertOf(facts), links: facts.links }
+}
+
+async function earlierIncidents(
+  visit: Visit,
+  service: ServiceWithHealth,
+  reader: Reader,
+): Promise<ServiceView['earlier']> {
+  const filter = { serviceId: service.id, status: 'resolved' as const }
+  const { items } = await visit.store.read(listIncidents, visit.visitor.organizationId, filter, EARLIER)
+  return items.map((incident) => headOf({ incident, service, timeline: [], ...incidentLink(incident) }, reader))
+}
+
+/** Returns when the service became unhealthy. The condition may have started before the first state in the span. */
+function sinceOf(
+  service: ServiceWithHealth,
+  states: readonly StatusChange[],
+  penalties: readonly PenaltyView[],
+): number | null {
+  const at = unhealthySince(service, states)
+  if (at === null || at > (states[0]?.at ?? at)) return at
+  return penalties.reduce((first, { since }) => Math.min(first, since ?? first), at)
+}
+
+/** Returns a penalty with its condition, and the start of the condition if its alert is known. */
+export function penaltyOf(
+  { alertId, reason, penalty }: ServiceWithHealth['health'][number],
+  alerts: readonly AlertRecord[],
+): PenaltyView {
+  const [name = reason, ...words] = reason.split(': ')
+  const severity = penaltySeverity(penalty)
+  const why = words.join(': ')
+  // A severity that the sender did not choose is named before its reason: `critical: event and alert agree`.
+  const rule = why.startsWith(severity) ? why : `${severity}: ${why}`
+  const since = alerts.find(({ id }) => id === alertId)?.startsAt ?? null
+  return { name, rule, penalty, severity, href: `/alerts/${alertId}`, since }
+}
+
+function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): readonly ServiceChangeView[] {
+  return changes.slice(0, MAX_CHANGES).map((change) => {
+    const own = links.filter(({ change: { ref }, verdict }) => ref === change.ref && verdict !== 'rejected')
+    const count = own.reduce((sum, { count = 1 }) => sum + count, 0)
+    const [best] = own.toSorted((a, b) => b.score - a.score)
+    const word = best ? `${best.band} link to ${countOf(count, 'alert')}` : ''
+    const at = change.startsAt
+    const rollout = { word: 'rolled out', detail: 'new pod template', linked: word, changed: true, at }
+    if (change.kind === 'rollout') return { kind: 'rollout', name: change.hash, href: null, ...rollout }
+    const [outcome, level] = OUTCOME_TEXTS[outcomeOf(change.facts)]
+    const { branch, sha } = change.facts
+    const detail = sha === null ? isolated(branch) : `${isolated(branch)}, ${sha.slice(0, 8)}`
+    const [name, href] = [pipelineNumber(change.ref), pipelineUrl(change.facts)]
+    return { kind: 'pipeline', name, href, word: outcome, detail, linked: word, changed: level === 'change', at }
+  })
+}

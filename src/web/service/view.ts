@@ -1,0 +1,75 @@
+/** The data for the service page. Times are Unix times in milliseconds. */
+
+import { countOf } from '../../domain/postmortem/words.ts'
+import type { Severity } from '../../domain/severity.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
+import type { LanePicture } from '../drawing/lane-model.ts'
+import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
+import type { Silenced } from '../kit/silenced.tsx'
+
+export type PenaltyView = {
+  readonly name: string
+  /** The rule behind the penalty, for example `event and alert agree`. */
+  readonly rule: string
+  readonly penalty: number
+  readonly severity: Severity
+  readonly href: string
+  /** When the condition started; null if unknown. */
+  readonly since: number | null
+}
+
+export type ServiceChangeView = {
+  readonly kind: 'pipeline' | 'rollout'
+  readonly name: string
+  /** The URL of the change in GitLab, or null. */
+  readonly href: string | null
+  readonly word: string
+  readonly detail: string
+  readonly linked: string
+  readonly changed: boolean
+  readonly at: number
+}
+
+export type ServiceView = {
+  readonly reader: Reader
+  readonly canWrite: boolean
+  readonly namespace: string
+  readonly name: string
+  readonly cluster: string
+  readonly status: 'critical' | 'degraded' | 'healthy'
+  readonly score: number
+  /** The service's open incident with its likely cause, or null. */
+  readonly incident: {
+    readonly head: IncidentHead
+    readonly cause: LikelyCause<SuspectView>
+    readonly firstAlertAt: number
+    /** `Healthy again since 01:52. …`; null while the problem persists. */
+    readonly recovery: string | null
+  } | null
+  /** When the service became unhealthy; null if it is healthy. */
+  readonly since: number | null
+  readonly picture: LanePicture
+  readonly ranges: IncidentView['ranges']
+  readonly penalties: readonly PenaltyView[]
+  readonly groups: readonly GroupView[]
+  readonly silenced: Silenced | null
+  readonly alertsHref: string
+  readonly changes: readonly ServiceChangeView[]
+  /** The last deploy that is not linked to an alert; null if there was no such deploy in the last 30 days. */
+  readonly lastGoodDeploy: IncidentView['lastGoodDeploy']
+  readonly earlier: readonly IncidentHead[]
+  readonly aliases: readonly { readonly kind: string; readonly value: string }[]
+}
+
+/** Returns `Degraded because 2 alerts are firing`. */
+export function statusText({ status, penalties, groups, silenced }: ServiceView): string {
+  if (status === 'healthy') return 'Healthy'
+  const critical = penalties.filter(({ severity, since }) => severity === 'critical' && since !== null).length
+  const firing = groups.reduce((sum, group) => sum + group.firing, 0) - (silenced?.count ?? 0)
+  const because = (count: number, noun: string, otherwise: string) =>
+    `${status === 'critical' ? 'Critical' : 'Degraded'} because ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'is' : 'are'} firing` : otherwise}`
+  return status === 'critical'
+    ? because(critical, 'critical condition', 'its score is low')
+    : because(firing, 'alert', 'alerts lower the score until 30 minutes after they end')
+}

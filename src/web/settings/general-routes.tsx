@@ -1,0 +1,125 @@
+/** /settings and /settings/retention: the visitor, the organization, and the retention of records. */
+
+import { changeOrganization } from '../../actions/organizations.ts'
+import { changePerson } from '../../actions/sessions.ts'
+import { PLANS } from '../../domain/organization.ts'
+import { isShownZone } from '../../domain/shown-time.ts'
+import { organizationChangeBody } from '../../http/api/organization.ts'
+import { required } from '../../http/middleware/problem.ts'
+import type { Reply } from '../../http/middleware/reply.ts'
+import { findOrganization } from '../../store/organizations.ts'
+import type { Fault } from '../kit/form.tsx'
+import { type FieldNames, validated, withFormErrors } from '../visit/apply.ts'
+import { choiceOf } from '../visit/choice.ts'
+import { numberOrText } from '../visit/form.ts'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { redirect } from '../visit/reply.ts'
+import { choiceCookie, cookieOf, sessionSecret, ZONE_COOKIE } from '../visit/visitor.ts'
+import { GeneralSettings, type OrganizationForm, type RetentionForm, RetentionSettings } from './general.tsx'
+import { showSection } from './section-routes.tsx'
+
+const FIELDS: FieldNames = {
+  name: ['name', 'Name'],
+  'settings.time-zone': ['time-zone', 'Time zone'],
+  'settings.deploy-silence-minutes': ['deploy-silence-minutes', 'Silence during a deploy'],
+  'settings.retention-events-days': ['events', 'Keep events for'],
+  'settings.retention-alerts-days': ['alerts', 'Keep alerts and incidents for'],
+}
+
+export const generalPages: readonly PageRoute[] = [
+  page('GET /settings', 'read', (visit) => showGeneral(visit, {})),
+  page('POST /settings', 'admin', saveGeneral),
+  page('POST /settings/name', 'read', async (visit) => {
+    await visit.store.run(changePerson, sessionSecret(visit.c, visit), visit.form.text('person'))
+    return redirect(visit, '/settings', 'renamed')
+  }),
+  page('POST /settings/keys', 'read', (visit) =>
+    keep(visit, 'keys', choiceOf(visit.form.text('keys'), ['on', 'off'], 'on')),
+  ),
+  page('POST /settings/zone', 'read', saveZone),
+  page('GET /settings/retention', 'admin', (visit) => showRetention(visit)),
+  page('POST /settings/retention', 'admin', saveRetention),
+]
+
+type Shown = { readonly typed?: OrganizationForm; readonly typedZone?: string; readonly faults?: readonly Fault[] }
+
+async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Shown): Promise<Reply> {
+  const { visitor, c } = visit
+  const { name, plan, settings } = await requireOrganization(visit)
+  const stored = { name, plan, ...settings, 'deploy-silence-minutes': `${settings['deploy-silence-minutes']}` }
+  const isAdmin = visitor.scopes.includes('admin')
+  const content = (
+    <GeneralSettings
+      csrf={visitor.csrf}
+      person={visitor.actor}
+      hasSession={visitor.sessionId !== null}
+      hasKeys={cookieOf(c, 'keys') !== 'off'}
+      ownZone={typedZone ?? cookieOf(c, ZONE_COOKIE)}
+      commonZone={settings['time-zone']}
+      organization={isAdmin ? (typed ?? stored) : null}
+      faults={faults}
+    />
+  )
+  return showSection(visit, { current: 'general', content, faults })
+}
+
+/** An empty value selects the organization's time zone. */
+function saveZone(visit: Visit): Reply | Promise<Reply> {
+  const zone = visit.form.zone('own-zone')
+  if (zone === '' || isShownZone(zone)) return keep(visit, ZONE_COOKIE, zone)
+  const message = 'This time zone does not exist. Choose one from the list, such as Europe/Berlin.'
+  return showGeneral(visit, { typedZone: zone, faults: [{ path: 'own-zone', label: 'Your time zone', message }] })
+}
+
+function keep(visit: Visit, name: string, value: string): Reply {
+  return redirect(visit, '/settings', 'saved', choiceCookie(visit.c, visit, name, value))
+}
+
+function saveGeneral(visit: Visit): Promise<Reply> {
+  const { form } = visit
+  const typed: OrganizationForm = {
+    ...form.record(['name', 'deploy-silence-minutes']),
+    plan: choiceOf(form.text('plan'), PLANS, 'Free'),
+    'time-zone': form.zone('time-zone'),
+    'auto-incidents': choiceOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
+    'auto-resolve': form.text('auto-resolve') === '1',
+    heartbeats: form.text('heartbeats') === '1',
+  }
+  const { name, plan, ...settings } = typed
+  const minutes = numberOrText(settings['deploy-silence-minutes'] || '0')
+  const body = { name, plan, settings: { ...settings, 'deploy-silence-minutes': minutes } }
+  return save(visit, '/settings', body, (faults) => showGeneral(visit, { typed, faults }))
+}
+
+async function showRetention(visit: Visit, typed?: RetentionForm, faults: readonly Fault[] = []): Promise<Reply> {
+  const { settings } = await requireOrganization(visit)
+  const stored = { events: `${settings['retention-events-days']}`, alerts: `${settings['retention-alerts-days']}` }
+  const content = <RetentionSettings csrf={visit.visitor.csrf} form={typed ?? stored} faults={faults} />
+  return showSection(visit, { current: 'retention', content, faults })
+}
+
+function saveRetention(visit: Visit): Promise<Reply> {
+  const typed = visit.form.record(['events', 'alerts'])
+  const settings = {
+    'retention-events-days': numberOrText(typed.events),
+    'retention-alerts-days': numberOrText(typed.alerts),
+  }
+  return save(visit, '/settings/retention', { settings }, (faults) => showRetention(visit, typed, faults))
+}
+
+/** Changes the organization just like the API does. `again` renders the form with its errors. */
+async function save(
+  visit: Visit,
+  path: string,
+  body: unknown,
+  again: (faults: readonly Fault[]) => Promise<Reply>,
+): Promise<Reply> {
+  const attempt = await withFormErrors(FIELDS, () =>
+    visit.store.run(changeOrganization, visit.visitor.organizationId, validated(organizationChangeBody, body)),
+  )
+  return 'done' in attempt ? redirect(visit, path, 'saved') : again(attempt.faults)
+}
+
+function requireOrganization({ store, visitor }: Visit) {
+  return required(store.read(findOrganization, visitor.organizationId), 'organization', 'incmon org list')
+}

@@ -1,0 +1,185 @@
+/** General settings: the visitor's name, the organization with its automatic decisions, and the retention of records. */
+import type { FC } from 'hono/jsx'
+import { MAX_RETENTION_DAYS, PLANS, type Settings } from '../../domain/organization.ts'
+import { type Option, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
+import { fieldsOf } from '../kit/edit-form.tsx'
+import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { Head } from '../kit/section.tsx'
+
+const AUTO_INCIDENTS: readonly Option[] = [
+  ['critical', 'if a service is critical'],
+  ['off', 'never'],
+]
+
+/** The submitted values, so that the form can show an invalid value again. */
+export type OrganizationForm = Pick<Settings, 'auto-incidents' | 'auto-resolve' | 'heartbeats' | 'time-zone'> & {
+  readonly name: string
+  readonly plan: string
+  readonly 'deploy-silence-minutes': string
+}
+
+type Props = {
+  readonly csrf: string
+  readonly person: string
+  /** Whether the visitor has an incmon session. Users of an authenticating proxy have no session. */
+  readonly hasSession: boolean
+  readonly hasKeys: boolean
+  /** This browser's time zone; '' to use `commonZone`, the organization's time zone. */
+  readonly ownZone: string
+  readonly commonZone: string
+  /** Null if the visitor is not allowed to change the organization. */
+  readonly organization: OrganizationForm | null
+  readonly faults: readonly Fault[]
+}
+
+export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, organization, faults, ...zones }) => (
+  <>
+    <ZoneNames />
+    <Faults faults={faults} />
+    <Head title="You" />
+    <div class="card">
+      <div class="body stack">
+        <div class="fields">
+          {hasSession ? (
+            <form class="fields" method="post" action="/settings/name">
+              <Hidden fields={{ csrf }} />
+              <Input
+                id="person"
+                label="Your name"
+                hint="Timelines show this name next to your actions."
+                value={person}
+                maxlength={100}
+                autocomplete="name"
+              />
+              <p class="row whole">
+                <Submit>Change name</Submit>
+              </p>
+            </form>
+          ) : (
+            <p>
+              The proxy in front of this server has signed you in as <b>{person}</b>.
+            </p>
+          )}
+          <form class="fields" method="post" action="/settings/zone">
+            <Hidden fields={{ csrf }} />
+            <ZoneField
+              id="own-zone"
+              label="Your time zone"
+              value={zones.ownZone}
+              hint={`Applies only to this browser. If empty, the time zone of the organization is used: ${zones.commonZone}.`}
+              faults={faults}
+            />
+            <p class="row whole">
+              <Submit>Change time zone</Submit>
+            </p>
+          </form>
+        </div>
+        <div class="row">
+          <form method="post" action="/settings/keys">
+            <Hidden fields={{ csrf, keys: hasKeys ? 'off' : 'on' }} />
+            <Submit>Turn keyboard shortcuts {hasKeys ? 'off' : 'on'}</Submit>
+          </form>
+          {hasSession ? (
+            <form method="post" action="/sign-out">
+              <Hidden fields={{ csrf }} />
+              <Submit>Sign out</Submit>
+            </form>
+          ) : null}
+        </div>
+      </div>
+    </div>
+    {organization === null ? (
+      <p class="second after-card">Only administrators can change the organization, tokens and sessions.</p>
+    ) : (
+      <Organization csrf={csrf} form={organization} faults={faults} />
+    )}
+  </>
+)
+
+const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly Fault[] }> = (props) => {
+  const { csrf, form, faults } = props
+  const field = fieldsOf(form, faults)
+  return (
+    <>
+      <Head title="Organization" />
+      <div class="card">
+        <form class="body stack" method="post" action="/settings">
+          <Hidden fields={{ csrf }} />
+          <div class="fields">
+            <Input {...field('name')} label="Name" required maxlength={100} />
+            <Select
+              id="plan"
+              label="Plan"
+              hint="The Team and Pro plans include postmortems."
+              options={PLANS.map((plan) => [plan, plan])}
+              value={form.plan}
+            />
+            <ZoneField
+              {...field('time-zone')}
+              label="Time zone"
+              hint="Pages show times in this time zone, unless a browser has chosen another time zone."
+            />
+            <Select
+              id="auto-incidents"
+              label="Open incidents automatically"
+              options={AUTO_INCIDENTS}
+              value={form['auto-incidents']}
+            />
+            <Input
+              {...field('deploy-silence-minutes')}
+              label="Silence during a deploy (minutes)"
+              hint="Alerts of the deployed service are silenced until the deploy ends, but at most for this time. 0: never."
+              type="number"
+              min={0}
+              max={1440}
+            />
+          </div>
+          <label class="check">
+            <input type="checkbox" name="auto-resolve" value="1" checked={form['auto-resolve']} />
+            Resolve an incident automatically if its service has been healthy and nobody has changed the incident for 24
+            hours
+          </label>
+          <label class="check">
+            <input type="checkbox" name="heartbeats" value="1" checked={form.heartbeats} />
+            Open an incident when the heartbeat of a sender stops
+          </label>
+          <p>
+            <Submit look="primary">Save</Submit>
+          </p>
+        </form>
+      </div>
+    </>
+  )
+}
+
+/** The numbers of days, as typed. */
+export type RetentionForm = Readonly<Record<'events' | 'alerts', string>>
+
+const DAYS = { type: 'number', min: 1, max: MAX_RETENTION_DAYS, required: true } as const
+
+export const RetentionSettings: FC<{ csrf: string; form: RetentionForm; faults: readonly Fault[] }> = (props) => {
+  const { csrf, form, faults } = props
+  const field = fieldsOf(form, faults)
+  return (
+    <>
+      <Head title="Retention" />
+      <Faults faults={faults} />
+      <div class="card">
+        <form class="body stack" method="post" action="/settings/retention">
+          <Hidden fields={{ csrf }} />
+          <div class="fields">
+            <Input {...field('events')} {...DAYS} label="Keep events for (days)" />
+            <Input {...field('alerts')} {...DAYS} label="Keep alerts and incidents for (days)" />
+          </div>
+          <p class="hint">
+            Records that a firing alert, an unresolved incident or a postmortem refers to are kept regardless of their
+            age.
+          </p>
+          <p>
+            <Submit look="primary">Save</Submit>
+          </p>
+        </form>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,191 @@
+/** The token settings, and the list of the browsers that are signed in. */
+import type { FC } from 'hono/jsx'
+import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { SCOPES, type Scope } from '../../domain/token.ts'
+import { fieldsOf } from '../kit/edit-form.tsx'
+import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { NewSecret } from '../kit/marked.tsx'
+import { Card, Columns, Head } from '../kit/section.tsx'
+import { Time } from '../kit/time.tsx'
+
+export type TokenView = {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly cluster: string
+  readonly lastUsedAt: number | null
+  readonly expiresAt: number | null
+}
+
+export type TokenForm = { readonly name: string; readonly cluster: string; readonly scopes: readonly string[] }
+
+type Props = {
+  readonly csrf: string
+  readonly reader: Reader
+  readonly tokens: readonly TokenView[]
+  readonly form: TokenForm
+  readonly faults: readonly Fault[]
+  /** The token created by this request, which is shown only once. */
+  readonly created: { readonly name: string; readonly secret: string } | null
+}
+
+const MEANINGS: Readonly<Record<Scope, string>> = {
+  ingest: 'send events to the webhooks',
+  read: 'see everything',
+  write: 'acknowledge, resolve, note',
+  admin: 'manage tokens and settings',
+}
+const SOON = 14 * 86_400_000
+
+export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, created }) => (
+  <>
+    <Head title="Tokens" second="who can send, read and change data" />
+    {created ? <NewSecret text={created.secret} about={`Token “${created.name}” was created.`} /> : null}
+    <div class="card after-card">
+      {tokens.length === 0 ? (
+        <p class="empty">There is no token. Create one below for your first sender.</p>
+      ) : (
+        <table class="cards">
+          <Columns names={['Name', 'Scopes', 'Cluster', 'Last used', 'Expires']} action="Revoke" />
+          <tbody>
+            {tokens.map((token) => (
+              <TokenRow token={token} csrf={csrf} reader={reader} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+    <div class="card after-card">
+      <form class="body stack" method="post" action="/settings/tokens">
+        <h3>New token</h3>
+        <Faults faults={faults} />
+        <Hidden fields={{ csrf }} />
+        <div class="fields">
+          <Input
+            {...fieldsOf(form, faults)('name')}
+            label="Name"
+            hint="Timelines show this name next to the actions of the token."
+            placeholder="alertmanager"
+            required
+            maxlength={100}
+          />
+          <Input
+            id="cluster"
+            label="Cluster"
+            hint="Everything sent with this token belongs to this cluster. Empty: the labels determine the cluster."
+            value={form.cluster}
+            placeholder="production"
+            maxlength={253}
+          />
+        </div>
+        <fieldset id="scopes">
+          <legend>Scopes</legend>
+          <div class="fields scopes">
+            {SCOPES.map((scope) => (
+              <label class="check">
+                <input type="checkbox" name="scope" value={scope} checked={form.scopes.includes(scope)} />
+                <span>
+                  <b>{scope}</b> <span class="quiet">{MEANINGS[scope]}</span>
+                </span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+        <p>
+          <Submit look="primary">Create token</Submit>
+        </p>
+      </form>
+    </div>
+  </>
+)
+
+const TokenRow: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ token, csrf, reader }) => (
+  <tr>
+    <td class="break">
+      <b>{token.name}</b>
+    </td>
+    <td data-label="Scopes">
+      <span class="row">
+        {token.scopes.map((scope) => (
+          <span class="chip">{scope}</span>
+        ))}
+      </span>
+    </td>
+    <td data-label="Cluster" class={token.cluster === '' ? 'quiet' : 'break'}>
+      {token.cluster === '' ? 'any' : token.cluster}
+    </td>
+    <td data-label="Last used" class="nowrap">
+      {token.lastUsedAt === null ? 'never' : <Time at={token.lastUsedAt} reader={reader} />}
+    </td>
+    <td data-label="Expires" class={isSoon(token, reader) ? 'nowrap soon' : 'nowrap'}>
+      {token.expiresAt === null ? 'never' : formatMoment(token.expiresAt, reader)}
+    </td>
+    <td class="shrink">
+      <details class="confirm">
+        <summary class="button small">Revoke…</summary>
+        <form method="post" action={`/settings/tokens/${token.id}/revoke`}>
+          <Hidden fields={{ csrf }} />
+          <p>
+            Revoke {token.name}? {useOf(token, reader)}
+          </p>
+          <Submit look="small">Revoke {token.name}</Submit>
+        </form>
+      </details>
+    </td>
+  </tr>
+)
+
+function useOf({ lastUsedAt }: TokenView, reader: Reader): string {
+  return lastUsedAt === null ? 'It was never used.' : `It was last used ${formatAgo(lastUsedAt, reader)}.`
+}
+
+function isSoon({ expiresAt }: TokenView, { now }: Reader): boolean {
+  return expiresAt !== null && expiresAt - now < SOON
+}
+
+export type SessionView = {
+  readonly id: string
+  readonly person: string
+  readonly tokenName: string | null
+  readonly agent: string
+  readonly createdAt: number
+  readonly lastUsedAt: number
+  readonly isOwn: boolean
+}
+
+export const SessionSettings: FC<{ csrf: string; reader: Reader; sessions: readonly SessionView[] }> = (props) => (
+  <>
+    <Head title="Sessions" second="browsers that are signed in" />
+    <Card empty={props.sessions.length === 0 ? 'Nobody is signed in with a session.' : null}>
+      <table class="cards">
+        <Columns names={['Person', 'Signed in with', 'Browser', 'Since', 'Last used']} action="End" />
+        <tbody>
+          {props.sessions.map((session) => (
+            <tr>
+              <td class="break">
+                <b>{session.person === '' ? (session.tokenName ?? 'no name') : session.person}</b>
+                {session.isOwn ? <span class="chip this">this browser</span> : null}
+              </td>
+              <td data-label="Signed in with" class="break">
+                {session.tokenName === null ? 'a setup link' : `token ${session.tokenName}`}
+              </td>
+              <td data-label="Browser">{session.agent}</td>
+              <td data-label="Since">
+                <Time at={session.createdAt} reader={props.reader} style="moment" />
+              </td>
+              <td data-label="Last used">
+                <Time at={session.lastUsedAt} reader={props.reader} />
+              </td>
+              <td class="shrink">
+                <form method="post" action={`/settings/sessions/${session.id}/end`}>
+                  <Hidden fields={{ csrf: props.csrf }} />
+                  <Submit look="small">End session</Submit>
+                </form>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  </>
+)

@@ -1,0 +1,104 @@
+/** /sign-in, /setup, /sign-out and /theme: signs visitors in and out, and sets the theme. */
+import type { Context } from 'hono'
+import {
+  csrfOf,
+  endSession,
+  isSetupLink,
+  type NewSession,
+  signIn,
+  signInWithSetupLink,
+} from '../../actions/sessions.ts'
+import { IncmonError } from '../../domain/error.ts'
+import { agentName, LONG_SESSION, safePath } from '../../domain/session/session.ts'
+import { headerOf } from '../../http/middleware/header.ts'
+import type { Reply } from '../../http/middleware/reply.ts'
+import { choiceOf } from '../visit/choice.ts'
+import { formOf } from '../visit/form.ts'
+import { type AnyVisit, openPage, type PageRoute, page } from '../visit/page.ts'
+import { redirect, show } from '../visit/reply.ts'
+import { choiceCookie, sessionCookie } from '../visit/visitor.ts'
+import { SendAgainPage, SetupPage, SignInPage, SpentLinkPage } from './page.tsx'
+
+const COOKIES_OFF = 'Your browser did not send the cookie back. Allow cookies for this address, then sign in again.'
+
+export const signInRoutes: readonly PageRoute[] = [
+  openPage('GET /sign-in', (visit) => {
+    const to = safePath(visit.query('to') || '/')
+    // If there is still no session right after signing in, the browser rejects cookies.
+    if (visit.visitor === null && visit.query('done') === 'signed-in')
+      return askToken(visit, { to, fault: COOKIES_OFF })
+    return askToken(visit, { to })
+  }),
+  openPage('POST /sign-in', async (visit) => {
+    const { store, form, c } = visit
+    const to = safePath(form.text('to') || '/')
+    try {
+      return await enter(visit, await store.run(signIn, form.text('token'), wantedOf(c, visit)), to)
+    } catch (error) {
+      if (!(error instanceof IncmonError) || !['unauthorized', 'forbidden'].includes(error.code)) throw error
+      return askToken(visit, { to, fault: error.message, waiting: form.text('waiting'), person: form.text('person') })
+    }
+  }),
+  openPage('GET /setup', async (visit) => {
+    const secret = visit.query('key')
+    if (!(await visit.store.run(isSetupLink, secret))) return showSpentLink(visit)
+    return show(visit, { title: 'Set up', content: <SetupPage secret={secret} person="" /> })
+  }),
+  openPage('POST /setup', async (visit) => {
+    const { store, form, c } = visit
+    try {
+      return await enter(visit, await store.run(signInWithSetupLink, form.text('key'), wantedOf(c, visit)), '/')
+    } catch (error) {
+      if (!(error instanceof IncmonError) || error.code !== 'unauthorized') throw error
+      return showSpentLink(visit)
+    }
+  }),
+  page('POST /sign-out', 'read', async (visit) => {
+    const { c, store, visitor } = visit
+    if (visitor.sessionId !== null) await store.run(endSession, visitor.organizationId, visitor.sessionId)
+    return redirect(visit, '/sign-in', 'signed-out', { 'set-cookie': sessionCookie(c, visit, '', 0) })
+  }),
+  openPage('POST /theme', (visit) => {
+    const theme = choiceOf(visit.form.text('theme'), ['auto', 'light', 'dark'], 'auto')
+    const cookie = choiceCookie(visit.c, visit, 'theme', theme)
+    return redirect(visit, safePath(visit.form.text('back')), undefined, cookie)
+  }),
+]
+
+/** Shows the sign-in form. A wrong token causes a 401, which is logged and counts toward the failed attempts. */
+function askToken(
+  visit: AnyVisit,
+  asked: { to: string; fault?: string; waiting?: string; person?: string },
+): Promise<Reply> {
+  const { to, fault, waiting = '', person = '' } = asked
+  const faults = fault === undefined ? [] : [{ path: 'token', message: fault }]
+  const content = <SignInPage {...{ faults, to, waiting, person }} program={visit.server.web.program} />
+  const alone = { ...visit, visitor: null }
+  return show(alone, {
+    title: 'Sign in',
+    content,
+    status: fault === undefined ? 200 : 401,
+    headers: { 'www-authenticate': 'Incmon' },
+  })
+}
+
+function showSpentLink(visit: AnyVisit): Promise<Reply> {
+  const content = <SpentLinkPage program={visit.server.web.program} />
+  return show(visit, { title: 'Setup link', content, status: 403 })
+}
+
+/** Sets the cookie and redirects to the requested page, or shows the form that was submitted before signing in. */
+async function enter(visit: AnyVisit, opened: NewSession, to: string): Promise<Reply> {
+  const { c, form } = visit
+  const stay = form.text('stay') === '1'
+  const cookie = { 'set-cookie': sessionCookie(c, visit, opened.secret, stay ? LONG_SESSION / 1000 : null) }
+  const waiting = form.text('waiting')
+  if (waiting === '') return redirect(visit, to, 'signed-in', cookie)
+  const content = <SendAgainPage form={{ action: to, fields: formOf(waiting).fields }} csrf={csrfOf(opened.secret)} />
+  return show({ ...visit, visitor: null }, { title: 'Send this again?', content, headers: cookie })
+}
+
+function wantedOf(c: Context, { form }: AnyVisit) {
+  const agent = agentName(headerOf(c, 'user-agent') ?? '')
+  return { person: form.text('person'), agent, stay: form.text('stay') === '1' }
+}

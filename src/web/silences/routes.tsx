@@ -1,0 +1,148 @@
+/** /settings/silences: silences and maintenance windows. */
+import * as v from 'valibot'
+import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
+import { nextChangeOf, statusOf } from '../../domain/silence/silence.ts'
+import { newSilenceBody, previewSilence, silenceChangeBody } from '../../http/api/silences.ts'
+import { required } from '../../http/middleware/problem.ts'
+import type { Reply } from '../../http/middleware/reply.ts'
+import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
+import type { Fault } from '../kit/form.tsx'
+import { showSection } from '../settings/section-routes.tsx'
+import { validated, withFormErrors } from '../visit/apply.ts'
+import { pageOf } from '../visit/choice.ts'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { redirect } from '../visit/reply.ts'
+import { SilencePage } from './form.tsx'
+import {
+  matchersOf,
+  newSilenceForm,
+  readSilenceForm,
+  SILENCE_FIELDS,
+  silenceBody,
+  silenceForm,
+  withLine,
+} from './input.ts'
+import { SilenceList } from './list.tsx'
+import type { SilenceForm, SilencePreview, SilenceView } from './view.ts'
+
+const PATH = '/settings/silences'
+const MAX_CURRENT = { page: 1, limit: 200 }
+const ENDED = 20
+const PREVIEWED = v.pick(newSilenceBody, ['matchers'])
+
+export const silencePages: readonly PageRoute[] = [
+  page(`GET ${PATH}`, 'read', showSilences),
+  page(`GET ${PATH}/new`, 'write', (visit) =>
+    showForm(visit, null, { form: newSilenceForm(visit.query('matchers'), visit.viewer.zone) }),
+  ),
+  page(`POST ${PATH}/new`, 'write', create),
+  page(`GET ${PATH}/:id`, 'write', showSilence),
+  page(`POST ${PATH}/:id`, 'write', act),
+]
+
+async function showSilences(visit: Visit): Promise<Reply> {
+  const { store, visitor, viewer, now, query } = visit
+  const { organizationId } = visitor
+  const number = pageOf(query('page'))
+  const current = await store.read(listSilences, organizationId, { expired: false }, now, MAX_CURRENT)
+  const ended = await store.read(listSilences, organizationId, { expired: true }, now, { page: number, limit: ENDED })
+  const content = (
+    <SilenceList
+      {...{ csrf: visitor.csrf, reader: viewer, canWrite: visitor.scopes.includes('write'), page: number }}
+      current={current.items.map((silence) => viewOf(visit, silence))}
+      ended={ended.items.map((silence) => viewOf(visit, silence))}
+      pages={Math.ceil(ended.total / ENDED)}
+    />
+  )
+  return showSection(visit, { current: 'silences', title: 'Silences', content })
+}
+
+type Shown = {
+  readonly form: SilenceForm
+  readonly faults?: readonly Fault[]
+  readonly preview?: SilencePreview | null
+  readonly conflict?: boolean
+}
+
+/** Shows the form for a new silence if `silence` is null. */
+function showForm(visit: Visit, silence: CountedSilence | null, shown: Shown): Promise<Reply> {
+  const { visitor, viewer } = visit
+  const { form, faults = [], preview = null, conflict = false } = shown
+  const view = silence && viewOf(visit, silence)
+  const content = (
+    <SilencePage {...{ csrf: visitor.csrf, reader: viewer, silence: view, form, faults, preview, conflict }} />
+  )
+  const title = silence ? 'Silence' : 'New silence'
+  return showSection(visit, { current: 'silences', title, content, faults, still: preview !== null })
+}
+
+async function showSilence(visit: Visit): Promise<Reply> {
+  const silence = await requireSilence(visit)
+  return showForm(visit, silence, { form: silenceForm(silence, visit.viewer.zone) })
+}
+
+async function create(visit: Visit): Promise<Reply> {
+  const { deps, form, visitor, now } = visit
+  const typed = readSilenceForm(form)
+  const asked = await askedFor(visit, typed)
+  if (asked) return showForm(visit, null, asked)
+  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
+    const body = validated(newSilenceBody, silenceBody(typed, now, null))
+    const wanted = { ...body, startsAt: body.startsAt ?? now, schedule: body.schedule ?? null }
+    return deps.engine.run(visitor.organizationId, (ctx, at) => createSilence(ctx, wanted, visitor.actor, at))
+  })
+  if ('done' in attempt) return redirect(visit, PATH, 'silenced')
+  return showForm(visit, null, { form: typed, faults: attempt.faults })
+}
+
+/** Returns the form if the user asked for a preview or another row; null if the form is to be saved. */
+async function askedFor(visit: Visit, form: SilenceForm): Promise<Shown | null> {
+  const wanted = visit.form.text('do')
+  if (wanted === 'add-line') return { form: withLine(form) }
+  if (wanted !== 'preview') return null
+  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
+    const { matchers } = validated(PREVIEWED, { matchers: matchersOf(form) })
+    return previewSilence(visit, visit.visitor.organizationId, matchers)
+  })
+  return 'done' in attempt ? { form, preview: attempt.done } : { form, faults: attempt.faults }
+}
+
+async function act(visit: Visit): Promise<Reply> {
+  const { deps, form, visitor } = visit
+  const silence = await requireSilence(visit)
+  if (form.text('do') === 'end') {
+    await deps.engine.run(visitor.organizationId, (ctx, now) => expireSilence(ctx, silence.id, now))
+    return redirect(visit, PATH, 'silence-ended')
+  }
+  const typed = readSilenceForm(form)
+  const asked = await askedFor(visit, typed)
+  return asked ? showForm(visit, silence, asked) : save(visit, silence, typed)
+}
+
+async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): Promise<Reply> {
+  const { deps, visitor, now } = visit
+  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
+    const change = validated(silenceChangeBody, silenceBody(typed, now, silence))
+    return deps.engine.run(visitor.organizationId, (ctx, at) => changeSilence(ctx, silence.id, change, at))
+  })
+  if ('done' in attempt) return redirect(visit, PATH, 'saved')
+  const stored = await requireSilence(visit)
+  const conflict = typed.revision !== String(stored.revision)
+  // The page now shows the other person's change. Saving again overwrites that change.
+  const form = { ...typed, revision: String(stored.revision) }
+  return showForm(visit, stored, { form, faults: attempt.faults, conflict })
+}
+
+function viewOf({ now }: Visit, silence: CountedSilence): SilenceView {
+  const status = statusOf(silence, now)
+  const matching = status === 'active' ? silence.matching : 0
+  return { ...silence, status, changesAt: nextChangeOf(silence, now), matching }
+}
+
+/**
+ * Returns the silence whose ID is in the path.
+ * @throws IncmonError `not-found`
+ */
+function requireSilence({ store, visitor, id }: Visit): Promise<CountedSilence> {
+  return required(store.read(findCountedSilence, visitor.organizationId, id), 'silence', 'the page Silences')
+}

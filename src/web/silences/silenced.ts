@@ -1,0 +1,32 @@
+/** Finds out which of the displayed alerts are silenced, and until when. */
+import type { AlertRecord } from '../../store/alerts.ts'
+import { listSilences } from '../../store/silences.ts'
+import type { Silenced } from '../kit/silenced.tsx'
+import type { Visit } from '../visit/page.ts'
+
+const MAX_SILENCES = { page: 1, limit: 200 }
+
+export type SilencedAlert = Pick<AlertRecord, 'status' | 'silencedBy'>
+/** The end times of silences by id. */
+export type SilenceEnds = ReadonlyMap<string, number>
+
+/** Returns the end times of the silences if any of the alerts is silenced. */
+export async function silenceEndsOf(visit: Visit, alerts: readonly SilencedAlert[]): Promise<SilenceEnds> {
+  if (!alerts.some(isSilenced)) return new Map()
+  const { store, visitor, now } = visit
+  const { items } = await store.read(listSilences, visitor.organizationId, { expired: false }, now, MAX_SILENCES)
+  return new Map(items.map(({ id, changesAt, endsAt }) => [id, changesAt ?? endsAt]))
+}
+
+/** Returns how many firing alerts are silenced; null if none are. */
+export function silencedOf(alerts: readonly SilencedAlert[], ends: SilenceEnds): Silenced | null {
+  const silenced = alerts.filter(isSilenced)
+  if (silenced.length === 0) return null
+  const untils = silenced.map(({ silencedBy }) => Math.max(...silencedBy.map((id) => ends.get(id) ?? -Infinity)))
+  const until = untils.reduce((a, b) => Math.min(a, b))
+  return { count: silenced.length, until: Number.isFinite(until) ? until : null }
+}
+
+function isSilenced({ status, silencedBy }: SilencedAlert): boolean {
+  return status === 'firing' && silencedBy.length > 0
+}

@@ -1,0 +1,203 @@
+/** Shows whether each sender is still active, and which items were rejected. */
+
+import type { Child, FC } from 'hono/jsx'
+import type { RefusedSenders } from '../../domain/doctor/facts.ts'
+import type { Source } from '../../domain/event/event.ts'
+import { formatCount } from '../../domain/postmortem/words.ts'
+import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import type { LiveSender } from '../../domain/state/live.ts'
+import { Sparkbars } from '../drawing/strip.tsx'
+import { Icon } from '../kit/mark.tsx'
+import { Marked } from '../kit/marked.tsx'
+import { Pages } from '../kit/pages.tsx'
+import { Card, Head } from '../kit/section.tsx'
+import { Time } from '../kit/time.tsx'
+import { CONNECTIONS } from './connections.ts'
+import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
+
+export type SenderView = Pick<
+  LiveSender,
+  'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt'
+> & {
+  /** The number of events per hour over the last 24 hours, oldest first. */
+  readonly byHour: readonly number[]
+  /** The usual interval between two deliveries of the same alerts in ms; null if unknown. */
+  readonly interval: number | null
+  /** How far the sender's clock is ahead of the server's clock, in ms; negative if the sender's clock is behind. */
+  readonly clockOffset: number
+  /** Whether other senders name a cluster but this sender does not. */
+  readonly lacksCluster: boolean
+  readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
+}
+
+export type RejectionView = {
+  readonly id: string
+  readonly source: Source
+  readonly index: number
+  readonly error: string
+  readonly payload: string
+  readonly receivedAt: number
+}
+
+type Props = {
+  readonly reader: Reader
+  readonly lead: string
+  readonly rest: string
+  readonly senders: readonly SenderView[]
+  readonly page: number
+  readonly pages: number
+  readonly rejections: readonly RejectionView[]
+  /** The number of items rejected in the last 24 hours. */
+  readonly rejected: number
+  /** The senders with missing or wrong tokens; null if incmon cannot tell which organization the senders belong to. */
+  readonly refused: RefusedSenders | null
+  /** Channels that cannot deliver messages. */
+  readonly failing: readonly FailingChannel[]
+  readonly children?: Child
+}
+
+export const SourcesPage: FC<Props> = (props) => {
+  const { reader, lead, rest, senders, refused, page, pages, rejections, rejected, failing, children } = props
+  return (
+    <>
+      <div class="title">
+        <h1>
+          {lead} <span class="rest">{rest}</span>
+        </h1>
+      </div>
+      {senders.length === 0 ? null : (
+        <div class="card">
+          <table class="cards">
+            <thead>
+              <tr>
+                <th>Sender</th>
+                <th>Last event</th>
+                <th>Events by hour, 24 h</th>
+                <th class="number">Events, total</th>
+                <th>Heartbeat</th>
+                <th class="number">Rejected, total</th>
+              </tr>
+            </thead>
+            <tbody>
+              {senders.map((sender) => (
+                <SenderRow sender={sender} reader={reader} />
+              ))}
+            </tbody>
+          </table>
+          <Pages page={page} pages={pages} addressOf={(to) => `/sources?page=${to}`} />
+        </div>
+      )}
+      {refused === null || refused.newest.length === 0 ? null : <Refused refused={refused} />}
+      {failing.length === 0 ? null : <FailingChannels channels={failing} reader={reader} />}
+      <Head title="Rejected items" second={rejected === 0 ? '' : `${rejected} in the last 24 hours`} />
+      <Card empty={rejections.length === 0 ? 'Nothing was rejected in the last 24 hours.' : null}>
+        <ul class="rows">
+          {rejections.map((one) => (
+            <li>
+              <details id={`rejection-${one.id}`}>
+                <summary>
+                  <Time at={one.receivedAt} reader={reader} style="moment" /> <b>{CONNECTIONS[one.source].name}</b>{' '}
+                  <code>
+                    item {one.index}: {one.error}
+                  </code>
+                </summary>
+                <p class="second after-card">
+                  The other items of the request were stored. Correct the sender, so that its next requests are stored
+                  completely.
+                </p>
+                <div class="block after-card">
+                  <pre tabindex={0}>{one.payload}</pre>
+                </div>
+              </details>
+            </li>
+          ))}
+        </ul>
+      </Card>
+      <div class="head">
+        <h2 id="connect">Connect a sender</h2>
+      </div>
+      <div class="card">{children}</div>
+    </>
+  )
+}
+
+const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader }) => {
+  const { name, icon } = CONNECTIONS[sender.source]
+  const details = [sender.source, sender.receiver === '' ? '' : `receiver ${sender.receiver}`, sender.cluster]
+  return (
+    <tr>
+      <td>
+        <span class="with-icon">
+          <Icon name={icon} />
+          <span class="break">
+            <b>{name}</b>
+            <span class="second">{details.filter((one) => one !== '').join(', ')}</span>
+            {warningsOf(sender).map((text) => (
+              <span class="second warn-text">{text}</span>
+            ))}
+          </span>
+        </span>
+      </td>
+      <td data-label="Last event">
+        {sender.lastEventAt === null ? (
+          <span class="quiet">never</span>
+        ) : (
+          <span class={sender.heartbeat?.silent ? 'warn-text' : ''}>
+            <Time at={sender.lastEventAt} reader={reader} />
+          </span>
+        )}
+        <span class="second">{rateText(sender)}</span>
+      </td>
+      <td data-label="Events by hour, 24 h">
+        <Sparkbars counts={sender.byHour} level={null} label={hoursText(sender.byHour)} />
+      </td>
+      <td class="number" data-label="Events, total">
+        {formatCount(sender.events)}
+      </td>
+      <td data-label="Heartbeat">
+        <Heartbeat sender={sender} reader={reader} />
+      </td>
+      <td class="number" data-label="Rejected, total">
+        {formatCount(sender.rejections)}
+      </td>
+    </tr>
+  )
+}
+
+/** Returns the delivery rate, such as `every 30 s`, or `about 6 an hour` if the interval is unknown. */
+function rateText({ interval, byHour }: SenderView): string {
+  if (interval !== null) return `every ${formatDuration(interval)} while something fires`
+  const active = byHour.filter((count) => count > 0)
+  const mean = active.reduce((sum, count) => sum + count, 0) / Math.max(1, active.length)
+  return active.length === 0 ? 'nothing in the last 24 hours' : `about ${formatCount(Math.round(mean))} an hour`
+}
+
+/** Returns a sentence about each problem with the sender's data. */
+function warningsOf({ clockOffset, lacksCluster }: SenderView): string[] {
+  const off = Math.abs(clockOffset)
+  return [
+    off < 1000
+      ? ''
+      : `Its clock is ${formatDuration(off)} ${clockOffset > 0 ? 'ahead' : 'behind'}. incmon corrects the times of its events. Correct the clock of the sender as well.`,
+    lacksCluster
+      ? 'Its events do not specify a cluster, but events from another sender do. Create a token with a cluster for this sender.'
+      : '',
+  ].filter((text) => text !== '')
+}
+
+function hoursText(byHour: readonly number[]): string {
+  const total = byHour.reduce((sum, count) => sum + count, 0)
+  const most = Math.max(0, ...byHour)
+  return `${formatCount(total)} events in the last 24 hours, at most ${formatCount(most)} in one hour`
+}
+
+const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heartbeat }, reader }) => {
+  if (heartbeat === null)
+    return <span class="second">none, so incmon cannot tell whether this sender is idle or down</span>
+  return (
+    <Marked level={heartbeat.silent ? 'warning' : 'done'}>
+      {heartbeat.silent ? 'Watchdog stopped ' : 'Watchdog received '}
+      <Time at={heartbeat.lastAt} reader={reader} />
+    </Marked>
+  )
+}

@@ -1,0 +1,201 @@
+/** /sources and /welcome: the senders, the rejected items, and the steps to connect a sender. */
+
+import { loadExample, removeExample } from '../../actions/example.ts'
+import { createToken } from '../../actions/tokens.ts'
+import { hoursUntil } from '../../domain/event/heartbeat.ts'
+import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
+import { countOf } from '../../domain/postmortem/words.ts'
+import type { Reply } from '../../http/middleware/reply.ts'
+import { READERS } from '../../intake/index.ts'
+import { testEvent } from '../../intake/test-event.ts'
+import { listChannels } from '../../store/notification/channels.ts'
+import { listOrganizations } from '../../store/organizations.ts'
+import { listRejections } from '../../store/rejections.ts'
+import { listSenders, type SenderRecord } from '../../store/senders.ts'
+import { findHasServices } from '../../store/views.ts'
+import { choiceOf, pageOf } from '../visit/choice.ts'
+import { bannerFor, type Done } from '../visit/done.ts'
+import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { redirect, show } from '../visit/reply.ts'
+import { serverAddress } from '../visit/visitor.ts'
+import { ConnectSteps, ConnectTabs } from './connect.tsx'
+import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from './connections.ts'
+import { SourcesPage } from './page.tsx'
+import { WelcomePage } from './welcome.tsx'
+
+const DAY = 86_400_000
+const SENDERS = { page: 1, limit: 1_000 }
+const MAX_ROWS = 40
+const REJECTIONS = { page: 1, limit: 20 }
+const CHANNELS = { page: 1, limit: 100 }
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
+/** The host of a server that listens on all interfaces. */
+const WILDCARD = /^(?:0\.0\.0\.0|\[::\])$/
+
+export const sourceRoutes: readonly PageRoute[] = [
+  page('GET /sources', 'read', (visit) => showSources(visit, null), { shared: true }),
+  page('POST /sources', 'admin', async (visit) => showSources(visit, await newToken(visit))),
+  page('GET /welcome', 'read', (visit) => showWelcome(visit, null)),
+  page('POST /welcome', 'admin', async (visit) => showWelcome(visit, await newToken(visit))),
+  page('POST /welcome/example', 'admin', startExample),
+  page('POST /welcome/example/remove', 'admin', endExample),
+  // After a test event, the browser shows this URL, and the page's script reloads it.
+  page('GET /sources/test', 'read', (visit) => showSources(visit, null)),
+  page('GET /welcome/test', 'read', (visit) => showWelcome(visit, null)),
+  page('POST /sources/test', 'write', (visit) => sendTest(visit, showSources)),
+  page('POST /welcome/test', 'write', (visit) => sendTest(visit, showWelcome)),
+]
+
+async function showSources(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {
+  const { store, visitor, now } = visit
+  const { organizationId } = visitor
+  const { items: senders } = await store.read(listSenders, organizationId, SENDERS)
+  const rejected = await store.read(listRejections, organizationId, { from: now - DAY }, REJECTIONS)
+  // A refused request belongs to no organization, so its address is shown only if there is a single organization.
+  const isOnly = (await store.read(listOrganizations)).length === 1
+  const { items: channels } = await store.read(listChannels, organizationId, CHANNELS)
+  const failing = channels.filter((channel) => channel.failing !== null)
+  const current = connectionOf(visit)
+  const { lead, rest } = headlineOf(senders, rejected.total)
+  const pages = Math.ceil(senders.length / MAX_ROWS)
+  const page = pageOf(visit.query('page'), pages)
+  const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
+  const shown = rows.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
+  const counts = { rejections: rejected.items, rejected: rejected.total }
+  const refused = isOnly ? visit.server.wrongTokens.senders() : null
+  const content = (
+    <SourcesPage {...{ lead, rest, senders: shown, refused, failing, page, pages, ...counts }} reader={visit.viewer}>
+      <ConnectTabs current={current} path="/sources" />
+      <Connect visit={visit} secret={secret} path="/sources" senders={senders} />
+    </SourcesPage>
+  )
+  const shownOnce = { banner: bannerFor(done), still: secret !== null }
+  return show(visit, { title: lead.replace(/\.$/, ''), content, current: 'sources', ...shownOnce })
+}
+
+/** Shows how to connect a sender. `secret` is the token to show. `done` is the action that this request performed. */
+export async function showWelcome(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {
+  const { store, visitor } = visit
+  const current = connectionOf(visit)
+  const { items: senders } = await store.read(listSenders, visitor.organizationId, SENDERS)
+  const hasServices = await store.read(findHasServices, visitor.organizationId)
+  const hasEvents = senders.length > 0
+  const content = (
+    <WelcomePage
+      {...{ current, hasServices, hasEvents }}
+      csrf={visitor.csrf}
+      canAdminister={visitor.scopes.includes('admin')}
+    >
+      <Connect visit={visit} secret={secret} path="/welcome" senders={senders} />
+    </WelcomePage>
+  )
+  const shownOnce = { banner: bannerFor(done), still: secret !== null }
+  return show(visit, { title: 'Connect a sender', content, current: 'services', ...shownOnce })
+}
+
+function Connect(props: { visit: Visit; secret: string | null; path: string; senders: readonly SenderRecord[] }) {
+  const { visit, secret, path, senders } = props
+  const current = connectionOf(visit)
+  const own = senders.filter(
+    ({ source, cluster, lastEventAt }) =>
+      source === sourceOf(current) && lastEventAt !== null && cluster !== EXAMPLE_CLUSTER,
+  )
+  const at = Math.max(...own.map(({ lastEventAt }) => lastEventAt ?? 0))
+  const arrival = own.length === 0 ? null : { at, events: own.reduce((sum, { events }) => sum + events, 0) }
+  return (
+    <ConnectSteps
+      {...{ secret, path, current, arrival }}
+      csrf={visit.visitor.csrf}
+      reader={visit.viewer}
+      {...senderAddress(visit)}
+      canAdminister={visit.visitor.scopes.includes('admin')}
+    />
+  )
+}
+
+/**
+ * Returns the URL at which the visitor reaches this server. If only the server's public URL works on other machines,
+ * returns the public URL. `missing`: the settings to change if the URL works only on this machine; otherwise empty.
+ */
+function senderAddress(visit: Visit): { readonly address: string; readonly missing: readonly string[] } {
+  const own = serverAddress(visit.c, visit)
+  const { url, publicUrl } = visit.server.listening() ?? { url: own, publicUrl: own }
+  const address = isLocal(own) && !isLocal(publicUrl) ? publicUrl : own
+  const settings = LOOPBACK.test(hostOf(url)) ? ['host', 'public-url'] : ['public-url']
+  return { address, missing: isLocal(address) ? settings : [] }
+}
+
+function isLocal(url: string): boolean {
+  return LOOPBACK.test(hostOf(url)) || WILDCARD.test(hostOf(url))
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname
+}
+
+async function newToken(visit: Visit): Promise<string> {
+  const { store, visitor } = visit
+  const { organizationId } = visitor
+  const { name } = CONNECTIONS[connectionOf(visit)]
+  const { token } = await store.run(createToken, { organizationId, name: name.toLowerCase(), scopes: ['ingest'] })
+  return token
+}
+
+async function startExample(visit: Visit): Promise<Reply> {
+  const { store, visitor, server, now } = visit
+  const deliveries = server.web
+    .example(now)
+    .map(({ at, source, body }) => ({ at, source, intake: READERS[source](body, at) }))
+  await store.run(loadExample, visitor.organizationId, deliveries)
+  return redirect(visit, '/', 'example-loaded')
+}
+
+async function endExample(visit: Visit): Promise<Reply> {
+  await visit.store.run(removeExample, visit.visitor.organizationId)
+  return redirect(visit, '/', 'example-removed')
+}
+
+/**
+ * Stores a test event from the chosen sender, then renders the page again with the token that was shown before. A
+ * redirect would lose the token.
+ */
+async function sendTest(visit: Visit, showPage: typeof showSources): Promise<Reply> {
+  const { deps, visitor, now, form } = visit
+  const source = sourceOf(connectionOf(visit))
+  await deps.engine.submit({
+    ...{ organizationId: visitor.organizationId, cluster: '', source, intake: testEvent(source, visitor.actor, now) },
+    ...{ receivedAt: now, idempotencyKey: null, dryRun: false, isFromCache: false },
+  })
+  const secret = form.text('secret')
+  return showPage(visit, secret === '' ? null : secret, 'test-sent')
+}
+
+function connectionOf({ form, query }: Visit): ConnectionName {
+  return choiceOf(form.text('connect') || query('connect'), CONNECTION_NAMES, 'metrics')
+}
+
+function headlineOf(
+  senders: readonly SenderRecord[],
+  rejected: number,
+): { readonly lead: string; readonly rest: string } {
+  if (senders.length === 0) return { lead: 'No sender is connected yet.', rest: '' }
+  const silent = senders.filter(({ heartbeat }) => heartbeat?.silent)
+  const names = silent.map(({ source, cluster }) => CONNECTIONS[source].name + (cluster === '' ? '' : ` of ${cluster}`))
+  const known = senders.length - silent.length
+  const rest = `${known === 1 ? '1 sender is' : `${known} senders are`} connected.`
+  const items = rejected === 0 ? '' : ` ${countOf(rejected, 'item')} ${rejected === 1 ? 'was' : 'were'} rejected.`
+  if (silent.length === 0) {
+    return { lead: rest, rest: `${heartbeatText(senders)}${items}` }
+  }
+  const lead = `${silent.length === 1 ? '1 heartbeat has' : `${silent.length} heartbeats have`} stopped: ${names.join(', ')}.`
+  return { lead, rest: `${known === 0 ? '' : rest}${items}`.trim() }
+}
+
+/** Returns a sentence about the senders' heartbeats. Called only if no heartbeat is missing. */
+function heartbeatText(senders: readonly SenderRecord[]): string {
+  const without = senders.filter(({ heartbeat }) => heartbeat === null).length
+  if (without === 0) return 'No heartbeat is missing.'
+  if (without === senders.length) return without === 1 ? 'It has no heartbeat.' : 'None of them has a heartbeat.'
+  const known = senders.length - without
+  return `${known === 1 ? '1 heartbeat is' : `${known} heartbeats are`} on time; ${countOf(without, 'sender')} ${without === 1 ? 'has' : 'have'} no heartbeat.`
+}

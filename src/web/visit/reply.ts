@@ -1,0 +1,94 @@
+/** Page responses: HTML with a Content-Security-Policy, and redirects after an action. */
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import { headerOf } from '../../http/middleware/header.ts'
+import type { Reply } from '../../http/middleware/reply.ts'
+import type { HandlerParts } from '../../http/route.ts'
+import { findFrame } from '../../store/views.ts'
+import { type Banner, type Frame, renderPage, type Section, type Theme, withPrefix } from '../kit/layout.tsx'
+import { choiceOf } from './choice.ts'
+import { bannerFor, type Done } from './done.ts'
+import type { AnyVisit } from './page.ts'
+import { cookieOf, prefixOf } from './visitor.ts'
+
+/** The Content-Security-Policy: nothing from other sites, no inline styles or scripts, no frames. */
+const POLICY = [
+  "default-src 'none'",
+  ...["style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'"],
+  ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
+].join('; ')
+
+const HEADERS: Reply['headers'] = {
+  'content-type': 'text/html; charset=UTF-8',
+  'content-security-policy': POLICY,
+  // Browsers send the referrer only to this server's own pages.
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  vary: 'accept-encoding, cookie',
+}
+
+export type Shown = {
+  readonly title: string
+  readonly content: Child
+  readonly current?: Section | null
+  readonly status?: number
+  readonly banner?: Banner | null
+  /** Whether the content is shown only once, for example a secret. The script must not refresh such a page. */
+  readonly still?: boolean
+  /** Whether browsers without JavaScript reload the page regularly. */
+  readonly refreshes?: boolean
+  readonly headers?: Reply['headers']
+}
+
+/** Renders a page in the common layout. */
+export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
+  const { title, content, current = null, status = 200, refreshes = false, headers = {} } = shown
+  const banner = shown.banner ?? bannerFor(visit.query('done'))
+  const frame = await frameOf(visit, current, banner)
+  const { worked } = visit.server
+  const before = worked()
+  const page = await renderPage({ frame: { ...frame, still: shown.still ?? false }, title, content, refreshes })
+  const body = packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers })
+  visit.onRendered?.(worked() - before)
+  return { status, ...body }
+}
+
+/** Redirects to another page on this server, which then shows the confirmation selected by `done`. */
+export function redirect(visit: AnyVisit, path: string, done?: Done, headers: Reply['headers'] = {}): Reply {
+  const [address = '/', fragment] = path.split('#')
+  const query = done === undefined ? '' : `${address.includes('?') ? '&' : '?'}done=${done}`
+  const location = `${prefixOf(visit.c, visit)}${address}${query}${fragment === undefined ? '' : `#${fragment}`}`
+  return { status: 303, headers: { location, ...headers }, body: null }
+}
+
+/** Returns the URL of this page with its query, without `done`. */
+export function addressOf(c: Context): string {
+  const url = new URL(c.req.url)
+  url.searchParams.delete('done')
+  return url.pathname + url.search
+}
+
+async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null): Promise<Omit<Frame, 'still'>> {
+  const { c, store, server, visitor, now } = visit
+  const { web } = server
+  const { style, script } = web.assets()
+  const theme = cookieOf(c, 'theme')
+  const common = {
+    ...{ current, banner, now, style, script, version: web.version, zone: visit.viewer.zone },
+    theme: choiceOf<Theme>(theme, ['light', 'dark'], 'auto'),
+    back: c.req.method === 'GET' ? addressOf(c) : '/',
+    keys: cookieOf(c, 'keys') !== 'off',
+  }
+  if (!visitor) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }
+  const { organization, services, openIncidents } = await store.read(findFrame, visitor.organizationId)
+  const worst = services.critical > 0 ? 'critical' : services.degraded > 0 ? 'warning' : 'done'
+  const known = services.critical + services.degraded + services.healthy > 0
+  return { ...common, organization, unresolved: openIncidents, worst: known ? worst : 'unknown', hasEvents: known }
+}
+
+/** Returns the body, compressed if the browser supports it. */
+function packed(c: Context, { server }: HandlerParts, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
+  if (!/\bgzip\b/.test(headerOf(c, 'accept-encoding') ?? '')) return { headers, body: page }
+  return { headers: { ...headers, 'content-encoding': 'gzip' }, body: server.web.gzip(page) }
+}

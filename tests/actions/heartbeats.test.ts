@@ -1,0 +1,128 @@
+/** Heartbeats: incmon tracks Watchdog, and its silence opens one incident. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changeOrganization } from '../../src/actions/organizations.ts'
+import { changeIncident } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, times, watchdog } from '../helpers/senders.ts'
+
+const HOUR = 60 * MINUTE
+
+/** Sends a heartbeat every five minutes for an hour, the last one at 12:55. */
+async function beating(flow: Flow): Promise<void> {
+  for (const at of times(NOON, NOON + HOUR, 5 * MINUTE)) {
+    await flow.sweepUntil(at)
+    await flow.send('metrics', watchdog(), { at })
+  }
+}
+
+function sender({ deps: { db } }: Flow) {
+  return db.first(db.sql.selectFrom('senders').selectAll())
+}
+
+test('a heartbeat is stored and belongs to no service', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  assert.equal(sender(flow)?.heartbeat_at, NOON + 55 * MINUTE)
+  assert.deepEqual([flow.alerts(), flow.services()], [[], []])
+  assert.ok(flow.events().every(({ kind, service_id, awaited }) => kind === 'heartbeat' && !service_id && !awaited))
+})
+
+test('heartbeats are not assigned to `unattributed` when it is created', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
+  await flow.send('metrics', watchdog())
+  assert.equal(flow.service('unattributed')?.name, 'unattributed')
+  assert.equal(flow.events().filter(({ service_id }) => service_id !== null).length, 1)
+})
+
+test('three missed heartbeats open exactly one incident', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  await flow.sweepUntil(NOON + 69 * MINUTE)
+  assert.deepEqual(flow.incidents(), [])
+  await flow.sweepUntil(NOON + 71 * MINUTE)
+  await flow.sweepUntil(NOON + 30 * HOUR, HOUR)
+  const [incident, ...more] = flow.incidents()
+  assert.deepEqual([incident?.title, incident?.cause, more.length], ['source silent: metrics/incmon', 'silence', 0])
+  assert.deepEqual([incident?.started_at, incident?.created_at], [NOON + 55 * MINUTE, NOON + 70 * MINUTE])
+})
+
+test('a new heartbeat resolves the incident, and a second outage opens a second one', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  await flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.send('metrics', watchdog())
+  assert.deepEqual([flow.incidents()[0]?.status, flow.incidents()[0]?.resolved_at], ['resolved', NOON + 2 * HOUR])
+  await flow.sweepUntil(NOON + 4 * HOUR)
+  assert.deepEqual(
+    flow.incidents().map(({ status }) => status),
+    ['resolved', 'open'],
+  )
+})
+
+test('a resolved Watchdog is not a heartbeat and resolves nothing', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  await flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.send('metrics', watchdog({ endsAt: NOON + 2 * HOUR }))
+  assert.equal(flow.incidents()[0]?.status, 'open')
+})
+
+test('a missing InfoInhibitor opens no incident', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('InfoInhibitor', { severity: 'none' })]))
+  await flow.sweepUntil(NOON + 48 * HOUR, HOUR)
+  assert.deepEqual([flow.incidents(), flow.alerts(), sender(flow)?.heartbeat_at], [[], [], null])
+})
+
+test('before the first heartbeat nothing is missing', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('CartSlow', { deployment: 'cart', severity: 'info' })]))
+  await flow.sweepUntil(NOON + 48 * HOUR, HOUR)
+  assert.deepEqual(flow.incidents(), [])
+})
+
+test('with heartbeats off, a missing heartbeat opens nothing', async (t) => {
+  const flow = makeFlow(t)
+  await changeOrganization(flow.deps, flow.acme.key, { settings: { heartbeats: false } })
+  await beating(flow)
+  await flow.sweepUntil(NOON + 3 * HOUR)
+  assert.deepEqual(flow.incidents(), [])
+})
+
+test('a restart during the outage opens no second incident', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  flow.restart()
+  await flow.sweepUntil(NOON + 2 * HOUR)
+  flow.restart()
+  await flow.sweepUntil(NOON + 3 * HOUR)
+  assert.equal(flow.incidents().length, 1)
+})
+
+test('an incident resolved by a person during the outage stays resolved', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  await flow.sweepUntil(NOON + 2 * HOUR)
+  await changeIncident(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', { status: 'resolved' }, 'Ann')
+  await flow.sweepUntil(NOON + 4 * HOUR)
+  await flow.send('metrics', watchdog())
+  assert.deepEqual(
+    flow.incidents().map(({ status, resolved_at }) => [status, resolved_at]),
+    [['resolved', NOON + 2 * HOUR]],
+  )
+})
+
+test('heartbeats are separate by receiver, cluster and organization', async (t) => {
+  const flow = makeFlow(t)
+  await beating(flow)
+  for (const at of times(NOON + HOUR, NOON + 2 * HOUR, 5 * MINUTE)) {
+    await flow.sweepUntil(at)
+    await flow.send('metrics', watchdog(), { at, cluster: 'staging' })
+    await flow.send('metrics', watchdog(), { at, as: flow.charlie })
+  }
+  assert.deepEqual([flow.incidents().length, flow.incidents(flow.charlie).length], [1, 0])
+})

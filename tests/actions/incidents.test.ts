@@ -1,0 +1,278 @@
+/** Incidents: the whole life cycle of an automatic one, and changes by people. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changeOrganization } from '../../src/actions/organizations.ts'
+import { addNote, changeIncident, createIncident } from '../helpers/acts.ts'
+import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+
+const HOUR = 60 * MINUTE
+const POD = 'cart-5d4f8c7b9-x2kqp'
+
+function down(at: number, name = 'CartDown') {
+  return alertmanager([alert(name, { deployment: 'cart' }, { startsAt: at })])
+}
+function up(at: number, name = 'CartDown') {
+  return alertmanager([alert(name, { deployment: 'cart' }, { startsAt: NOON, endsAt: at })])
+}
+function states(flow: Flow) {
+  return flow.incidents().map(({ status }) => status)
+}
+async function change(flow: Flow, what: Parameters<typeof changeIncident>[3], by = flow.acme) {
+  await changeIncident(flow.deps, by.key, flow.incidents()[0]?.id ?? '', what, 'Ann')
+}
+
+/** Creates an incident that opened at noon and whose service recovered at ten past. */
+async function recovered(flow: Flow): Promise<void> {
+  await flow.send('metrics', down(NOON))
+  await flow.send('metrics', up(NOON + 10 * MINUTE), { at: NOON + 10 * MINUTE })
+}
+
+test('a critical alert opens an incident immediately, with its alert and the first evidence', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON - MINUTE))
+  const [incident] = flow.incidents()
+  assert.deepEqual([incident?.title, incident?.origin, incident?.status], ['cart: CartDown', 'automatic', 'open'])
+  assert.deepEqual([incident?.started_at, incident?.created_at, incident?.alert_count], [NOON - MINUTE, NOON, 1])
+})
+
+test('a reopened incident counts a returning alert once', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await flow.send('metrics', up(NOON + MINUTE), { at: NOON + MINUTE })
+  await change(flow, { status: 'resolved' })
+  await flow.send('metrics', down(NOON + 4 * MINUTE), { at: NOON + 5 * MINUTE })
+  const [incident, ...more] = flow.incidents()
+  assert.deepEqual([incident?.status, incident?.alert_count, more], ['investigating', 1, []])
+})
+
+test('a single event opens an incident only after a minute', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD))
+  await flow.sweepUntil(NOON + MINUTE - 1)
+  assert.deepEqual(states(flow), [])
+  await flow.sweepUntil(NOON + MINUTE)
+  assert.deepEqual(states(flow), ['open'])
+})
+
+test('a crash loop with count four opens an incident immediately', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD, { count: 3 }))
+  assert.deepEqual(states(flow), [])
+  await flow.send('cluster', crashLoop(POD, { count: 4 }))
+  assert.deepEqual(states(flow), ['open'])
+})
+
+test('a deleted pod ends its condition before an incident opens', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD))
+  const killing = kubernetesEvent('Killing', POD, { message: 'Stopping container app' })
+  await flow.send('cluster', killing, { at: NOON + MINUTE / 2 })
+  await flow.sweepUntil(NOON + 10 * MINUTE)
+  assert.deepEqual(states(flow), [])
+})
+
+for (const order of ['before', 'after']) {
+  test(`a deploy that scales the old ReplicaSet to zero ends the conditions of its pods, received ${order} them`, async (t) => {
+    const flow = makeFlow(t)
+    const message = 'Scaled down replica set cart-5d4f8c7b9 to 0 from 1'
+    const scaled = kubernetesEvent('ScalingReplicaSet', 'cart', { kind: 'Deployment', message, at: NOON + 30_000 })
+    const bodies = [crashLoop(POD, { count: 2, at: NOON }), scaled]
+    for (const body of order === 'after' ? bodies : bodies.reverse())
+      await flow.send('cluster', body, { at: NOON + 30_000 })
+    await flow.sweepUntil(NOON + 10 * MINUTE)
+    assert.deepEqual(states(flow), [])
+    const [ended] = flow.alerts()
+    assert.deepEqual([ended?.status, ended?.resolution, ended?.ends_at], ['resolved', 'reported', NOON + 30_000])
+  })
+}
+
+test('a repeated event opens an incident', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD, { count: 6 }))
+  await flow.send('cluster', crashLoop(POD, { count: 9 }), { at: NOON + 2 * MINUTE })
+  assert.deepEqual(states(flow), ['open'])
+})
+
+test('an event and an alert that agree open an incident immediately, even if neither is critical alone', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('cluster', crashLoop(POD))
+  assert.deepEqual(states(flow), [])
+  await flow.send('metrics', alertmanager([alert('KubePodCrashLooping', { pod: POD, severity: 'warning' })]))
+  assert.deepEqual([states(flow), flow.incidents()[0]?.alert_count], [['open'], 2])
+})
+
+test('warnings, failed deploys and unattributed alerts open no incident', async (t) => {
+  const flow = makeFlow(t)
+  const warnings = ['A', 'B', 'C', 'D', 'E', 'F'].map((name) =>
+    alert(name, { deployment: 'cart', severity: 'warning' }),
+  )
+  await flow.send('metrics', alertmanager(warnings))
+  const deploy = { id: 1, name: 'deploy', stage: 'deploy', status: 'failed' }
+  await flow.send('ci', pipeline('failed', 'shop/cart', { jobs: [deploy] }))
+  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
+  await flow.sweepUntil(NOON + 50 * MINUTE)
+  assert.deepEqual(states(flow), [])
+  assert.equal(flow.service('unattributed')?.status, 'degraded')
+})
+
+test('with auto-incidents off no incident opens automatically', async (t) => {
+  const flow = makeFlow(t)
+  await changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-incidents': 'off' } })
+  await flow.send('metrics', down(NOON))
+  assert.deepEqual([states(flow), flow.service('cart')?.status], [[], 'critical'])
+})
+
+test('later alerts join the oldest open incident of their service', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  const cart = flow.service('cart')?.id ?? ''
+  flow.clock.now += MINUTE
+  await createIncident(flow.deps, flow.acme.key, { title: 'Ours', serviceId: cart, severity: 'error' }, 'Ann')
+  await flow.send('metrics', down(NOON + 2 * MINUTE, 'CartSlow'), { at: NOON + 2 * MINUTE })
+  assert.deepEqual(
+    flow.incidents().map(({ alert_count }) => alert_count),
+    [2, 0],
+  )
+})
+
+test('after thirty healthy minutes an incident changes to monitoring; a day later it is resolved as of the recovery', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  await flow.sweepUntil(NOON + 39 * MINUTE)
+  assert.deepEqual(states(flow), ['open'])
+  await flow.sweepUntil(NOON + 41 * MINUTE)
+  assert.deepEqual(states(flow), ['monitoring'])
+  flow.restart()
+  await flow.sweepUntil(NOON + 27 * HOUR, 10 * MINUTE)
+  const [incident] = flow.incidents()
+  assert.equal(incident?.status, 'resolved')
+  assert.equal(incident?.resolved_at, NOON + 10 * MINUTE)
+  assert.equal(incident?.acknowledged_at, null)
+})
+
+test('an edit by a person restarts the day before the automatic resolution', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  await flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
+  await addNote(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', 'still looking', 'Ann')
+  await flow.sweepUntil(NOON + 30 * HOUR, 10 * MINUTE)
+  assert.deepEqual(states(flow), ['monitoring'])
+  await flow.sweepUntil(NOON + 45 * HOUR, 10 * MINUTE)
+  assert.deepEqual(states(flow), ['resolved'])
+})
+
+test('with auto-resolve off an incident stays in monitoring', async (t) => {
+  const flow = makeFlow(t)
+  await changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-resolve': false } })
+  await recovered(flow)
+  await flow.sweepUntil(NOON + 72 * HOUR, HOUR)
+  assert.deepEqual(states(flow), ['monitoring'])
+})
+
+test('an incident in monitoring returns to its status when its service is critical again', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  await flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.send('metrics', down(NOON + 2 * HOUR))
+  assert.deepEqual(states(flow), ['open'])
+})
+
+for (const [minutes, expected] of [
+  [30, ['investigating']],
+  [31, ['resolved', 'open']],
+] as const) {
+  test(`critical again ${minutes} minutes after it was resolved: ${expected.join(', then ')}`, async (t) => {
+    const flow = makeFlow(t)
+    await recovered(flow)
+    flow.clock.now = NOON + 20 * MINUTE
+    await change(flow, { status: 'resolved' })
+    const at = NOON + (20 + minutes) * MINUTE
+    await flow.send('metrics', down(at), { at })
+    assert.deepEqual(states(flow), expected)
+  })
+}
+
+test('after a manual resolve no incident opens until the alerts have ended once', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await change(flow, { status: 'resolved' })
+  for (const hour of [1, 2, 3]) await flow.send('metrics', down(NOON), { at: NOON + hour * HOUR })
+  assert.deepEqual(states(flow), ['resolved'])
+  await flow.send('metrics', up(NOON + 4 * HOUR), { at: NOON + 4 * HOUR })
+  await flow.send('metrics', down(NOON + 5 * HOUR), { at: NOON + 5 * HOUR })
+  assert.deepEqual(states(flow), ['resolved', 'open'])
+})
+
+test('after a manual resolve, another critical alert reopens the incident', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await change(flow, { status: 'resolved' })
+  await flow.send('metrics', alertmanager([alert('DatabaseDown', { deployment: 'cart' }, { startsAt: NOON })]))
+  assert.deepEqual(states(flow), ['investigating'])
+  assert.equal(flow.incidents()[0]?.alert_count, 2)
+})
+
+test('fifty parallel resolves create one timeline entry', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await Promise.all(Array.from({ length: 50 }, async () => change(flow, { status: 'resolved' })))
+  const entries = flow.timeline(flow.incidents()[0] ?? { key: 0 })
+  assert.deepEqual(
+    entries.filter(({ kind }) => kind === 'status').map(({ text, actor }) => [text, actor]),
+    [['resolved: 1 alert was still firing', 'Ann']],
+  )
+})
+
+test('the first change away from open acknowledges; editing an automatically monitored incident does not', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  await flow.sweepUntil(NOON + 2 * HOUR)
+  await change(flow, { title: 'Cart was down' })
+  assert.equal(flow.incidents()[0]?.acknowledged_at, null)
+  await change(flow, { status: 'identified' })
+  assert.equal(flow.incidents()[0]?.acknowledged_at, NOON + 2 * HOUR)
+})
+
+test('a manual incident takes over the firing alerts and their start, except info alerts', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send(
+    'metrics',
+    alertmanager([alert('Note', { deployment: 'cart', severity: 'info' }, { startsAt: NOON })]),
+  )
+  const slow = alert('CartSlow', { deployment: 'cart', severity: 'warning' }, { startsAt: NOON + HOUR })
+  await flow.send('metrics', alertmanager([slow]), { at: NOON + 2 * HOUR })
+  const wanted = { title: 'Slow', serviceId: flow.service('cart')?.id ?? '', severity: 'error' } as const
+  await createIncident(flow.deps, flow.acme.key, wanted, 'Ann')
+  const [incident] = flow.incidents()
+  assert.deepEqual([incident?.started_at, incident?.alert_count], [NOON + HOUR, 1])
+})
+
+test('an incident opened while the clock was ahead can be resolved, and its start is never in the future', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON + 72 * HOUR), { at: NOON + 72 * HOUR })
+  flow.clock.now = NOON
+  await change(flow, { status: 'resolved' })
+  const [incident] = flow.incidents()
+  assert.deepEqual([incident?.status, incident?.started_at, incident?.resolved_at], ['resolved', NOON, NOON])
+  assert.ok(incident && flow.timeline(incident).some(({ text }) => text === 'start time corrected'))
+})
+
+test('a start in the future, an unknown service and an unknown incident are refused', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await assert.rejects(() => change(flow, { startedAt: NOON + 1 }), { code: 'invalid' })
+  await assert.rejects(() => changeIncident(flow.deps, flow.acme.key, newUuid(), {}, 'Ann'), { code: 'not-found' })
+  const wanted = { title: 'x', serviceId: newUuid(), severity: 'error' } as const
+  await assert.rejects(() => createIncident(flow.deps, flow.acme.key, wanted, 'Ann'), { code: 'unprocessable' })
+})
+
+test("Charlie can find neither Acme's incident nor its service", async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await assert.rejects(() => change(flow, { status: 'resolved' }, flow.charlie), { code: 'not-found' })
+  const wanted = { title: 'x', serviceId: flow.service('cart')?.id ?? '', severity: 'error' } as const
+  await assert.rejects(() => createIncident(flow.deps, flow.charlie.key, wanted, 'Eve'), { code: 'unprocessable' })
+  assert.deepEqual([states(flow), flow.incidents(flow.charlie)], [['open'], []])
+})

@@ -1,0 +1,190 @@
+/**
+ * Notifications in the outbox: committed together with the incident change, for the right channels, at the right time.
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
+import { remind } from '../../src/actions/notifications.ts'
+import type { ChannelSettings } from '../../src/domain/notification/channel.ts'
+import { parseMatchers } from '../../src/domain/silence/matcher.ts'
+import type { Db } from '../../src/store/sqlite/open.ts'
+import { changeIncident, createSilence, expireSilence } from '../helpers/acts.ts'
+import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager, watchdog } from '../helpers/senders.ts'
+
+/** Noon is 13:00 in Berlin. */
+const QUIET = { from: '12:30', to: '14:00', timeZone: 'Europe/Berlin' }
+
+function withOutbox(t: TestContext, wrap?: (db: Db) => Db) {
+  const flow = makeFlow(t, wrap)
+  const { deps, acme } = flow
+  const channel = (name: string, settings: Partial<ChannelSettings> = {}, as: Made = acme) =>
+    createChannel(deps, as.key, { name, kind: 'slack', target: 'https://example.com/x', ...settings })
+  const outbox = () =>
+    deps.db
+      .all(
+        deps.db.sql
+          .selectFrom('outbox')
+          .innerJoin('channels', 'channels.id', 'outbox.channel_id')
+          .select(['channels.name', 'outbox.kind', 'outbox.due_at', 'outbox.actor'])
+          .orderBy('outbox.id'),
+      )
+      .map(({ name, kind, due_at: dueAt }) => [name, kind, (dueAt - NOON) / MINUTE])
+  const fail = (severity = 'critical', namespace = 'shop') =>
+    flow.send('metrics', alertmanager([alert('Down', { service: 'cart', severity, namespace }, { startsAt: NOON })]))
+  const act = (change: object) => changeIncident(deps, acme.key, flow.incidents()[0]?.id ?? '', change, 'anna')
+  const remindAt = (minutes: number) => {
+    flow.clock.now = NOON + minutes * MINUTE
+    remind(deps)
+  }
+  return { ...flow, channel, outbox, fail, act, remindAt }
+}
+
+test('each change is written once per channel', async (t) => {
+  const { channel, outbox, fail, act } = withOutbox(t)
+  channel('one')
+  channel('two', { rules: [{ events: ['resolved'] }] })
+  await fail()
+  await fail()
+  for (const status of ['investigating', 'investigating', 'identified', 'resolved'] as const) await act({ status })
+  assert.deepEqual(outbox(), [
+    ['one', 'opened', 0],
+    ['one', 'acknowledged', 0],
+    ['one', 'resolved', 0],
+    ['two', 'resolved', 0],
+  ])
+})
+
+test('no reminders are sent for an incident while all its alerts are silenced', async (t) => {
+  const { channel, outbox, fail, remindAt, deps, acme } = withOutbox(t)
+  channel('one')
+  channel('boss', { escalateAfter: 15 })
+  await fail()
+  const period = { startsAt: NOON, endsAt: NOON + 40 * MINUTE, schedule: null }
+  const silence = { matchers: parseMatchers('service=cart'), ...period, comment: 'Upgrade' }
+  const id = await createSilence(deps, acme.key, silence, 'anna')
+  remindAt(20)
+  assert.deepEqual(outbox(), [['one', 'opened', 0]])
+  await expireSilence(deps, acme.key, id)
+  remindAt(21)
+  assert.deepEqual(outbox().slice(1), [
+    ['one', 'reminder', 21],
+    ['boss', 'escalation', 21],
+  ])
+})
+
+test('a missing sender is reported, and so is its return', async (t) => {
+  const { channel, outbox, send, sweepUntil, clock } = withOutbox(t)
+  channel('one')
+  for (let minute = 0; minute < 5; minute += 1) await send('metrics', watchdog(), { at: NOON + minute * MINUTE })
+  await sweepUntil(NOON + 120 * MINUTE)
+  await send('metrics', watchdog(), { at: clock.now })
+  assert.deepEqual(
+    outbox().map(([, kind]) => kind),
+    ['sender-silent', 'resolved'],
+  )
+})
+
+test('a rollback sends no notification', async (t) => {
+  const disk = { isFull: false }
+  const failing = (db: Db): Db => ({
+    ...db,
+    transactionAhead: (work) =>
+      db.transactionAhead(() => {
+        const result = work()
+        if (disk.isFull) throw new Error('the disk is full')
+        return result
+      }),
+  })
+  const { channel, outbox, fail, act } = withOutbox(t, failing)
+  channel('one')
+  await fail()
+  disk.isFull = true
+  await assert.rejects(act({ status: 'resolved' }))
+  assert.equal(outbox().length, 1)
+})
+
+test('in quiet hours messages are held until the end', async (t) => {
+  const { channel, outbox, fail } = withOutbox(t)
+  channel('one', { rules: [{ quietHours: QUIET }] })
+  await fail()
+  assert.deepEqual(outbox(), [['one', 'opened', 60]])
+})
+
+test("Charlie's channel gets no message about Acme", async (t) => {
+  const { channel, outbox, fail, charlie } = withOutbox(t)
+  channel('other', {}, charlie)
+  await fail()
+  assert.deepEqual(outbox(), [])
+})
+
+test('a warning does not match a rule for critical incidents', async (t) => {
+  const { channel, outbox, act, fail } = withOutbox(t)
+  channel('one', { rules: [{ minSeverity: 'critical' }] })
+  await fail()
+  await act({ severity: 'warning' })
+  await act({ status: 'resolved' })
+  assert.deepEqual(outbox(), [['one', 'opened', 0]])
+})
+
+test('reminders are sent after 10 minutes and then every 30, until somebody acknowledges', async (t) => {
+  const { channel, outbox, fail, act, remindAt } = withOutbox(t)
+  channel('one')
+  await fail()
+  for (const minute of [9, 10, 11, 39, 40]) remindAt(minute)
+  await act({ status: 'investigating' })
+  remindAt(400)
+  assert.deepEqual(outbox(), [
+    ['one', 'opened', 0],
+    ['one', 'reminder', 10],
+    ['one', 'reminder', 40],
+    ['one', 'acknowledged', 40],
+  ])
+})
+
+test('no reminders are sent in quiet hours, if they are off, or to a disabled channel', async (t) => {
+  const { channel, outbox, fail, remindAt, deps } = withOutbox(t)
+  channel('quiet', { rules: [{ quietHours: { ...QUIET, from: '13:05' } }] })
+  channel('off', { remindAfter: 0 })
+  channel('disabled')
+  await fail()
+  deps.db.run(deps.db.sql.updateTable('channels').set({ enabled: 0 }).where('name', '=', 'disabled'))
+  remindAt(30)
+  assert.equal(outbox().filter(([, kind]) => kind === 'reminder').length, 0)
+  remindAt(61)
+  assert.deepEqual(outbox().at(-1), ['quiet', 'reminder', 61])
+})
+
+test('a second channel gets an unacknowledged incident and all its later changes', async (t) => {
+  const { channel, outbox, fail, act, remindAt } = withOutbox(t)
+  channel('first', { remindAfter: 0 })
+  channel('boss', { escalateAfter: 15, remindAfter: 0 })
+  await fail()
+  for (const minute of [14, 15, 16]) remindAt(minute)
+  await act({ status: 'resolved' })
+  assert.deepEqual(
+    outbox().filter(([name]) => name === 'boss'),
+    [
+      ['boss', 'escalation', 15],
+      ['boss', 'resolved', 16],
+    ],
+  )
+})
+
+test('an acknowledged incident is not escalated', async (t) => {
+  const { channel, outbox, fail, act, remindAt } = withOutbox(t)
+  channel('boss', { escalateAfter: 15 })
+  await fail()
+  await act({ status: 'investigating' })
+  remindAt(60)
+  assert.deepEqual(outbox(), [])
+})
+
+test('a clock that goes backward sends no reminder twice', async (t) => {
+  const { channel, outbox, fail, remindAt } = withOutbox(t)
+  channel('one')
+  await fail()
+  for (const minute of [10, 5, 10, 12]) remindAt(minute)
+  assert.equal(outbox().filter(([, kind]) => kind === 'reminder').length, 1)
+})

@@ -1,0 +1,112 @@
+/** Recovery: when a problem ended, and what is shown if someone resolves its incident before that. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
+import { remind } from '../../src/actions/notifications.ts'
+import { findIncident } from '../../src/store/incident/incidents.ts'
+import { changeIncident } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const END = NOON + 20 * MINUTE
+
+/** Cart has been down since noon with this many alerts. `recover` reports their end at 12:20. */
+async function downCart(t: TestContext, alerts = 1) {
+  const flow = makeFlow(t)
+  const all = (times: object) => Array.from({ length: alerts }, (_, n) => alert(`Down${n}`, { service: 'cart' }, times))
+  await flow.send('metrics', alertmanager(all({ startsAt: NOON })))
+  const recover = () => flow.send('metrics', alertmanager(all({ startsAt: NOON, endsAt: END })), { at: END })
+  const id = flow.incidents()[0]?.id ?? ''
+  const changeTo = (status: 'open' | 'resolved') => changeIncident(flow.deps, flow.acme.key, id, { status }, 'anna')
+  const resolve = () => changeTo('resolved')
+  const record = () => findIncident(flow.deps.db, flow.acme.key, id)
+  return { ...flow, recover, resolve, reopen: () => changeTo('open'), record, id }
+}
+
+test('an automatically resolved incident ended with its last alert, not when the score had recovered', async (t) => {
+  const { recover, sweepUntil, incidents } = await downCart(t, 2)
+  await recover()
+  await sweepUntil(END + 25 * 60 * MINUTE, 5 * MINUTE)
+  const [incident] = incidents()
+  assert.deepEqual([incident?.status, incident?.resolved_at], ['resolved', END])
+})
+
+test('a reopened incident and a newer one for its service both end after a healthy day', async (t) => {
+  const { recover, resolve, reopen, send, sweepUntil, incidents } = await downCart(t)
+  await recover()
+  await resolve()
+  const later = { startsAt: NOON + 60 * MINUTE }
+  await send('metrics', alertmanager([alert('Slow', { service: 'cart' }, later)]), { at: NOON + 60 * MINUTE })
+  await reopen()
+  const ended = { ...later, endsAt: NOON + 70 * MINUTE }
+  await send('metrics', alertmanager([alert('Slow', { service: 'cart' }, ended)]), { at: NOON + 70 * MINUTE })
+  assert.deepEqual(
+    incidents().map(({ status }) => status),
+    ['open', 'open'],
+  )
+  await sweepUntil(NOON + 27 * 60 * MINUTE, 5 * MINUTE)
+  assert.deepEqual(
+    incidents().map(({ status }) => status),
+    ['resolved', 'resolved'],
+  )
+})
+
+test('the recovery is that of the last alert, and unknown while one is firing', async (t) => {
+  const { recover, record } = await downCart(t, 3)
+  assert.deepEqual([record()?.firingAlerts, record()?.recoveredAt], [3, null])
+  await recover()
+  assert.deepEqual([record()?.firingAlerts, record()?.recoveredAt], [0, END])
+})
+
+test('the timeline says how many alerts were firing when a person resolved the incident', async (t) => {
+  const { resolve, timeline, incidents } = await downCart(t, 3)
+  await resolve()
+  const [incident] = incidents()
+  assert.ok(incident)
+  assert.equal(timeline(incident).at(-1)?.text, 'resolved: 3 alerts were still firing')
+})
+
+test('the timeline does not mention alerts that had ended', async (t) => {
+  const { recover, resolve, timeline, incidents } = await downCart(t)
+  await recover()
+  await resolve()
+  const [incident] = incidents()
+  assert.ok(incident)
+  assert.equal(timeline(incident).at(-1)?.text, 'resolved')
+})
+
+/** Returns the kinds of the messages with their minutes after noon. */
+async function withChannel(t: TestContext) {
+  const flow = makeFlow(t)
+  createChannel(flow.deps, flow.acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })
+  createChannel(flow.deps, flow.charlie.key, { name: 'other', kind: 'slack', target: 'https://example.com/x' })
+  const down = (times: object) => alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON, ...times })])
+  await flow.send('metrics', down({}))
+  await changeIncident(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', { status: 'resolved' }, 'anna')
+  const remindAt = (minutes: number) => {
+    flow.clock.now = NOON + minutes * MINUTE
+    remind(flow.deps)
+  }
+  const messages = () =>
+    flow.deps.db
+      .all(flow.deps.db.sql.selectFrom('outbox').select(['kind', 'created_at']).orderBy('id'))
+      .map(({ kind, created_at: at }) => [kind, (at - NOON) / MINUTE])
+  return { ...flow, down, remindAt, messages }
+}
+
+test('channels are notified after half an hour, and then daily, that alerts are still firing', async (t) => {
+  const { remindAt, messages } = await withChannel(t)
+  for (const minute of [29, 30, 31, 1439, 1440, 1500]) remindAt(minute)
+  assert.deepEqual(messages().slice(2), [
+    ['still-firing', 30],
+    ['still-firing', 1440],
+  ])
+})
+
+test('no message is sent if the alerts have ended in the meantime', async (t) => {
+  const { send, down, remindAt, messages } = await withChannel(t)
+  await send('metrics', down({ endsAt: END }), { at: END })
+  remindAt(60)
+  assert.equal(messages().length, 2)
+})
