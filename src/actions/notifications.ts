@@ -1,9 +1,11 @@
 /** Queues reminders and escalations when they are due. All other notifications are queued by the engine. */
+
 import { stillFiringDueAt } from '../domain/incident/incident.ts'
 import type { MessageKind } from '../domain/notification/kind.ts'
 import { sendTimeOf } from '../domain/notification/rule.ts'
 import { nextReminder } from '../domain/notification/schedule.ts'
 import type { LiveIncident } from '../domain/state/live.ts'
+import { MINUTE } from '../domain/units.ts'
 import { findIncident } from '../store/incident/incidents.ts'
 import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/live/incidents.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
@@ -18,7 +20,6 @@ import { loadServiceName } from '../store/service/services.ts'
 import { isSilenced } from '../store/silences.ts'
 import type { Deps } from './deps.ts'
 
-const MINUTE = 60_000
 /**
  * The maximum number of unacknowledged incidents to check. In a larger storm, the reminders for these incidents are
  * enough.

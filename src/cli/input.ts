@@ -1,5 +1,7 @@
 /** Reads the input of commands: files, standard input, and durations in options. */
+
 import { createReadStream } from 'node:fs'
+import { DAY } from '../domain/units.ts'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { CommandError, UsageError } from './failure.ts'
 
@@ -33,7 +35,6 @@ export async function readInput(file: string, wanted: string, maxBytes = MAX_BYT
   }
 }
 
-const DAY = 86_400_000
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY, w: 7 * DAY, y: 365 * DAY }
 const MAX_DURATION = 100 * 365 * DAY
 

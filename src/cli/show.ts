@@ -1,6 +1,6 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
-import { formatCount, formatScore, timesOf } from '../domain/postmortem/words.ts'
+import { formatCount, formatScore, timesOf } from '../domain/text.ts'
 import type { Alert, Suspect, WholeIncident } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
 

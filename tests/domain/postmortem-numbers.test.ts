@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
-import { formatSeconds, formatTime } from '../../src/domain/postmortem/words.ts'
+import { formatSeconds, formatTime } from '../../src/domain/text.ts'
 import { GOLDENS, type Golden, markdownOf } from './postmortem-goldens.ts'
 
 for (const golden of GOLDENS) {

@@ -1,7 +1,9 @@
 /**
  * Deletes expired records that are not referenced, in steps of a few milliseconds. Then returns free space to the disk.
  */
+
 import { isTooMuch } from '../../domain/retention.ts'
+import { DAY } from '../../domain/units.ts'
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import { findPendingPrune, type PendingPrune, storePendingPrune } from '../../store/retention/pruning.ts'
 import { isBusy } from '../../store/sqlite/fault.ts'
@@ -10,8 +12,6 @@ import type { Deps } from '../deps.ts'
 import { imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from './records.ts'
 import { alertStep, eventStep, type Pass, spanStep, type Tally } from './steps.ts'
 import { countDue, isMoreThanHalf, type Progress, type Survey, startPass, survey } from './survey.ts'
-
-const DAY = 86_400_000
 
 export type PruneWatcher = {
   /** Called once a day for each organization in which more than half of the records have expired. */

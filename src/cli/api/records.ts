@@ -1,6 +1,6 @@
 /** The records that commands use, and functions that find a record by an id or number entered by the user. */
 import type { InferInput } from 'valibot'
-import { serviceName } from '../../domain/postmortem/words.ts'
+import { serviceName } from '../../domain/text.ts'
 import type { alertShape } from '../../http/api/alerts.ts'
 import type { incidentShape, wholeIncidentShape } from '../../http/api/incidents.ts'
 import type { serviceShape } from '../../http/api/services.ts'

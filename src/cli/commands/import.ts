@@ -1,6 +1,6 @@
 /** incmon import: stores events from another system, each with its original time of receipt. */
 import type { Command } from 'commander'
-import { countOf } from '../../domain/postmortem/words.ts'
+import { countOf } from '../../domain/text.ts'
 import type { Tally as Imported, Entry as Sent } from '../../http/operator/import.ts'
 import type { Api } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'

@@ -1,6 +1,6 @@
 /** The fingerprints of an alert. Each fingerprint has its latest start time or, once it has ended, its end time. */
 
-import { ordered } from '../postmortem/words.ts'
+import { ordered } from '../order.ts'
 
 /** `startedAt`: the latest start time, or the end time if `ended` is true. */
 export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }

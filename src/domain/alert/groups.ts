@@ -1,8 +1,9 @@
 /** Groups similar alerts, so that a storm becomes one row. The row shows which labels differ. */
 
 import type { Labels, Source } from '../event/event.ts'
-import { distinct, formatCount, joinNames, ordered } from '../postmortem/words.ts'
+import { distinct, ordered } from '../order.ts'
 import { rank, type Severity } from '../severity.ts'
+import { formatCount, joinNames } from '../text.ts'
 import type { Signal } from './alert.ts'
 
 /** The alert fields needed for grouping. Times are Unix times in milliseconds. */

@@ -2,9 +2,11 @@
  * Changes that can cause problems: a pipeline, combined from all of its notifications, or a new pod template in a
  * Deployment.
  */
+
 import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
 import { rolloutOf } from '../event/reason.ts'
 import { earliest } from '../instant.ts'
+import { DAY } from '../units.ts'
 import { isDeploy, isOwnTrouble } from './pipeline.ts'
 
 /** Times in ms UTC. `service`: the UUID of the changed service. */
@@ -116,8 +118,6 @@ function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
     rule,
   }
 }
-
-const DAY = 24 * 3_600_000
 
 const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 

@@ -12,6 +12,7 @@ import { type Occurrence, occurrencesOf, PAUSE, type RepeatedEvent } from '../ev
 import { relationOf } from '../service/from-project.ts'
 import { imageProjects } from '../service/image.ts'
 import type { Name } from '../service/service.ts'
+import { MINUTE } from '../units.ts'
 import { type Change, type Outcome, outcomeOf } from './change.ts'
 
 /** An event that shows the condition. */
@@ -42,7 +43,6 @@ export type Link = {
 
 type Factor = { readonly value: number; readonly reason: Reason | null }
 
-const MINUTE = 60_000
 /** Tolerance for clock differences and for deploy jobs that take effect before they are reported. */
 export const BEFORE = 2 * MINUTE
 /** If a condition begins later than this after a change, other causes are more likely. */

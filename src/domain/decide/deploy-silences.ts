@@ -1,12 +1,13 @@
 /** Silences a service during deploys, if the organization has enabled deploy silences. */
+
 import { isDeploying, type PipelineFacts } from '../correlation/change.ts'
 import { formatMatchers } from '../silence/matcher.ts'
 import { statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
+import { MINUTE } from '../units.ts'
 import { createSilence, expireSilence } from './silences.ts'
 
-const MINUTE = 60_000
 /** The author shown in timelines and lists. */
 const AUTHOR = 'incmon'
 

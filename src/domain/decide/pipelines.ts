@@ -7,10 +7,10 @@ import type { JobDraft, PipelineDraft } from '../event/event.ts'
 import type { Context } from '../state/context.ts'
 import type { LinksDue } from '../state/effect.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
+import { DAY } from '../units.ts'
 import { silenceDeploy } from './deploy-silences.ts'
 import { newestOf } from './live-service.ts'
 
-const DAY = 24 * 3_600_000
 const TEN_MINUTES = 600_000
 
 /** Adds a pipeline or job notification to its pipeline. `event`: the stored event. */

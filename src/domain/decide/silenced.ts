@@ -1,8 +1,9 @@
 /** Applies the active silences to the alerts of a service. */
-import { countOf } from '../postmortem/words.ts'
+
 import { silencesOf, statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
+import { countOf } from '../text.ts'
 import { alertsOf, type Condition } from './conditions.ts'
 import { addEntry } from './incidents.ts'
 

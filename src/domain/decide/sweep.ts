@@ -7,6 +7,7 @@ import { apply } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveGroup } from '../state/live.ts'
 import { dueStep, type OrganizationState } from '../state/state.ts'
+import { DAY } from '../units.ts'
 import { changeAlert } from './alerts.ts'
 import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
 import { openHeartbeatIncident } from './senders.ts'
@@ -163,8 +164,6 @@ export function postpone(
     if (before) ctx.emit({ kind: 'sender-changed', before, after: { ...before, heartbeatDueAt: until } })
   }
 }
-
-const DAY = 24 * 3_600_000
 
 /** Deletes groups that have no alerts and had no delivery within the retention period. */
 export function dropSilentGroups(ctx: Context, now: number): void {

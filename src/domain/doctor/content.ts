@@ -1,6 +1,6 @@
 /** Checks the contents of the database: integrity, settings, schema, clock, senders, tokens and channels. */
 
-import { countOf, formatSeconds } from '../postmortem/words.ts'
+import { countOf, formatSeconds } from '../text.ts'
 import { DAY, SECOND } from '../units.ts'
 import {
   type ChannelFact,

@@ -1,8 +1,8 @@
 /** The facts on which a diagnosis is based, and the findings of a diagnosis. */
 
-import { countOf, formatSeconds } from '../postmortem/words.ts'
 import { formatDuration } from '../shown-time.ts'
 import type { LiveSender } from '../state/live.ts'
+import { countOf, formatSeconds } from '../text.ts'
 import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate.ts'
 

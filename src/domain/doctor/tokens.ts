@@ -1,6 +1,6 @@
 /** Checks for tokens in use that have expired or soon will. */
 import { formatInstant } from '../instant.ts'
-import { countOf } from '../postmortem/words.ts'
+import { countOf } from '../text.ts'
 import { type DoctorFacts, type Finding, ok, since, type TokenFact, timesText, warn } from './facts.ts'
 
 const WEEK = 7 * 86_400_000

@@ -3,6 +3,18 @@
 export const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 export type Source = (typeof SOURCES)[number]
 
+const SENDERS: Readonly<Record<Source, string>> = {
+  cluster: 'Kubernetes',
+  metrics: 'Prometheus',
+  dashboard: 'Grafana',
+  ci: 'GitLab',
+}
+
+/** Returns the name of the program that sends data for this source, for example `Kubernetes`. */
+export function senderName(source: Source): string {
+  return SENDERS[source]
+}
+
 /** Labels as sent. The object has no prototype, so that a label can be named `__proto__`. */
 export type Labels = Readonly<Record<string, string>>
 

@@ -1,5 +1,5 @@
 /** The headline on the pages: one sentence that names the services with problems. */
-import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
+import { countOf, formatCount, joinNames } from '../text.ts'
 
 export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
 

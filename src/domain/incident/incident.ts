@@ -2,9 +2,9 @@
 import { incidentDueAt } from '../alert/unavailable.ts'
 import { circumstancesOf, type Health, type HealthCondition, isPlanned } from '../health/health.ts'
 import { earliest } from '../instant.ts'
-import { countOf } from '../postmortem/words.ts'
 import { rank } from '../severity.ts'
 import type { LiveIncident } from '../state/live.ts'
+import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const

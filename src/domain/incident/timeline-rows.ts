@@ -1,7 +1,9 @@
 /** The rows of a timeline. Repeats are combined into one row with a count and the time of the last repeat. */
 import type { Source } from '../event/event.ts'
+import { senderName } from '../event/event.ts'
+import { ordered } from '../order.ts'
 import type { TimelineRowText } from '../postmortem/document.ts'
-import { formatCount, formatTimes, ordered, senderName, timesOf } from '../postmortem/words.ts'
+import { formatCount, formatTimes, timesOf } from '../text.ts'
 
 export type TimelineRow = {
   readonly at: number

@@ -3,6 +3,7 @@
  * here for `GET /api/incidents/:id`.
  */
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
+import { ordered } from '../order.ts'
 import type {
   AlertFact,
   ChangeFact,
@@ -11,7 +12,7 @@ import type {
   EventFact,
   PostmortemFacts,
 } from '../postmortem/facts.ts'
-import { formatScore, ordered } from '../postmortem/words.ts'
+import { formatScore } from '../text.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 

@@ -1,10 +1,10 @@
 /** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
 import { firingText } from '../incident/incident.ts'
-import { countOf, formatCount, joinNames } from '../postmortem/words.ts'
 import { rank, SEVERITIES, type Severity, STATES } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
 import type { LiveIncident, LiveService } from '../state/live.ts'
 import type { Suspect } from '../suspect/suspect.ts'
+import { countOf, formatCount, joinNames } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { MessageKind } from './kind.ts'
 import { isSender, shortened, shownName } from './names.ts'

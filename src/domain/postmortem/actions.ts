@@ -1,9 +1,10 @@
 /** Suggests action items by rules: measures that typically prevent or shorten this kind of incident. */
+
+import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
 import type { Action, Sentence } from './document.ts'
 import type { ChangeFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 import { isRemedy } from './resolution.ts'
-import { formatSeconds, formatTime, joinNames, secondsBetween } from './words.ts'
 
 type Rule = {
   readonly id: string

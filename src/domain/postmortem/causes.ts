@@ -2,15 +2,10 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
+import { distinct, ordered } from '../order.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
-import { DAY } from '../units.ts'
-import type { Contribution, Postmortem, Sentence } from './document.ts'
-import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
-import { fixesOf, isRemedy } from './resolution.ts'
 import {
   capitalized,
-  distinct,
   formatDay,
   formatPeriod,
   formatScore,
@@ -18,9 +13,13 @@ import {
   formatTime,
   formatTimes,
   joinNames,
-  ordered,
   secondsBetween,
-} from './words.ts'
+} from '../text.ts'
+import { DAY } from '../units.ts'
+import type { Contribution, Postmortem, Sentence } from './document.ts'
+import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
+import { fixesOf, isRemedy } from './resolution.ts'
 
 /**
  * Returns the suspected changes, ranked like the incident's suspects. Linked changes that are not suspects come last.

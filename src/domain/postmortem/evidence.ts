@@ -1,20 +1,12 @@
 /** The evidence section: all records referenced in the document. */
 
 import { variesText } from '../alert/groups.ts'
+import { senderName } from '../event/event.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
+import { distinct, ordered } from '../order.ts'
+import { formatCount, formatPeriod, formatScore, formatTime, formatTimes, quoted } from '../text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
-import {
-  distinct,
-  formatCount,
-  formatPeriod,
-  formatScore,
-  formatTime,
-  formatTimes,
-  ordered,
-  quoted,
-  senderName,
-} from './words.ts'
 
 /** Records are sorted and numbered by kind, in this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']

@@ -2,9 +2,9 @@
 
 import { actorOf, detailsText } from '../incident/timeline-rows.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
+import { formatScore, formatTime } from '../text.ts'
 import type { Action, Contribution, Metric, Postmortem, Sentence, TimelineRowText } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
-import { formatScore, formatTime } from './words.ts'
 
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>

@@ -2,6 +2,7 @@
 
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { timelineOf } from '../incident/timeline.ts'
+import { ordered } from '../order.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf, hintsOf, recurrenceOf, suspicionOf } from './causes.ts'
 import type { Postmortem } from './document.ts'
@@ -11,7 +12,6 @@ import { alertRefs, type GroupedFacts, groupFacts, incidentRef, stillFiring } fr
 import { metricsOf } from './metrics.ts'
 import { resolutionOf, resolvedLater } from './resolution.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
-import { ordered } from './words.ts'
 
 export type { Postmortem, PostmortemState } from './document.ts'
 export { applyEdits, type Edits, merge } from './edits.ts'

@@ -1,14 +1,10 @@
 /** The summary, impact and detection sections. */
 
 import { firstSymptom } from '../alert/first-symptom.ts'
+import { senderName } from '../event/event.ts'
+import { distinct } from '../order.ts'
 import { SEVERITIES, type Severity, STATES } from '../severity.ts'
-import type { Postmortem, Sentence } from './document.ts'
-import type { EntryFact, IncidentFact } from './facts.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
-import { wasClockSetBack } from './metrics.ts'
-import { endOf, fixSentence, resolvedLater } from './resolution.ts'
 import {
-  distinct,
   formatCount,
   formatPeriod,
   formatSeconds,
@@ -17,10 +13,14 @@ import {
   joinNames,
   quoted,
   secondsBetween,
-  senderName,
   serviceName,
   stillFiringText,
-} from './words.ts'
+} from '../text.ts'
+import type { Postmortem, Sentence } from './document.ts'
+import type { EntryFact, IncidentFact } from './facts.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
+import { wasClockSetBack } from './metrics.ts'
+import { endOf, fixSentence, resolvedLater } from './resolution.ts'
 
 /** Writes the summary: what happened and when, the first symptom, the most likely cause, and the probable fix. */
 export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem['summary'] {

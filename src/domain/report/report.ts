@@ -2,9 +2,10 @@
  * The reliability report: how often services had incidents, and how quickly these were detected, acknowledged and
  * resolved.
  */
+
+import { ordered } from '../order.ts'
 import type { IncidentFact, ServiceFact } from '../postmortem/facts.ts'
 import { DEFINITIONS, durationsOf, type Timing } from '../postmortem/metrics.ts'
-import { ordered } from '../postmortem/words.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 
 /** `conditions`: the source and name of each alert. */

@@ -2,7 +2,7 @@
 
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
-import { ordered } from '../postmortem/words.ts'
+import { ordered } from '../order.ts'
 import type { Attribution, Name } from './service.ts'
 
 /** In lookups, this value matches any namespace. */

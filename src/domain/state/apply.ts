@@ -1,6 +1,7 @@
 /** Applies effects to the live state. Nothing else changes the live state. */
 
 import { compileSilence } from '../silence/silence.ts'
+import { DAY, HOUR } from '../units.ts'
 import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
 import type { Effect, StoredEvent } from './effect.ts'
 import { endingEventOf } from './effect.ts'
@@ -147,9 +148,6 @@ export function putGroup(state: OrganizationState, group: LiveGroup): void {
 export function putSilence(state: OrganizationState, silence: LiveSilence): void {
   state.silences.set(silence.rowId, { silence, compiled: compileSilence(silence) })
 }
-
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
 
 /** Evicts old pipelines, expired silences, and long-resolved incidents from the live state. */
 export function evict(state: OrganizationState, now: number): void {

@@ -1,6 +1,6 @@
 /** Ranks workloads, nodes and namespaces as suspects, based on symptoms that nothing else explains. */
 
-import { serviceName } from '../postmortem/words.ts'
+import { serviceName } from '../text.ts'
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { combinedWeight } from './explanation.ts'

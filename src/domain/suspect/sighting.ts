@@ -2,7 +2,7 @@
 
 import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
-import { formatTimes } from '../postmortem/words.ts'
+import { formatTimes } from '../text.ts'
 import { type Components, componentAt } from './component.ts'
 import { ofNamespaces } from './namespace.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'

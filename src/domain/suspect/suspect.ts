@@ -5,6 +5,7 @@ import type { EventKind } from '../alert/judgement.ts'
 import type { Change } from '../correlation/change.ts'
 import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
+import { HOUR, MINUTE } from '../units.ts'
 import { joinRollouts } from './chain.ts'
 import { changeSuspects } from './change.ts'
 import { componentsOf } from './component.ts'
@@ -86,8 +87,6 @@ export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] 
 const MAX_SUSPECTS = 20
 /** The smallest difference that is visible in a displayed score. */
 const BELOW = 1e-4
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
 
 /**
  * Returns the period in which to search for causes, in ms UTC. The period starts two hours before the incident. The

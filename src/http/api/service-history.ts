@@ -1,6 +1,8 @@
 /** /api/services/:id/history and …/changes: the health of a service over time, and its changes. */
+
 import * as v from 'valibot'
 import { type Change, type Outcome, outcomeOf, type PipelineChange } from '../../domain/correlation/change.ts'
+import { DAY } from '../../domain/units.ts'
 import { listStates } from '../../store/service/states.ts'
 import { findServiceChanges } from '../../store/views.ts'
 import { required } from '../middleware/problem.ts'
@@ -9,8 +11,6 @@ import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
 import { success } from './answers.ts'
 import * as shape from './shapes.ts'
-
-const DAY = 86_400_000
 
 const historyShape = v.object({
   from: shape.instant('The start of the period; defaults to one day before its end'),

@@ -1,12 +1,13 @@
 /** Errors for requests that Node's HTTP parser rejects, and the response to a request that reached no route. */
+
 import { IncmonError } from '../../domain/error.ts'
+import { SECOND } from '../../domain/units.ts'
 import { LIMITS } from '../../server/connection/connections.ts'
 import type { Refusing, Unreadable } from '../../server/connection/unreadable.ts'
 import type { ServerContext } from '../../server/context.ts'
 import { problemOf } from './problem.ts'
 import { COMMON_HEADERS } from './watch.ts'
 
-const SECOND = 1_000
 const KIBIBYTE = 1_024
 /** The first byte of a TLS connection. */
 const TLS_HANDSHAKE = 0x16

@@ -1,5 +1,7 @@
 /** Delays responses to addresses that send many invalid tokens. */
+
 import type { RefusedSenders } from '../../domain/doctor/facts.ts'
+import { HOUR } from '../../domain/units.ts'
 
 /** The number of invalid tokens per address that cause no delay. After that, one response per second is not delayed. */
 const AT_ONCE = 100
@@ -7,7 +9,6 @@ const PAUSE = 1_000
 /** The maximum number of tracked addresses and of delayed responses. Each delayed response keeps a connection open. */
 const MAX_ADDRESSES = 10_000
 const MAX_WAITING = 100
-const HOUR = 3_600_000
 /** The maximum number of networks in the list of refused senders. */
 const MAX_LISTED = 5
 

@@ -1,12 +1,13 @@
 /**
  * Finds any position in a long history by means of stored alert counts. The counts are per day and per five minutes.
  */
+
 import { sql } from 'kysely'
+import { DAY } from '../../domain/units.ts'
 import type { Owner } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 
-const DAY = 86_400_000
 const FIVE_MINUTES = 300_000
 const PARTS_OF_DAY = DAY / FIVE_MINUTES
 const LAST_PART = Number.MAX_SAFE_INTEGER

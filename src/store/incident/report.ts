@@ -1,12 +1,13 @@
 /** Reads incidents for a reliability report. */
+
 import { sql } from 'kysely'
 import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
 import type { Severity } from '../../domain/severity.ts'
+import { DAY } from '../../domain/units.ts'
 import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
-const DAY = 86_400_000
 const WEEK = 7 * DAY
 /** How far back to search for incidents before the report, in order to detect recurring problems. */
 const RECURS_WITHIN = 30 * DAY

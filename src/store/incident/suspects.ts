@@ -2,6 +2,7 @@
  * Reads records of all services from the time around an incident, in order to rank the incident's suspects. Limits the
  * number of rows.
  */
+
 import { sql } from 'kysely'
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
@@ -14,6 +15,7 @@ import {
   type SuspectFacts,
   searchedSpan,
 } from '../../domain/suspect/suspect.ts'
+import { DAY } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listPipelinesOfOrganization } from '../correlation/pipelines.ts'
 import { findServiceRowId } from '../service/services.ts'
@@ -23,7 +25,6 @@ import type { IncidentRecord } from './incidents.ts'
 
 const MAX_SERVICES = 5_000
 const MAX_ASSIGNED = 200
-const DAY = 86_400_000
 
 /** The incident fields that determine its suspects. `serviceId`: a UUID. */
 type Incident = Pick<IncidentRecord, 'rowId' | 'serviceId' | 'startedAt' | 'resolvedAt'>

@@ -1,4 +1,5 @@
 /** Reads records for an incident's postmortem and timeline. Limits the number of rows. */
+
 import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
@@ -6,6 +7,7 @@ import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmo
 import { cutoffsAt } from '../../domain/retention.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import { likelyChanges } from '../../domain/suspect/likely-cause.ts'
+import { DAY, HOUR } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
@@ -17,8 +19,6 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { alertsOf, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 import { findJudgedSuspects } from './suspects.ts'
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
 /** How long before the first evidence to search for changes. */
 const SEARCHED_BEFORE = 2 * HOUR
 /** The maximum number of events to read per service, earliest first. */

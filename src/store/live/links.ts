@@ -2,6 +2,7 @@
  * Computes links between changes and conditions. Links are computed when a change arrives and when a condition arrives,
  * so the order of arrival does not matter.
  */
+
 import {
   type Change,
   type PipelineChange,
@@ -20,9 +21,7 @@ import {
 import type { Notice } from '../../domain/notice.ts'
 import type { LinksDue } from '../../domain/state/effect.ts'
 import type { LiveImage, LiveService } from '../../domain/state/live.ts'
-
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
+import { DAY, HOUR } from '../../domain/units.ts'
 
 export type LinkKey = {
   readonly alertId: number

@@ -6,6 +6,7 @@ import { putIncident } from '../../domain/state/incidents.ts'
 import type { LiveSender, LiveService } from '../../domain/state/live.ts'
 import { putService } from '../../domain/state/services.ts'
 import { aliasKey, createOrganizationState, type OrganizationState, senderKey } from '../../domain/state/state.ts'
+import { HOUR } from '../../domain/units.ts'
 import { findOrganization } from '../organizations.ts'
 import { listUnexpiredSilences } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -14,7 +15,6 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { selectIncidents, toLiveIncident } from './incidents.ts'
 import { loadAlerts } from './load-alerts.ts'
 
-const HOUR = 3_600_000
 /**
  * How long a silence is still loaded after it has ended. An incident can be reopened for half an hour after it was
  * resolved. The rest of the hour allows for clock changes.

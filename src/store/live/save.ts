@@ -1,8 +1,10 @@
 /** Saves a batch's effects in one transaction, grouped by table. Only the last change to each record is saved. */
+
 import type { Notice } from '../../domain/notice.ts'
 import type { Effect, LinksDue, StoredEvent, StoredRejection } from '../../domain/state/effect.ts'
 import type { LiveAlert, LiveGroup, LiveIncident, LiveSender, LiveService } from '../../domain/state/live.ts'
 import { awaitedName } from '../../domain/state/state.ts'
+import { DAY } from '../../domain/units.ts'
 import { linkHistoryOf } from '../correlation/links.ts'
 import { storePipeline } from '../correlation/pipelines.ts'
 import { forgetAnswers, storeAnswer } from '../idempotency-keys.ts'
@@ -54,8 +56,6 @@ export function saveBatch(
 function timelineRow({ incidentId, entry: { at, kind, text, actor, ref } }: Kept<'timeline-added'>) {
   return { incident_id: incidentId, at, kind, text, actor, ref }
 }
-
-const DAY = 24 * 3_600_000
 
 type Kept<Kind extends Effect['kind']> = Extract<Effect, { readonly kind: Kind }>
 

@@ -1,6 +1,6 @@
 /** Shows one alert: its content, its service and how the service was determined, its events, and related changes. */
 import type { FC } from 'hono/jsx'
-import { formatCount } from '../../domain/postmortem/words.ts'
+import { formatCount } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
 import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'

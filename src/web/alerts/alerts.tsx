@@ -1,8 +1,8 @@
 /** Shows the alert history and the alerts that are currently firing. */
 import type { FC } from 'hono/jsx'
-import { countOf, formatCount, serviceName } from '../../domain/postmortem/words.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Histogram } from '../drawing/histogram.tsx'
 import { Options } from '../kit/choice.tsx'
 import { Submit } from '../kit/form.tsx'

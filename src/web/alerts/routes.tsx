@@ -5,9 +5,10 @@ import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
-import { formatScore, serviceName } from '../../domain/postmortem/words.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
+import { formatScore, serviceName } from '../../domain/text.ts'
+import { HOUR } from '../../domain/units.ts'
 import { notFound, required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
@@ -27,7 +28,6 @@ import { AlertsPage, alertsTitle } from './alerts.tsx'
 import { binsOf } from './bins.ts'
 import type { AlertPageView, AlertRowView, AlertsView, ChipView } from './view.ts'
 
-const HOUR = 3_600_000
 const RANGES = [
   ['1h', 'Last hour', HOUR],
   ['6h', 'Last 6 hours', 6 * HOUR],

@@ -1,7 +1,7 @@
 /** The API reference page, generated from the OpenAPI document. */
 import { html, raw } from 'hono/html'
 import type { FC } from 'hono/jsx'
-import { capitalized } from '../../domain/postmortem/words.ts'
+import { capitalized } from '../../domain/text.ts'
 import { type Entry, exampleOf } from './curl.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { anchorOf, Code, Method, Operation } from './operation.tsx'

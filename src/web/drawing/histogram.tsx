@@ -1,9 +1,9 @@
 /** Draws the alert histogram with stacked bins. Each non-empty bin links to the page for the bin's period. */
 
 import type { FC } from 'hono/jsx'
-import { formatCount } from '../../domain/postmortem/words.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
+import { formatCount } from '../../domain/text.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
 import { Stack } from './strip.tsx'
 

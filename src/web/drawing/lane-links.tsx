@@ -1,7 +1,7 @@
 /** Draws the links of the lane picture: a vertical line at the start of a change, with a branch to each condition. */
 
 import type { FC } from 'hono/jsx'
-import { formatScore } from '../../domain/postmortem/words.ts'
+import { formatScore } from '../../domain/text.ts'
 import { topOf } from './lane-bars.tsx'
 import type { LaneLink, LanePicture } from './lane-model.ts'
 import type { LaidLane } from './lane-picture.tsx'

@@ -1,7 +1,7 @@
 /** The content of a lane picture: its markers, its description for screen readers, and its table rows. */
 import { type StatusChange, spansOf } from '../../domain/health/strip.ts'
-import { capitalized, countOf, joinNames } from '../../domain/postmortem/words.ts'
 import { formatClock, formatDuration, formatMoment } from '../../domain/shown-time.ts'
+import { capitalized, countOf, joinNames } from '../../domain/text.ts'
 import {
   LANES,
   type LabelPlace,

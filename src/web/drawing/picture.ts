@@ -4,14 +4,13 @@ import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { groupKey } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { timesOf } from '../../domain/postmortem/words.ts'
+import { timesOf } from '../../domain/text.ts'
+import { DAY, MINUTE } from '../../domain/units.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
 import type { LaneLink, LanePicture } from './lane-model.ts'
 import { LANES, type LaneBar } from './lanes.ts'
 import type { Span } from './scale.ts'
 
-const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
 const MARGIN = 10 * MINUTE
 
 /** The outcome of a pipeline as text, with the level of its bar. */

@@ -1,13 +1,12 @@
 /** Converts times and durations to positions in percent, and computes axis ticks. */
+
 import { dayOf, formatClock, formatDate } from '../../domain/shown-time.ts'
+import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 
 /** A period as Unix times in milliseconds. `to` is later than `from`. */
 export type Span = { readonly from: number; readonly to: number }
 export type Tick = { readonly at: number; readonly x: number; readonly label: string }
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 const STEPS: readonly number[] = [
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
   ...[1, 3, 6, 12].map((hours) => hours * HOUR),

@@ -1,7 +1,7 @@
 /** Lists the services that an incident affects, with the time since when. */
 import type { FC } from 'hono/jsx'
-import { countOf } from '../../domain/postmortem/words.ts'
 import { formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { countOf } from '../../domain/text.ts'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import { Card, Section } from '../kit/section.tsx'
 import type { AffectedView, IncidentView } from './view.ts'

@@ -1,4 +1,5 @@
 /** Builds the data for the incident page from records and suspects. */
+
 import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
@@ -11,6 +12,7 @@ import { formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
+import { HOUR } from '../../domain/units.ts'
 import type { BestLink } from '../../store/correlation/correlations.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
@@ -43,7 +45,6 @@ export type IncidentFacts = {
 }
 
 const PARTS = 20
-const HOUR = 3_600_000
 const RANGES = [
   ['2h', '2 h', 2 * HOUR],
   ['24h', '24 h', 24 * HOUR],

@@ -1,7 +1,7 @@
 /** Shows groups of similar alerts, one expandable row per group. */
 import type { FC } from 'hono/jsx'
-import { countOf, formatCount } from '../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { sentText } from '../alerts/alerts.tsx'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { AlertName, Command, Mark, RepeatCount } from '../kit/mark.tsx'

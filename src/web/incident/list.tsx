@@ -1,8 +1,8 @@
 /** Lists incidents: first the unresolved incidents, then all others with the newest first. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
-import { countOf, formatCount } from '../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Columns } from '../kit/section.tsx'

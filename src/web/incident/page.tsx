@@ -1,8 +1,8 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { firingText, INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import { capitalized, countOf, formatCount } from '../../domain/postmortem/words.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
+import { capitalized, countOf, formatCount } from '../../domain/text.ts'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Ranges } from '../kit/choice.tsx'

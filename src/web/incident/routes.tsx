@@ -4,6 +4,7 @@ import { setVerdictOfIncident } from '../../actions/correlations.ts'
 import { addNote, changeIncident } from '../../domain/decide/incident-changes.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { DAY } from '../../domain/units.ts'
 import { required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findIncidentView, type IncidentGroup } from '../../store/incident/incident-view.ts'
@@ -25,7 +26,6 @@ import { IncidentListPage, incidentListTitle } from './list.tsx'
 import { IncidentPage, incidentTitle } from './page.tsx'
 
 const MAX_NOTE = 10_000
-const DAY = 24 * 3_600_000
 
 export const incidentRoutes: readonly PageRoute[] = [
   page('GET /incidents', 'read', showIncidents, { shared: true }),

@@ -1,8 +1,8 @@
 /** Lists an incident's suspects by rank, each with its likelihood in words and its reasons. */
 
 import type { FC } from 'hono/jsx'
-import { formatScore } from '../../domain/postmortem/words.ts'
 import { likelihoodOf } from '../../domain/suspect/likely-cause.ts'
+import { formatScore } from '../../domain/text.ts'
 import { Meter } from '../drawing/strip.tsx'
 import { External, Icon } from '../kit/mark.tsx'
 import { Section } from '../kit/section.tsx'

@@ -1,8 +1,8 @@
 /** Shows an incident's timeline and the form for a note. */
 import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../domain/incident/timeline-rows.ts'
-import { capitalized } from '../../domain/postmortem/words.ts'
 import { formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { capitalized } from '../../domain/text.ts'
 import { Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Section } from '../kit/section.tsx'

@@ -1,7 +1,7 @@
 /** The marks, icons and badges on all pages. A level has the same shape and color everywhere. */
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import { capitalized, formatCount } from '../../domain/postmortem/words.ts'
+import { capitalized, formatCount } from '../../domain/text.ts'
 import type { IconName, MarkName } from './symbols.ts'
 
 /** The severity of an alert or incident, or the status of a service. */

@@ -1,7 +1,7 @@
 /** Pagination links. */
 
 import type { FC } from 'hono/jsx'
-import { formatCount } from '../../domain/postmortem/words.ts'
+import { formatCount } from '../../domain/text.ts'
 
 /** The number of page links before and after the current page. */
 const AROUND = 2

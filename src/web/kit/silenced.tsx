@@ -1,8 +1,8 @@
 /** The mark for silenced alerts, and links to the form for a new silence. */
 import type { FC } from 'hono/jsx'
-import { formatCount } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { formatMatchers, type Matcher } from '../../domain/silence/matcher.ts'
+import { formatCount } from '../../domain/text.ts'
 import { Icon } from './mark.tsx'
 import { Time } from './time.tsx'
 

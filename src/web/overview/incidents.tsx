@@ -3,9 +3,9 @@
  * incident on one line.
  */
 import type { FC } from 'hono/jsx'
-import { capitalized } from '../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { leadText } from '../../domain/suspect/likely-cause.ts'
+import { capitalized } from '../../domain/text.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
 import { SuspectName } from '../incident/cause.tsx'
 import { isolated } from '../kit/bidi.ts'

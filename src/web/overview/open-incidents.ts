@@ -2,11 +2,13 @@
  * Loads the unresolved incidents for the overview. Also finds other affected services, and whether new alerts are still
  * arriving.
  */
+
 import type { StatusChange } from '../../domain/health/strip.ts'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import { countOf, joinNames } from '../../domain/postmortem/words.ts'
 import { rank } from '../../domain/severity.ts'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { countOf, joinNames } from '../../domain/text.ts'
+import { MINUTE } from '../../domain/units.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
@@ -16,7 +18,6 @@ import { isolatedName } from '../kit/bidi.ts'
 import type { Visit } from '../visit/page.ts'
 import type { OpenIncidentView } from './view.ts'
 
-const MINUTE = 60_000
 const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 const MAX_SHOWN = 8
 const ONE_PAGE = { page: 1, limit: 50 }

@@ -1,7 +1,7 @@
 /** The overview of an organization: its problems, when they started, their causes, and who is working on them. */
 import type { FC } from 'hono/jsx'
 import { firingText } from '../../domain/incident/incident.ts'
-import { countOf, formatCount } from '../../domain/postmortem/words.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { Icon, LegendMark, Mark } from '../kit/mark.tsx'
 import { Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'

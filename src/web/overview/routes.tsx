@@ -8,8 +8,9 @@ import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { firingText } from '../../domain/incident/incident.ts'
-import { countOf } from '../../domain/postmortem/words.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
+import { countOf } from '../../domain/text.ts'
+import { DAY } from '../../domain/units.ts'
 import { headerOf } from '../../http/middleware/header.ts'
 import { json, type Reply } from '../../http/middleware/reply.ts'
 import { listCorrelations } from '../../store/correlation/correlations.ts'
@@ -37,7 +38,6 @@ const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'hea
 const MAX_LISTED = 40
 /** The maximum number of services with a strip and penalties. */
 const MAX_DETAILED = 60
-const DAY = 24 * 3_600_000
 const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
 const MAX_SILENCED = { page: 1, limit: 500 }

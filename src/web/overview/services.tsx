@@ -4,8 +4,9 @@
  */
 import type { FC } from 'hono/jsx'
 import type { ServiceState } from '../../domain/health/headline.ts'
-import { countOf, formatCount, ordered, serviceName } from '../../domain/postmortem/words.ts'
+import { ordered } from '../../domain/order.ts'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
+import { countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'

@@ -1,9 +1,9 @@
 /** The report: the number of incidents compared with the previous period, and the times to resolve the incidents. */
 import type { FC } from 'hono/jsx'
-import { capitalized, countOf, formatCount } from '../../domain/postmortem/words.ts'
 import type { Reliability, Spread } from '../../domain/report/report.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatDate, formatExactDuration, type Reader } from '../../domain/shown-time.ts'
+import { capitalized, countOf, formatCount } from '../../domain/text.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Ranges } from '../kit/choice.tsx'
 import { LegendMark, ServiceName } from '../kit/mark.tsx'

@@ -1,6 +1,8 @@
 /** /reports: reliability over 30 days, 90 days or a year, as a web page or CSV. */
+
 import type { Reliability } from '../../domain/report/report.ts'
 import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { DAY } from '../../domain/units.ts'
 import { type Reply, text } from '../../http/middleware/reply.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findReliability, findReportCharts, type WeekCount } from '../../store/incident/report.ts'
@@ -12,7 +14,6 @@ import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { show } from '../visit/reply.ts'
 import { ReportPage, reportTitle } from './page.tsx'
 
-const DAY = 86_400_000
 const WEEK = 7 * DAY
 const RANGES = [
   ['30d', '30 days', 30 * DAY],

@@ -1,7 +1,7 @@
 /** Shows one service: its status and when the status began, the likely causes, and earlier changes. */
 import type { FC } from 'hono/jsx'
-import { capitalized, countOf } from '../../domain/postmortem/words.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
+import { capitalized, countOf } from '../../domain/text.ts'
 import { Bill } from '../drawing/bill.tsx'
 import { LastGoodDeploy } from '../incident/cause.tsx'
 import { Groups } from '../incident/groups.tsx'

@@ -7,8 +7,9 @@ import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { penaltySeverity } from '../../domain/health/health.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { countOf } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
+import { countOf } from '../../domain/text.ts'
+import { HOUR } from '../../domain/units.ts'
 import { notFound } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
@@ -30,7 +31,6 @@ import { show } from '../visit/reply.ts'
 import { ServicePage, serviceTitle } from './page.tsx'
 import type { PenaltyView, ServiceChangeView, ServiceView } from './view.ts'
 
-const HOUR = 3_600_000
 const RANGES = [
   ['1h', '1 h', HOUR],
   ['2h', '2 h', 2 * HOUR],

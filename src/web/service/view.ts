@@ -1,9 +1,9 @@
 /** The data for the service page. Times are Unix times in milliseconds. */
 
-import { countOf } from '../../domain/postmortem/words.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
+import { countOf } from '../../domain/text.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'

@@ -1,8 +1,8 @@
 /** The pages for creating and changing a silence, with its matchers, time and reason. */
 import type { FC } from 'hono/jsx'
-import { countOf, formatCount } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { OPERATORS, OWN_NAMES } from '../../domain/silence/matcher.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'
 import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx'
 import { type Fault, Input } from '../kit/form.tsx'

@@ -1,9 +1,11 @@
 /** Lists the silences and maintenance windows: active, scheduled and expired. */
+
 import type { FC } from 'hono/jsx'
-import { capitalized, formatCount } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { Matcher } from '../../domain/silence/matcher.ts'
 import type { Schedule } from '../../domain/silence/silence.ts'
+import { capitalized, formatCount } from '../../domain/text.ts'
+import { DAY } from '../../domain/units.ts'
 import { Hidden, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
@@ -11,8 +13,6 @@ import { Card, Head } from '../kit/section.tsx'
 import { silenceHref } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { SilenceView } from './view.ts'
-
-const DAY = 86_400_000
 
 type Props = {
   readonly csrf: string

@@ -1,7 +1,7 @@
 /** The steps to connect a sender: its token, its configuration with this server's URL, and its first event. */
 import type { FC } from 'hono/jsx'
-import { countOf } from '../../domain/postmortem/words.ts'
 import type { Reader } from '../../domain/shown-time.ts'
+import { countOf } from '../../domain/text.ts'
 import { CopyButton, Hidden, Secret, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'

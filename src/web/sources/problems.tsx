@@ -2,8 +2,8 @@
 
 import type { FC } from 'hono/jsx'
 import { type RefusedSenders, timesText } from '../../domain/doctor/facts.ts'
-import { countOf, joinNames } from '../../domain/postmortem/words.ts'
 import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { countOf, joinNames } from '../../domain/text.ts'
 import type { ChannelView } from '../channels/view.ts'
 import { Mark } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'

@@ -4,7 +4,8 @@ import { loadExample, removeExample } from '../../actions/example.ts'
 import { createToken } from '../../actions/tokens.ts'
 import { hoursUntil } from '../../domain/event/heartbeat.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example.ts'
-import { countOf } from '../../domain/postmortem/words.ts'
+import { countOf } from '../../domain/text.ts'
+import { DAY } from '../../domain/units.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { READERS } from '../../intake/index.ts'
 import { testEvent } from '../../intake/test-event.ts'
@@ -23,7 +24,6 @@ import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from './
 import { SourcesPage } from './page.tsx'
 import { WelcomePage } from './welcome.tsx'
 
-const DAY = 86_400_000
 const SENDERS = { page: 1, limit: 1_000 }
 const MAX_ROWS = 40
 const REJECTIONS = { page: 1, limit: 20 }

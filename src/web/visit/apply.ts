@@ -1,7 +1,7 @@
 /** Processes a form with the schema and the function of the corresponding API request. */
 import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
-import { capitalized } from '../../domain/postmortem/words.ts'
+import { capitalized } from '../../domain/text.ts'
 import { faults } from '../../http/middleware/query.ts'
 import type { Fault } from '../kit/form.tsx'
 

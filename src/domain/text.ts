@@ -1,6 +1,4 @@
-/** Formats times, durations, counts and lists, and sorts values deterministically. */
-import type { Source } from '../event/event.ts'
-import type { ServiceFact } from './facts.ts'
+/** Formats times, durations, counts, names and lists. */
 
 const LISTED = 8
 
@@ -19,18 +17,6 @@ export function formatPeriod(from: number, to: number): string {
   const [start, end] = [formatTime(from), formatTime(to)]
   const sameDay = start.slice(0, 10) === end.slice(0, 10)
   return `${start.replace(' UTC', '')} to ${sameDay ? end.slice(11) : end}`
-}
-
-const SENDERS: Readonly<Record<Source, string>> = {
-  cluster: 'Kubernetes',
-  metrics: 'Prometheus',
-  dashboard: 'Grafana',
-  ci: 'GitLab',
-}
-
-/** Returns the name of the program that sends data for this source, for example `Kubernetes`. */
-export function senderName(source: Source): string {
-  return SENDERS[source]
 }
 
 /** Formats a duration as `1 h 5 min 12 s`, `2 d 3 s` or `0 s`. `seconds` must be a whole number and not negative. */
@@ -91,7 +77,7 @@ export function joinNames(names: readonly string[]): string {
 }
 
 /** Returns `shop/cart`, or just the name if there is no namespace. */
-export function serviceName({ namespace, name }: Pick<ServiceFact, 'namespace' | 'name'>): string {
+export function serviceName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return namespace === '' ? name : `${namespace}/${name}`
 }
 
@@ -103,31 +89,4 @@ export function capitalized(text: string): string {
 /** Quotes untrusted text within a sentence: on one line, without a final period. */
 export function quoted(text: string): string {
   return `“${text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}”`
-}
-
-/** Sorts items by one or more keys. The first key that differs decides. Null sorts first. */
-export function ordered<T>(
-  items: readonly T[],
-  keysOf: (item: T) => readonly (string | number | null)[],
-): readonly T[] {
-  return items
-    .map((item) => ({ item, keys: keysOf(item) }))
-    .sort((a, b) => compare(a.keys, b.keys))
-    .map(({ item }) => item)
-}
-
-/** Removes duplicates and sorts by character code, regardless of the locale. */
-export function distinct(names: readonly string[]): readonly string[] {
-  return ordered([...new Set(names)], (name) => [name])
-}
-
-function compare(a: readonly (string | number | null)[], b: readonly (string | number | null)[]): number {
-  // An iterator would be too slow, because an incident can have 10,000 alerts.
-  for (let index = 0; index < a.length; index += 1) {
-    const [left = null, right = null] = [a[index], b[index]]
-    if (left === right) continue
-    if (left === null || right === null) return left === null ? -1 : 1
-    return left < right ? -1 : 1
-  }
-  return 0
 }
