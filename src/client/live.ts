@@ -1,4 +1,5 @@
 /** Live pages. When the event stream reports a change, the script fetches the page again and morphs the old page. */
+import { holdRows, listInUse, type News } from './held-rows.ts'
 import { morph } from './morph.ts'
 
 const KINDS = [
@@ -19,6 +20,8 @@ let nextAt = 0
 /** When the page stopped receiving changes; null while the page receives them. */
 let lostAt: Date | null = null
 let stream: EventSource | null = null
+/** The list whose rows are held, and the newest page in its own order; null while no rows are held. */
+let held: { readonly list: Element; readonly page: Document } | null = null
 
 /** @param prefix the path under which a proxy serves the pages, or '' */
 export function startLive(prefix: string): void {
@@ -26,6 +29,8 @@ export function startLive(prefix: string): void {
   const follow = () => listen(`${prefix}/api/stream`)
   follow()
   document.addEventListener('visibilitychange', follow)
+  for (const kind of ['pointerover', 'focusin', 'focusout']) document.addEventListener(kind, followUse)
+  document.documentElement.addEventListener('pointerleave', followUse)
   // Durations grow even if nothing happens, so the page is refreshed every minute.
   setInterval(schedule, MINUTE)
   setInterval(showClock, 1_000)
@@ -44,7 +49,7 @@ function listen(address: string): void {
   own.onopen = () => {
     if (lostAt) schedule()
     lostAt = null
-    showState('live', 'Live')
+    if (!held) showState('live', 'Live')
   }
   own.onerror = () => {
     lostAt ??= new Date()
@@ -89,12 +94,19 @@ async function refresh(): Promise<void> {
 function swap(html: string, csrf: string | null): void {
   const page = new DOMParser().parseFromString(html, 'text/html')
   if (csrf !== null) for (const field of page.querySelectorAll('input[name=csrf]')) field.setAttribute('value', csrf)
-  if (wouldMove(page)) offer(page)
-  else apply(page)
+  const list = listInUse()
+  const row = list?.querySelector(':scope > :is(:hover, :focus-within)')
+  const top = row?.getBoundingClientRect().top ?? 0
+  const newest = list && (page.cloneNode(true) as Document)
+  const news = list && holdRows(list, page)
+  apply(page)
+  if (list && newest && news) hold({ list, page: newest }, news)
+  // Content above the row may have grown.
+  if (row?.isConnected) scrollBy(0, row.getBoundingClientRect().top - top)
 }
 
 function apply(page: Document): void {
-  document.getElementById('newer')?.remove()
+  release()
   document.title = page.title
   // A confirmation with an Undo button stays until the user opens another page.
   if (performance.now() > CONFIRMED) document.querySelector('#banner > .banner-done:not(:has(form))')?.remove()
@@ -106,25 +118,27 @@ function apply(page: Document): void {
   }
 }
 
-/** Returns whether rows would move under the pointer or the focus. */
-function wouldMove(page: Document): boolean {
-  const inUse = document.querySelector('main :is(tr, .rows > li):is(:hover, :focus-within)')
-  return inUse !== null && rowsOf(document) !== rowsOf(page)
-}
-
-function rowsOf(page: Document): string {
-  const links = page.querySelectorAll('main :is(tbody tr, .rows > li) a:first-of-type')
-  return [...links].map((link) => link.getAttribute('href')).join(' ')
-}
-
-function offer(page: Document): void {
+/** Shows what is new in a list whose rows are held, and says that the rows are held instead of "Live". */
+function hold(rows: NonNullable<typeof held>, { text, isCritical }: News): void {
+  held = rows
   const button = document.createElement('button')
   button.id = 'newer'
-  button.className = 'button newer'
-  button.textContent = 'Newer data, show'
-  button.onclick = () => apply(page)
-  document.getElementById('newer')?.remove()
+  button.className = isCritical ? 'button newer newer-critical' : 'button newer'
+  button.textContent = text
+  button.onclick = () => apply(rows.page)
   document.body.append(button)
+  showState('held', 'Rows held')
+}
+
+function release(): void {
+  document.getElementById('newer')?.remove()
+  if (held && !lostAt) showState('live', 'Live')
+  held = null
+}
+
+/** Shows the newest page as soon as the pointer and the focus have left the list. */
+function followUse(): void {
+  setTimeout(() => held && listInUse() !== held.list && apply(held.page))
 }
 
 function showState(state: string, word: string): void {

@@ -108,6 +108,38 @@ describe('The pages', () => {
     assert.equal(await page.evaluate('document.activeElement.id'), 'search')
   })
 
+  for (const [how, rest] of [
+    ['pointer rests in a row', (page: Page) => page.hover('tr[data-name=first-row] a.ink')],
+    ['focus is in a row', (page: Page) => page.focus('tr[data-name=first-row] a.ink')],
+  ] as const) {
+    test(`show a new critical service in the heading while the ${how}, and hold only the rows`, async () => {
+      const name = `held-${how.split(' ')[0]}`
+      await send('first-row')
+      const { page } = await enter(DESK)
+      await page.waitForSelector('#live[data-state=live]')
+      await rest(page)
+      const before = await page.textContent('h1')
+      await send(name)
+      await page.waitForSelector(`#newer:text("${name} became critical, show")`)
+      assert.notEqual(await page.textContent('h1'), before)
+      assert.equal(await page.textContent('#live-word'), 'Rows held')
+      assert.equal(await page.locator(`tr[data-name=${name}]`).count(), 0)
+    })
+  }
+
+  test('show the new rows as soon as the pointer leaves the list', async () => {
+    await send('first-row')
+    const { page } = await enter(DESK)
+    await page.waitForSelector('#live[data-state=live]')
+    await page.hover('tr[data-name=first-row] a.ink')
+    await send('shown-on-leave')
+    await page.waitForSelector('#newer')
+    await page.mouse.move(5, 5)
+    await page.waitForSelector('tr[data-name=shown-on-leave]')
+    assert.equal(await page.locator('#newer').count(), 0)
+    assert.equal(await page.textContent('#live-word'), 'Live')
+  })
+
   test('remove the confirmation of an action after a while', async () => {
     const { page } = await enter(DESK)
     await page.clock.install()

@@ -40,7 +40,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
     </thead>
     <tbody>
       {services.map((service) => (
-        <tr class={`service-${service.status}`}>
+        <tr class={`service-${service.status}`} data-level={service.status} data-name={service.name}>
           <td>
             <span class="service-name">
               <Mark level={service.status} label={service.status} />
