@@ -1,7 +1,8 @@
 /** Maps the severity terms of all senders to one scale. */
 
-import type { AlertDraft, Labels } from './event/event.ts'
+import type { AlertDraft } from './event/event.ts'
 import { cacheByName } from './memoize.ts'
+import { isPlaceholder } from './placeholder.ts'
 
 /** Worst first. */
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
@@ -15,57 +16,84 @@ export const STATES = {
   info: { is: 'has a notice', hasBeen: 'has had a notice', was: 'had a notice' },
 } as const satisfies Record<Severity, object>
 
-const WORDS: Readonly<Record<Severity | 'none', string>> = {
-  critical: 'critical crit fatal emergency emerg disaster page p0 p1 sev0 sev1',
-  error: 'error err high major alert p2 sev2',
-  warning: 'warning warn medium average minor moderate ticket p3 sev3',
-  info: 'info informational information notice low debug p4 p5',
+/** The accepted words. A word of several parts is written without its separator. */
+export const SEVERITY_WORDS: Readonly<Record<Severity | 'none', string>> = {
+  critical: 'critical crit fatal emergency emerg disaster page urgent blocker severe veryhigh p0 p1 s0 s1 sev0 sev1',
+  error: 'error err high major alert p2 s2 sev2',
+  warning: 'warning warn medium average minor moderate ticket p3 s3 sev3',
+  info: 'info informational information notice low debug trace p4 p5 s4 sev4',
   none: 'none ok normal cleared',
 }
 
+/** Worst first. */
+const LEVELS = [...SEVERITIES, 'none'] as const
 const VOCABULARY: ReadonlyMap<string, Severity | 'none'> = new Map(
-  [...SEVERITIES, 'none' as const].flatMap((severity) => WORDS[severity].split(' ').map((word) => [word, severity])),
+  LEVELS.flatMap((severity) => SEVERITY_WORDS[severity].split(' ').map((word) => [word, severity])),
 )
 
-const LABELS = ['severity', 'priority', 'level'] as const
+/** After one of these words, a value does not say how bad the alert is. */
+const NEGATIONS = new Set(['non', 'not', 'no', 'un'])
+/** A severity has few words. More words are not read. */
+const MAX_WORDS = 20
+const SEPARATORS = /[\s\-_!]+/
+
+/** The labels that can contain the severity, in order. Sloth writes `sloth_severity`. */
+export const SEVERITY_LABELS = ['severity', 'sloth_severity', 'priority', 'level'] as const
+
+/** Where an alert's severity was found. An annotation is used only if no label contains a severity. */
+export type SeveritySource = { readonly in: 'label' | 'annotation'; readonly name: string; readonly raw: string }
 
 /**
- * Returns an alert's severity, the original label value (null if there is none), and the rule that applied. Tries the
- * labels severity, priority and level, in this order. Missing data and evaluation errors are problems with the
- * monitoring itself and are always warnings.
+ * Returns an alert's severity, the original value (null if there is none), and the rule that applied. Missing data and
+ * evaluation errors are problems with the monitoring itself and are always warnings.
  */
 export function severityOf(draft: AlertDraft): { severity: Severity | 'none'; raw: string | null; rule: string } {
-  const label = severityLabel(draft.labels)
-  const raw = label === null ? null : (draft.labels[label] ?? null)
+  const found = findSeverity(draft)
+  const raw = found?.raw ?? null
   if (draft.nature === 'no-data')
     return { severity: 'warning', raw, rule: 'no data: a problem with the monitoring itself' }
-  if (label === null || raw === null) return { severity: 'warning', raw: null, rule: 'no severity label' }
-  return {
-    severity: parseSeverity(raw),
-    raw,
-    rule: isSeverityWord(raw) ? `label ${label}` : `label ${label}: unknown value`,
-  }
+  if (!found) return { severity: 'warning', raw: null, rule: 'no severity label' }
+  const rule = `${found.in} ${found.name}`
+  return { severity: parseSeverity(found.raw), raw, rule: isSeverityWord(found.raw) ? rule : `${rule}: unknown value` }
 }
 
-/** Returns the label that contains the severity, or null if there is none. */
-export function severityLabel(labels: Labels): (typeof LABELS)[number] | null {
-  return LABELS.find((name) => normalised(labels[name] ?? '') !== '') ?? null
+/** Returns where an alert names its severity, or null if the alert names none. */
+export function findSeverity({
+  labels,
+  annotations,
+}: Pick<AlertDraft, 'labels' | 'annotations'>): SeveritySource | null {
+  for (const name of SEVERITY_LABELS) {
+    const raw = labels[name]
+    if (raw !== undefined && !isPlaceholder(raw)) return { in: 'label', name, raw }
+  }
+  const raw = annotations.severity
+  return raw === undefined || isPlaceholder(raw) ? null : { in: 'annotation', name: 'severity', raw }
 }
 
 /**
- * Maps a sender's term to a severity. Ignores case and whitespace. Unknown or missing terms are warnings. 'none' means
- * that no alert is opened.
+ * Maps a sender's term to a severity. Unknown or missing terms are warnings. 'none' means that no alert is opened. Case
+ * and separators are ignored, and so are other words next to a known word: `P1 - Critical`, `sev-1`. Of several known
+ * words, the worst counts. A negated word is unknown: `non-critical`.
  */
 export function parseSeverity(raw: string | undefined): Severity | 'none' {
-  return VOCABULARY.get(normalised(raw ?? '')) ?? 'warning'
+  return known(raw ?? '') ?? 'warning'
 }
-
-const normalised = cacheByName((raw) => raw.replace(/\s/g, '').toLowerCase())
 
 /** Returns whether a term is a known severity. */
 export function isSeverityWord(word: string): boolean {
-  return VOCABULARY.has(normalised(word))
+  return known(word) !== null
 }
+
+const known = cacheByName((raw): Severity | 'none' | null => {
+  const words = raw.toLowerCase().split(SEPARATORS, MAX_WORDS).filter(Boolean)
+  const whole = VOCABULARY.get(words.join(''))
+  if (whole) return whole
+  const negated = words.findIndex((word) => NEGATIONS.has(word))
+  const meant = negated < 0 ? words : words.slice(0, negated)
+  // A term such as `sev-1` or `very high` has two parts.
+  const found = meant.flatMap((word, at) => [VOCABULARY.get(word), VOCABULARY.get(word + (meant[at + 1] ?? ''))])
+  return LEVELS.find((level) => found.includes(level)) ?? null
+})
 
 /** Returns the worse of two severities. */
 export function worst(a: Severity, b: Severity): Severity {

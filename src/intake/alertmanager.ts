@@ -2,7 +2,7 @@
 import { IncmonError } from '../domain/error.ts'
 import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { digest, labelFingerprint } from '../domain/event/fingerprint.ts'
-import { isSeverityWord, severityLabel } from '../domain/severity.ts'
+import { findSeverity, isSeverityWord } from '../domain/severity.ts'
 import {
   draftLabels,
   draftText,
@@ -37,7 +37,10 @@ const MAX_ITEM_VALUES = 5_000
  */
 const MAX_ALERTS = 20_000
 
-const HEARTBEATS = new Set(['Watchdog', 'InfoInhibitor'])
+/** InfoInhibitor only mutes other alerts. The other alerts always fire, so that their end reports a broken sender. */
+const HEARTBEATS = new Set([
+  ...['Watchdog', 'DeadMansSwitch', 'DeadMansSnitch', 'PrometheusAlertmanagerE2eDeadManSwitch', 'InfoInhibitor'],
+])
 const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
 
 /** Parsing this many items takes a few dozen milliseconds. */
@@ -159,10 +162,20 @@ function readAlert(
     nature: natureOf(labels, source),
     payload: JSON.stringify(clean),
   }
-  const label = draft.nature === 'no-data' ? null : severityLabel(labels)
-  if (label && !isSeverityWord(labels[label] ?? ''))
-    warn(`labels.${label}: ${quoted(labels[label])} is not a known severity; the alert is treated as a warning`)
+  const warning = severityWarning(draft)
+  if (warning) warn(warning)
   return sentAt > receivedAt ? { ...draft, sent: { at: sentAt, startsAt: sentStart } } : draft
+}
+
+/** Returns a warning if an alert's `severity` label does not say its severity, or null. */
+function severityWarning(draft: AlertDraft): string | null {
+  if (draft.nature !== 'alert') return null
+  const found = findSeverity(draft)
+  if (!found) return 'labels.severity: missing; the alert is treated as a warning'
+  const path = `${found.in}s.${found.name}`
+  if (!isSeverityWord(found.raw))
+    return `${path}: ${quoted(found.raw)} is not a known severity; the alert is treated as a warning`
+  return path === 'labels.severity' ? null : `labels.severity: missing; the severity is from ${path}`
 }
 
 /** Returns annotations as text, with nested values as JSON. Returns no annotations if the value is not an object. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KEYS } from '../../src/config.ts'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
-import { parseSeverity } from '../../src/domain/severity.ts'
+import { parseSeverity, SEVERITY_WORDS, type Severity } from '../../src/domain/severity.ts'
 import { ROUTES } from '../../src/http/app.ts'
 import { startServer } from '../helpers/server.ts'
 import { COMMANDS, PAGES, pageAt, shellBlocks } from './pages.ts'
@@ -93,11 +93,12 @@ test('the operations page names every metric, and no other', async (t) => {
   assert.deepEqual([...new Set(named)].sort(), [...new Set(served)].sort())
 })
 
-test('the values in the severity table have that severity', () => {
-  const rows = [...pageAt('docs/decisions.md').text.matchAll(/^\| (`\w+`|no alert) \| (\w+(?:, \w+)+) \|$/gm)]
+test('the severity table has every accepted value and no other', () => {
+  const rows = [...pageAt('docs/decisions.md').text.matchAll(/^\| (`\w+`|no alert) \| (\w+(?:, [\w ]+)+) \|$/gm)]
   assert.equal(rows.length, 5)
   for (const [, severity = '', words = ''] of rows) {
     const expected = severity === 'no alert' ? 'none' : severity.replaceAll('`', '')
+    assert.equal(words.replaceAll('very high', 'veryhigh'), SEVERITY_WORDS[expected as Severity].split(' ').join(', '))
     for (const word of words.split(', ')) assert.equal(parseSeverity(word), expected, word)
   }
 })

@@ -7,10 +7,10 @@ import type { AlertDraft } from '../../src/domain/event/event.ts'
 import { parseSeverity, rank, SEVERITIES, severityOf, worst } from '../../src/domain/severity.ts'
 
 const WORDS = {
-  critical: 'critical crit fatal emergency emerg disaster page p0 p1 sev0 sev1',
-  error: 'error err high major alert p2 sev2',
-  warning: 'warning warn medium average minor moderate ticket p3 sev3',
-  info: 'info informational information notice low debug p4 p5',
+  critical: 'critical crit fatal emergency emerg disaster page urgent blocker severe p0 p1 s0 s1 sev0 sev1',
+  error: 'error err high major alert p2 s2 sev2',
+  warning: 'warning warn medium average minor moderate ticket p3 s3 sev3',
+  info: 'info informational information notice low debug trace p4 p5 s4 sev4',
   none: 'none ok normal cleared',
 } as const
 
@@ -40,8 +40,46 @@ describe('a value', () => {
     assert.deepEqual([' CRITICAL\n', 'Sev 1', '\tp2'].map(parseSeverity), ['critical', 'critical', 'error'])
   })
 
+  test('separators and other words do not matter', () => {
+    for (const word of ['P1 - Critical', 'sev-1', 'SEV_0', 'critical-infra', 'FATAL!', 'Very High', 'very-high', 'S 1'])
+      assert.equal(parseSeverity(word), 'critical', word)
+    assert.deepEqual(['SEV-2', 'Priority_P3', 'db-low', 'None!'].map(parseSeverity), [
+      'error',
+      'warning',
+      'info',
+      'none',
+    ])
+  })
+
+  test('of several known words the worst counts', () => {
+    assert.deepEqual(['warning-critical', 'P3 - High', 'info_notice', 'ok - page'].map(parseSeverity), [
+      'critical',
+      'error',
+      'info',
+      'critical',
+    ])
+  })
+
+  test('a negated word is unknown', () => {
+    for (const word of ['non-critical', 'not critical', 'no_page', 'un-critical', 'Non Critical - P1', 'not-info'])
+      assert.equal(parseSeverity(word), 'warning', word)
+    assert.equal(parseSeverity('p2 - not critical'), 'error')
+  })
+
   test('an unknown, blank or missing value is a warning', () => {
-    for (const word of ['purple', 'p9', 'sev4', 'critical!', '', '  ', '__proto__', 'constructor', undefined]) {
+    const inside = ['uncritical', 'AlertMedium', 'pageteam', 'superhigh', 'p11', '1', '5', 'Критично']
+    for (const word of [
+      ...inside,
+      'purple',
+      'p9',
+      'sev9',
+      '',
+      '  ',
+      '__proto__',
+      'constructor',
+      'a-'.repeat(9_999),
+      undefined,
+    ]) {
       assert.equal(parseSeverity(word), 'warning', String(word))
     }
   })
@@ -78,13 +116,27 @@ describe('an alert', () => {
     assert.deepEqual(severityOf(alert({ severity: 'Page', priority: 'p5' })), expected)
   })
 
-  test('without it uses priority, then level', () => {
+  test('without it uses sloth_severity, priority, then level', () => {
+    const sloth = severityOf(alert({ sloth_severity: 'page', priority: 'P4' }))
+    assert.deepEqual([sloth.severity, sloth.rule], ['critical', 'label sloth_severity'])
     assert.equal(severityOf(alert({ priority: 'P1', level: 'info' })).rule, 'label priority')
     assert.equal(severityOf(alert({ level: 'info' })).severity, 'info')
   })
 
   test('ignores a blank label', () => {
     assert.equal(severityOf(alert({ severity: ' ', priority: 'high' })).severity, 'error')
+  })
+
+  test('ignores a placeholder', () => {
+    for (const severity of ['[no value]', '<no value>', '{{ $labels.severity }}'])
+      assert.equal(severityOf(alert({ severity, level: 'high' })).severity, 'error', severity)
+  })
+
+  test('without any label uses the annotation', () => {
+    const annotated = (labels: Record<string, string>) =>
+      severityOf({ ...alert(labels), annotations: { severity: 'sev-1' } })
+    assert.deepEqual(annotated({}), { severity: 'critical', raw: 'sev-1', rule: 'annotation severity' })
+    assert.equal(annotated({ level: 'info' }).severity, 'info')
   })
 
   test('with an unknown value is a warning that mentions the value', () => {

@@ -128,6 +128,9 @@ test('Nested annotations are stored as JSON', () => {
 const NAMES: [object, string, AlertDraft['nature']][] = [
   [{ alertname: 'Watchdog' }, 'Watchdog', 'heartbeat'],
   [{ alertname: 'InfoInhibitor' }, 'InfoInhibitor', 'heartbeat'],
+  [{ alertname: 'DeadMansSwitch' }, 'DeadMansSwitch', 'heartbeat'],
+  [{ alertname: 'DeadMansSnitch' }, 'DeadMansSnitch', 'heartbeat'],
+  [{ alertname: 'PrometheusAlertmanagerE2eDeadManSwitch' }, 'PrometheusAlertmanagerE2eDeadManSwitch', 'heartbeat'],
   [{ alertname: 'DatasourceNoData', rulename: 'Disk' }, 'Disk', 'no-data'],
   [{ alertname: 'DatasourceError' }, 'DatasourceError', 'no-data'],
   [{ alertname: 'TestAlert' }, 'TestAlert', 'test'],
@@ -222,9 +225,10 @@ for (const [item, error] of BAD_ITEMS) {
   test(`${JSON.stringify(item).slice(0, 40)} is stored as a rejection`, () => assert.equal(refusal(item), error))
 }
 
+const NAMED = { alertname: 'A', severity: 'page' }
 const WARNINGS: [Record<string, unknown>, string | undefined][] = [
-  [{ labels: { alertname: 'A', a: { b: 1 } } }, 'labels.a: expected string; the label was dropped'],
-  [{ labels: { alertname: 'A', 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string; the label was dropped'],
+  [{ labels: { ...NAMED, a: { b: 1 } } }, 'labels.a: expected string; the label was dropped'],
+  [{ labels: { ...NAMED, 'a\n\x1b': [] } }, 'labels.a\ufffd\ufffd: expected string; the label was dropped'],
   [{ status: 'fireing' }, 'status: "fireing" is unknown; the alert is treated as firing'],
   [{ startAt: '2026-03-14T11:00:00Z' }, 'startAt: did you mean startsAt?'],
   [{ Status: 'firing', values: {}, valueString: '', orgId: 1, state: 'up', name: 'x' }, 'Status: did you mean status?'],
@@ -236,9 +240,9 @@ const WARNINGS: [Record<string, unknown>, string | undefined][] = [
   ],
   [{ status: 'resolved', endsAt: [] }, 'endsAt: [] is not a valid time; the value was ignored'],
   [{ status: ' Resolved ', startsAt: '', endsAt: '0001-01-01T00:00:00Z' }, undefined],
-  [{ status: 'firing', startsAt: null, labels: { alertname: 'A', a: null, b: 1 } }, undefined],
-  [{ labels: { check: 'disk' } }, 'labels.alertname: missing; the name is from the label check'],
-  [{ labels: { team: 'shop' } }, 'labels.alertname: missing; the name is “unnamed alert”'],
+  [{ status: 'firing', startsAt: null, labels: { ...NAMED, a: null, b: 1 } }, undefined],
+  [{ labels: { check: 'disk', severity: 'page' } }, 'labels.alertname: missing; the name is from the label check'],
+  [{ labels: { team: 'shop', severity: 'page' } }, 'labels.alertname: missing; the name is “unnamed alert”'],
   [
     { labels: { alertname: 'A', severity: 'banana' } },
     'labels.severity: "banana" is not a known severity; the alert is treated as a warning',
@@ -248,12 +252,22 @@ const WARNINGS: [Record<string, unknown>, string | undefined][] = [
     'labels.priority: "P9" is not a known severity; the alert is treated as a warning',
   ],
   [{ labels: { alertname: 'A', severity: ' Critical ', priority: 'P9' } }, undefined],
-  [{ labels: { alertname: 'A', severity: '' } }, undefined],
+  [{ labels: { alertname: 'A', severity: '' } }, 'labels.severity: missing; the alert is treated as a warning'],
+  [{ labels: { alertname: 'A' } }, 'labels.severity: missing; the alert is treated as a warning'],
+  [
+    { labels: { alertname: 'A', sloth_severity: 'page' } },
+    'labels.severity: missing; the severity is from labels.sloth_severity',
+  ],
+  [
+    { labels: { alertname: 'A' }, annotations: { severity: 'High' } },
+    'labels.severity: missing; the severity is from annotations.severity',
+  ],
+  [{ labels: { alertname: 'DeadMansSnitch' } }, undefined],
   [{ labels: { alertname: 'DatasourceNoData', rulename: 'A', severity: 'banana' } }, undefined],
 ]
 for (const [item, warning] of WARNINGS) {
   test(`${JSON.stringify(item)} is accepted with ${warning ? 'a warning' : 'no warning'}`, () => {
-    const { accepted, rejected } = readMetrics({ alerts: [{ labels: { alertname: 'A' }, ...item }] }, RECEIVED)
+    const { accepted, rejected } = readMetrics({ alerts: [{ labels: NAMED, ...item }] }, RECEIVED)
     assert.deepEqual([accepted[0]?.warnings, rejected.length], [warning && [warning], 0])
   })
 }

@@ -130,11 +130,13 @@ function recheckConditions(ctx: Context, { cluster }: LiveSender, now: number): 
 }
 
 /**
- * Returns whether a draft is a heartbeat, that is, a firing Watchdog. InfoInhibitor is not a heartbeat because it does
- * not always fire.
+ * Returns whether a draft is a firing heartbeat, such as Watchdog. InfoInhibitor is not a heartbeat because it does not
+ * always fire.
  */
 function isHeartbeat(draft: Draft): boolean {
-  return 'nature' in draft && draft.nature === 'heartbeat' && draft.name === 'Watchdog' && draft.status === 'firing'
+  return (
+    'nature' in draft && draft.nature === 'heartbeat' && draft.name !== 'InfoInhibitor' && draft.status === 'firing'
+  )
 }
 
 function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): LiveSender {

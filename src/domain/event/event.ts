@@ -86,7 +86,7 @@ export type AlertDraft = Common &
     /** The name of the alert: `alertname`, or the name of the rule if Grafana replaced it; never ''. */
     readonly name: string
     /**
-     * `heartbeat`: Watchdog or InfoInhibitor. `test`: sent by Grafana's Test button. `no-data`: Grafana's
+     * `heartbeat`: Watchdog and its like, or InfoInhibitor. `test`: sent by Grafana's Test button. `no-data`: Grafana's
      * DatasourceNoData or DatasourceError, which report problems with the monitoring itself. `alert`: any other alert.
      */
     readonly nature: 'alert' | 'heartbeat' | 'test' | 'no-data'
