@@ -2,7 +2,7 @@
 import { evaluateOrPostpone, MAX_EVALUATION_WORK } from '../domain/decide/evaluate.ts'
 import type { Notice } from '../domain/notice.ts'
 import { settleBatch } from '../domain/state/apply.ts'
-import { type Context, createContext, factKey, type Loaded, MissingFact, undoFrom } from '../domain/state/context.ts'
+import { type Context, createContext, type History, readOnce, undoFrom } from '../domain/state/context.ts'
 import type { Effect } from '../domain/state/effect.ts'
 import type { State } from '../domain/state/state.ts'
 import type { EngineEnvironment } from './environment.ts'
@@ -14,8 +14,8 @@ import type { EngineStore } from './store.ts'
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
   /**
-   * Decides the outcome and the effects of this input. If facts are missing, the engine undoes the effects, loads the
-   * facts, and calls `decide` again. `now`: the Unix time of the first call, in milliseconds.
+   * Decides the outcome and the effects of this input. `now`: the Unix time in milliseconds. If postmortems must be
+   * generated first, `decide` is called again with the same `now`.
    */
   readonly decide: (ctx: Context, now: number) => Decided<Outcome>
   /** The postmortems of the incidents that this input resolves, once they have been generated. */
@@ -66,7 +66,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       const undoInput = savepoint(deciding)
       const prepared = input.prepared?.isStale() ? undefined : input.prepared
       const now = prepared?.now ?? deps.now()
-      const result = await decideOne(deciding, input, now, undoInput)
+      const result = decideOne(deciding, input, now, undoInput)
       const isAlone = needsOwnBatch(effects, before)
       if (isAlone && outcomes.length > 0) {
         undoInput()
@@ -85,7 +85,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
     }
     const most = effects.length + MAX_EVALUATION_WORK
     for (const [serviceId, organizationId] of touched) {
-      const result = await decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, most) }, deps.now())
+      const result = decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, most) }, deps.now())
       if (!('error' in result)) continue
       throw outcomes.length > 1 ? new SplitBatch('evaluation', { cause: result.error }) : result.error
     }
@@ -126,7 +126,7 @@ export async function tryInput<Outcome>(
   const deciding = startDeciding(deps)
   const undo = savepoint(deciding)
   try {
-    const result = await decideOne(deciding, input, deps.now())
+    const result = decideOne(deciding, input, deps.now())
     if ('error' in result) throw result.error
     return await complete(result.outcome as Outcome, [...deciding.effects])
   } finally {
@@ -137,12 +137,14 @@ export async function tryInput<Outcome>(
 
 type Deciding = BatchDeps & {
   readonly effects: Effect[]
-  readonly loaded: Loaded
+  readonly history: History
   readonly contexts: Map<number, Context>
 }
 
 function startDeciding(deps: BatchDeps): Deciding {
-  return { ...deps, effects: [], loaded: new Map(), contexts: new Map() }
+  const { fact, faultOf } = deps.store
+  const history = readOnce({ fact, isFault: (error) => faultOf(error) !== null })
+  return { ...deps, effects: [], history, contexts: new Map() }
 }
 
 /** Returns a function that undoes all changes made after this call. */
@@ -168,42 +170,35 @@ function needsOwnBatch(effects: readonly Effect[], from: number): boolean {
 }
 
 /**
- * Processes one input, and loads any missing facts. Most inputs need no facts.
- * @param undo undoes the changes of a failed attempt
+ * Processes one input. If the input fails, undoes its changes and returns the error.
+ * @throws the error if the store caused it
  */
-async function decideOne(
+function decideOne(
   deciding: Deciding,
   input: Input,
   now: number,
   undo = savepoint(deciding),
-): Promise<Decided<unknown> | { readonly error: unknown }> {
+): Decided<unknown> | { readonly error: unknown } {
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }
-  for (;;) {
-    try {
-      return input.decide(ctx, now)
-    } catch (error) {
-      // Also restores the row ids. The next attempt must assign the same ids, because the loaded facts refer to these
-      // ids.
-      undo()
-      if (!(error instanceof MissingFact)) return { error }
-      for (const asked of error.asked) {
-        const found = await deciding.store.fact(input.organizationId, error.kind, asked)
-        deciding.loaded.set(factKey(input.organizationId, error.kind, asked), found)
-      }
-    }
+  try {
+    return input.decide(ctx, now)
+  } catch (error) {
+    if (deciding.history.isFault(error)) throw error
+    undo()
+    return { error }
   }
 }
 
 function contextOf(
-  { state, environment, effects, loaded, contexts }: Deciding,
+  { state, environment, effects, history, contexts }: Deciding,
   organizationId: number,
 ): Context | null {
   const known = contexts.get(organizationId)
   if (known) return known
   const organization = state.organizations.get(organizationId)
   if (!organization) return null
-  const made = createContext(organization, state.journal, environment, loaded, effects)
+  const made = createContext(organization, state.journal, environment, history, effects)
   contexts.set(organizationId, made)
   return made
 }

@@ -51,7 +51,6 @@ export type Engine = {
   readonly submit: (delivery: Delivery) => Promise<Receipt>
   /**
    * Makes a change. Resolves with the outcome once the change is on disk. Rejects with any error that `decide` throws.
-   * If facts are missing, the engine loads them and calls `decide` again with the same `now`.
    */
   readonly run: <Outcome>(organizationId: number, decide: (ctx: Context, now: number) => Outcome) => Promise<Outcome>
   /**

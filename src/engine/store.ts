@@ -1,4 +1,4 @@
-/** The engine's interface to the store. All calls are asynchronous, so the database could run on another machine. */
+/** The engine's interface to the store. */
 
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -14,8 +14,8 @@ export type EngineStore = {
   readonly organizations: () => Promise<readonly number[]>
   /** Returns the highest row id in each table whose row ids the engine assigns. */
   readonly lastRowIds: () => Promise<Record<IdTable, number>>
-  /** Loads one fact from the history. */
-  readonly fact: (organizationId: number, kind: FactKind, asked: object) => Promise<unknown>
+  /** Reads one fact from the saved history at once. A decision therefore never has to wait or to be repeated. */
+  readonly fact: (organizationId: number, kind: FactKind, asked: object) => unknown
   /**
    * Saves all effects of a batch or none. Effects are on disk only after `sync` resolves.
    * @returns notices about new links, which the store computes from the history

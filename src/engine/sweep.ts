@@ -1,6 +1,5 @@
 /** The sweep processes due work in small steps. */
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, makeDue, splitServices } from '../domain/decide/evaluate.ts'
-import { requireLabels } from '../domain/decide/silenced.ts'
 import { applyDueSilences } from '../domain/decide/silences.ts'
 import {
   type Due,
@@ -66,7 +65,6 @@ function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   const affected = [...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now)])]
   const { first: services, rest } = splitServices(ctx.state, affected)
   for (const service of rest) makeDue(ctx, service, now)
-  requireLabels(ctx, services, now)
   const second = sweepStep(ctx, { ...NOTHING_DUE, services }, now).outcome
   dropSilentGroups(ctx, now)
   const more = second.more || due.alerts.length === STEP || due.services.length === STEP || rest.length > 0

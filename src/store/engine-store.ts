@@ -56,8 +56,7 @@ export function createEngineStore(db: Db, read: Read) {
     },
     organizations: async (): Promise<readonly number[]> => listOrganizations(db).map(({ rowId }) => rowId),
     lastRowIds: async (): Promise<Record<IdTable, number>> => findLastRowIds(db),
-    fact: async (organizationId: number, kind: FactKind, asked: object): Promise<unknown> =>
-      findFact(db, organizationId, kind, asked),
+    fact: (organizationId: number, kind: FactKind, asked: object): unknown => findFact(db, organizationId, kind, asked),
     save: (effects: readonly Effect[], newId: () => string) => saveWith(generate, effects, newId),
     prepare: async (effects: readonly Effect[]) => {
       const made = new Map<string, Generated>()

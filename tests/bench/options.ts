@@ -2,7 +2,18 @@
 import { parseArgs } from 'node:util'
 import type { Bundled } from './bundle.ts'
 
-export const PARTS = ['ingest', 'storm', 'active', 'fsync', 'start', 'reads', 'pages', 'streams', 'notify'] as const
+export const PARTS = [
+  'ingest',
+  'growing',
+  'storm',
+  'active',
+  'fsync',
+  'start',
+  'reads',
+  'pages',
+  'streams',
+  'notify',
+] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {

@@ -7,6 +7,7 @@ import { EXECUTABLE, ROOT, staleness } from '../helpers/executable.ts'
 import { benchActive } from './active.ts'
 import { bundle } from './bundle.ts'
 import { benchSlowDisk } from './fsync.ts'
+import { benchGrowing } from './growing.ts'
 import { benchIngest } from './ingest.ts'
 import { isInstalled } from './load.ts'
 import { benchNotify } from './notify.ts'
@@ -20,6 +21,7 @@ import { benchStorm } from './storm.ts'
 
 const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = {
   ingest: benchIngest,
+  growing: benchGrowing,
   storm: benchStorm,
   active: benchActive,
   fsync: benchSlowDisk,
@@ -30,7 +32,7 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   notify: benchNotify,
 }
 /** Parts that run without the load generator. */
-const WITHOUT_LOAD: readonly PartName[] = ['reads', 'pages']
+const WITHOUT_LOAD: readonly PartName[] = ['growing', 'reads', 'pages']
 
 if (process.env.CI === 'true') print('The benchmark does not run in CI: figures from a shared machine mean nothing.')
 else await run(options())

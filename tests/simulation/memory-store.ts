@@ -28,7 +28,7 @@ export function createMemoryStore(organizations: Parameters<typeof createRecords
     load: async (journal, organizationId, now) => loadState(records, journal, organizationId, now),
     organizations: async () => [...records.organizations.keys()],
     lastRowIds: async () => lastRowIds(records),
-    fact: async (organizationId, kind, asked) => FACTS[kind](records, organizationId, asked as never),
+    fact: (organizationId, kind, asked) => FACTS[kind](records, organizationId, asked as never),
     save: async (effects, newId) => {
       log.push([...effects])
       return saveInto(records, effects, newId)

@@ -4,7 +4,7 @@ import { silencesOf, statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
 import { countOf } from '../text.ts'
-import { alertsOf, type Condition } from './conditions.ts'
+import type { Condition } from './conditions.ts'
 import { addEntry } from './incidents.ts'
 
 /** Matching one alert against this many silences takes as long as saving one effect. */
@@ -36,26 +36,6 @@ function keyOf({ labels, active }: Silencing): string {
 function isUncompared({ state }: Context, serviceId: number, key: string): (live: LiveAlert) => boolean {
   const compared = state.compared.get(serviceId)
   return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
-}
-
-/**
- * Requests all labels that the evaluation of these services needs, so that the labels are loaded together.
- * @throws MissingFact if any labels are not loaded
- */
-export function requireLabels(ctx: Context, serviceIds: readonly number[], now: number): void {
-  const { state } = ctx
-  const needed = serviceIds.filter((serviceId) => {
-    const service = state.services.get(serviceId)
-    if (!service) return false
-    const silencing = silencingOf(ctx, service, now)
-    if (silencing.active.length === 0) return false
-    const isOpen = isUncompared(ctx, serviceId, keyOf(silencing))
-    return alertsOf(state, serviceId).some((live) => isOpen(live) && isSaved(ctx, live))
-  })
-  ctx.requireFacts(
-    'labels',
-    needed.map((serviceId) => ({ serviceId })),
-  )
 }
 
 function isSaved({ state }: Context, { rowId }: LiveAlert): boolean {

@@ -6,7 +6,6 @@ import { nextChangeOf, type Schedule, scheduleFault, statusOf } from '../silence
 import type { Context } from '../state/context.ts'
 import type { LiveSilence } from '../state/live.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, makeDue, splitServices } from './evaluate.ts'
-import { requireLabels } from './silenced.ts'
 
 export type WantedSilence = {
   readonly matchers: readonly Matcher[]
@@ -137,7 +136,6 @@ export function applyDueSilences(ctx: Context, now: number): readonly number[] {
 function evaluateAffected(ctx: Context, now: number): void {
   const most = ctx.workload() + MAX_EVALUATION_WORK
   const { first } = splitServices(ctx.state, makeServicesDue(ctx, now))
-  requireLabels(ctx, first, now)
   for (const serviceId of first) evaluateOrPostpone(ctx, serviceId, now, most)
 }
 

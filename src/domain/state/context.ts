@@ -47,25 +47,27 @@ export type Facts = {
 }
 export type FactKind = keyof Facts
 
-/**
- * Thrown when a decision needs facts that are not loaded. The engine loads the missing facts and makes the decision
- * again.
- */
-export class MissingFact extends Error {
-  readonly kind: FactKind
-  readonly asked: readonly object[]
-  constructor(kind: FactKind, asked: readonly object[]) {
-    super(`the fact ${kind} is not loaded`)
-    this.kind = kind
-    this.asked = asked
-  }
+/** Reads the saved history. Records that the current batch has not saved yet are in the live state only. */
+export type History = {
+  readonly fact: (organizationId: number, kind: FactKind, asked: object) => unknown
+  /** Returns whether the store caused an error. If so, the whole batch fails, and not just one record. */
+  readonly isFault: (error: unknown) => boolean
 }
 
-/** The facts loaded for a batch. */
-export type Loaded = Map<string, unknown>
-
-export function factKey(organizationId: number, kind: FactKind, asked: object): string {
-  return `${organizationId} ${kind} ${JSON.stringify(asked)}`
+/**
+ * Reads each fact only once. Valid for one batch, because the saved history does not change while a batch is being
+ * decided.
+ */
+export function readOnce({ fact, isFault }: History): History {
+  const known = new Map<string, unknown>()
+  return {
+    fact: (organizationId, kind, asked) => {
+      const key = `${organizationId} ${kind} ${JSON.stringify(asked)}`
+      if (!known.has(key)) known.set(key, fact(organizationId, kind, asked))
+      return known.get(key)
+    },
+    isFault,
+  }
 }
 
 /** Returns a function that undoes all changes and drops all effects since this call. */
@@ -102,15 +104,10 @@ export type Context = Environment & {
   readonly workload: () => number
   /** Adds work that causes no effects. `amount`: the number of effects that would take as long to save. */
   readonly addWork: (amount: number) => void
-  /** Runs `work`. If `work` throws, undoes its effects and calls `otherwise`. */
+  /** Runs `work`. If `work` throws, undoes its effects and calls `otherwise`. Errors of the store are thrown again. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
-  /** Returns a fact. @throws MissingFact if the fact is not loaded */
+  /** Returns a fact from the saved history. */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
-  /**
-   * Checks that many facts are loaded, so that the decision is repeated once instead of once per fact. @throws
-   * MissingFact
-   */
-  readonly requireFacts: <Kind extends FactKind>(kind: Kind, asked: readonly Facts[Kind]['asked'][]) => void
 }
 
 /**
@@ -123,11 +120,10 @@ export function createContext(
   state: OrganizationState,
   journal: Journal,
   environment: Environment,
-  loaded: Loaded,
+  history: History,
   effects: Effect[],
 ): Context {
   let otherWork = 0
-  const isMissing = (kind: FactKind) => (asked: object) => !loaded.has(factKey(state.rowId, kind, asked))
   return {
     ...environment,
     state,
@@ -137,7 +133,7 @@ export function createContext(
         work()
       } catch (error) {
         undo()
-        if (error instanceof MissingFact) throw error
+        if (history.isFault(error)) throw error
         otherwise(error)
       }
     },
@@ -151,14 +147,7 @@ export function createContext(
       if (effect.kind === 'postmortem-due') otherWork += POSTMORTEM_WORK
       if (changesNames(effect)) environment.forgetDrafts()
     },
-    fact: (kind, asked) => {
-      if (isMissing(kind)(asked)) throw new MissingFact(kind, [asked])
-      return loaded.get(factKey(state.rowId, kind, asked)) as never
-    },
-    requireFacts: (kind, asked) => {
-      const missing = asked.filter(isMissing(kind))
-      if (missing.length > 0) throw new MissingFact(kind, missing)
-    },
+    fact: (kind, asked) => history.fact(state.rowId, kind, asked) as never,
   }
 }
 
