@@ -9,6 +9,7 @@ import type { Read } from '../store/read.ts'
 import { prefersJson } from '../web/errors/routes.tsx'
 import { missingPage, PAGES } from '../web/routes.ts'
 import { streamRoutes } from '../web/stream.ts'
+import { alertmanagerRoutes } from './alertmanager/routes.ts'
 import { alertRoutes } from './api/alerts.ts'
 import { channelRoutes, deliveryRoutes } from './api/channels/channels.ts'
 import { correlationRoutes } from './api/correlations.ts'
@@ -62,7 +63,7 @@ const document = once(() => openApi(ROUTES))
 /** All endpoints. */
 export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), docsRoute(document)]
 
-type Routes = readonly Pick<Route, 'method' | 'path'>[]
+type Routes = readonly { readonly method: string; readonly path: string }[]
 
 /**
  * Creates the application. Each route checks the token before it reads anything else from the request. Trailing slashes
@@ -76,7 +77,8 @@ export function createApp(deps: Deps, read: Read, server: ServerContext, access:
   const parts = { access, deps: { now, engine }, store, importing, server, recent: createRecent() }
   // The network application does not contain the operator routes, so no request from the network can reach those
   // routes.
-  const routes = access === 'network' ? [...ROUTES, ...PAGES] : [...ROUTES, ...streamRoutes, ...operatorRoutes]
+  const served = [...ROUTES, ...alertmanagerRoutes]
+  const routes = access === 'network' ? [...served, ...PAGES] : [...served, ...streamRoutes, ...operatorRoutes]
   const watch = watchRequests(server)
   // Each route has a single handler and no middleware, so Hono calls it directly without a chain of promises.
   for (const { method, path, handle } of routes) {

@@ -53,19 +53,33 @@ const ITEMS_PER_STEP = 500
  * @param toAlert converts an item of another sender's format to Alertmanager's; rejects the item if it throws
  * @throws IncmonError `invalid` if there is no list of alerts, or more than 20,000 alerts
  */
-export function* readNotification(
+export function readNotification(
   body: unknown,
   receivedAt: number,
   source: Source,
   steps: number,
   toAlert = (item: Fields) => item,
 ): Generator<void, Intake> {
+  return readAlerts(body, receivedAt, source, steps, (item, warn, readOne) => readOne(toAlert(item), warn))
+}
+
+/** Parses one alert in Alertmanager's format. */
+export type ReadOne = (item: Fields, warn: Warn) => AlertDraft
+
+/** Like `readNotification`, but `toDraft` parses each item, with the help of `readOne`. */
+export function* readAlerts(
+  body: unknown,
+  receivedAt: number,
+  source: Source,
+  steps: number,
+  toDraft: (item: Fields, warn: Warn, readOne: ReadOne) => Draft,
+): Generator<void, Intake> {
   const { alerts, read, finish } = openNotification(body, receivedAt, source)
   const items: Items = { accepted: [], rejected: [] }
   const step = Math.min(ITEMS_PER_STEP, Math.ceil(alerts.length / steps))
   for (let from = 0; from < alerts.length; from += step) {
     const part = alerts.slice(from, from + step)
-    const { accepted, rejected } = readItems(part, (item, warn) => read(toAlert(item), warn), from, MAX_ITEM_VALUES)
+    const { accepted, rejected } = readItems(part, (item, warn) => toDraft(item, warn, read), from, MAX_ITEM_VALUES)
     items.accepted.push(...accepted)
     items.rejected.push(...rejected)
     yield
@@ -106,7 +120,7 @@ function requireNotification(body: unknown): Fields {
   if (Array.isArray(body)) {
     const what =
       'expected an object with an alerts array, found a list, which is the push format of the Alertmanager API'
-    throw invalid('', `body: ${what}; push the alerts to an Alertmanager, and add incmon to it as a webhook receiver`)
+    throw invalid('', `body: ${what}; send the list to /alertmanager/api/v2/alerts`)
   }
   const notification = fieldsOf(body)
   if (!notification) throw invalid('', 'body: expected an object with an alerts array')

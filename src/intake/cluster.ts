@@ -58,7 +58,8 @@ export function readCluster(body: unknown, receivedAt: number): Intake {
   return { ...readItems([body], (event, warn) => readEvent(event, { receivedAt, warn })), group: null }
 }
 
-function readEvent(event: Fields, receipt: Receipt): ClusterDraft {
+/** Parses one event; see `readCluster`. */
+export function readEvent(event: Fields, receipt: Receipt): ClusterDraft {
   const object = readObject(event, receipt.warn)
   const reason = requireText(event, ['reason', 'Reason'])
   const message = requireText(event, ['message', 'Message'], Number.POSITIVE_INFINITY)

@@ -1,15 +1,17 @@
 /** Caches parsed requests, because senders often repeat the same bytes. */
 import { crc32 } from 'node:zlib'
-import type { Intake } from '../domain/event/event.ts'
+import type { Draft, Intake } from '../domain/event/event.ts'
+import { RESOLVE_TIMEOUT } from './prometheus.ts'
 
 export type Recent = {
-  /** Returns the cached result for the same bytes from the same sender, or null. */
-  readonly find: (sender: string, bytes: Uint8Array) => Intake | null
+  /** Returns the cached result for the same bytes from the same sender, or null if the result differs at `now`. */
+  readonly find: (sender: string, bytes: Uint8Array, now: number) => Intake | null
   /** Caches a result unless it depends on the time of receipt. */
   readonly keep: (sender: string, bytes: Uint8Array, intake: Intake, receivedAt: number) => void
 }
 
-type Entry = { readonly bytes: Uint8Array; readonly intake: Intake }
+/** `until`: when the first alert of the body expires, in ms UTC. */
+type Entry = { readonly bytes: Uint8Array; readonly intake: Intake; readonly until: number }
 
 /**
  * The maximum total size of all cached bodies, and the maximum size of a cached body. The drafts of a body take about
@@ -23,9 +25,9 @@ export function createRecent(): Recent {
   const bySender = new Map<string, Map<number, Entry>>()
   let length = 0
   return {
-    find: (sender, bytes) => {
+    find: (sender, bytes, now) => {
       const found = bySender.get(sender)?.get(crc32(bytes))
-      return found && Buffer.compare(found.bytes, bytes) === 0 ? found.intake : null
+      return found && now < found.until && Buffer.compare(found.bytes, bytes) === 0 ? found.intake : null
     },
     keep: (sender, bytes, intake, receivedAt) => {
       if (bytes.length > BODY_LIMIT_BYTES || !isIndependentOfReceipt(intake, receivedAt)) return
@@ -37,9 +39,17 @@ export function createRecent(): Recent {
       const checksum = crc32(bytes)
       length += bytes.length - (entries.get(checksum)?.bytes.length ?? 0)
       // Copies the bytes, because a view would keep the whole socket buffer in memory.
-      bySender.set(sender, entries.set(checksum, { bytes: Uint8Array.from(bytes), intake }))
+      bySender.set(sender, entries.set(checksum, { bytes: Uint8Array.from(bytes), intake, until: untilOf(intake) }))
     },
   }
+}
+
+function untilOf({ accepted }: Intake): number {
+  return accepted.reduce((until, { draft }) => Math.min(until, expiryOf(draft)), Number.POSITIVE_INFINITY)
+}
+
+function expiryOf(draft: Draft): number {
+  return ('expiresAt' in draft ? draft.expiresAt : undefined) ?? Number.POSITIVE_INFINITY
 }
 
 /**
@@ -50,6 +60,8 @@ function isIndependentOfReceipt({ accepted, rejected }: Intake, receivedAt: numb
     rejected.length === 0 &&
     accepted.every(({ draft }) => {
       if (draft.source !== 'metrics' && draft.source !== 'dashboard') return false
+      // The default end is counted from the time of receipt.
+      if (draft.expiresAt === receivedAt + RESOLVE_TIMEOUT) return false
       return draft.startsAt < receivedAt && draft.at < receivedAt && (draft.endsAt ?? 0) < receivedAt
     })
   )

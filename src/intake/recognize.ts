@@ -4,6 +4,7 @@
  */
 import type { Source } from '../domain/event/event.ts'
 import { fieldsOf } from './fields.ts'
+import type { ReaderName } from './index.ts'
 
 /** Fields that Grafana adds to Alertmanager's format. */
 const OF_GRAFANA = ['orgId', 'state', 'ruleId']
@@ -42,9 +43,10 @@ const ALERT_LISTS: readonly Source[] = ['metrics', 'dashboard']
  * If an unusable payload was sent to the wrong webhook, replaces the advice in the error with the right webhook.
  * `source`: the webhook that received the payload.
  */
-export function adviseWebhook(error: string, body: unknown, source: Source): string {
+export function adviseWebhook(error: string, body: unknown, source: ReaderName): string {
   const meant = recognizeSource(body)
-  if (meant === null || meant === source || (ALERT_LISTS.includes(meant) && ALERT_LISTS.includes(source))) return error
+  const isList = (name: ReaderName) => (ALERT_LISTS as readonly ReaderName[]).includes(name)
+  if (meant === null || meant === source || (isList(meant) && isList(source))) return error
   const [what] = error.split('; ')
   return `${what}; this payload looks like one from ${SENDERS[meant]}: send it to /api/webhooks/${meant}`
 }

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { openApi } from '../../src/http/api/openapi.ts'
 import { ROUTES } from '../../src/http/app.ts'
+import { assertAlertmanager } from './alertmanager-schema.ts'
 
 export const DOCUMENT = openApi(ROUTES)
 
@@ -20,6 +21,10 @@ const TEMPLATES = ROUTES.map(({ path }) => ({
  * Fails if the document does not contain this response. The router's own 404 and 405 must also be problem documents.
  */
 export function assertDocumented(method: string, path: string, status: number, type: string, body: unknown): void {
+  if (path.startsWith('/alertmanager/')) {
+    assertAlertmanager(method, path, status, body)
+    return
+  }
   const template = TEMPLATES.find(({ pattern }) => pattern.test(path))?.template
   const operation = template ? DOCUMENT.paths[template]?.[method === 'HEAD' ? 'get' : method.toLowerCase()] : undefined
   if (!template || !operation) {

@@ -275,7 +275,7 @@ for (const [item, warning] of WARNINGS) {
 const BAD_BODIES: [unknown, RegExp][] = [
   [null, /^body: expected an object with an alerts array/],
   ['alerts', /^body: expected an object/],
-  [[{ labels: {} }], /push format of the Alertmanager API; push the alerts to an Alertmanager/],
+  [[{ labels: {} }], /push format of the Alertmanager API; send the list to \/alertmanager\/api\/v2\/alerts/],
   [{ status: 'firing' }, /^alerts: expected an array/],
   [{ alerts: {} }, /^alerts: expected an array/],
   [{ alert: [] }, /^alerts: expected an array; did you mean alerts instead of alert\?$/],

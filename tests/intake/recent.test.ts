@@ -17,13 +17,13 @@ test('a repeated body returns the cached result', () => {
   const recent = createRecent()
   const intake = read(ALERT)
   recent.keep('acme', bytes('text'), intake, NOW)
-  assert.equal(recent.find('acme', bytes('text')), intake)
+  assert.equal(recent.find('acme', bytes('text'), NOW), intake)
 })
 
 test('a cached body is used only for its own sender', () => {
   const recent = createRecent()
   recent.keep('acme', bytes('text'), read(ALERT), NOW)
-  assert.deepEqual([recent.find('charlie', bytes('text')), recent.find('acme', bytes('other'))], [null, null])
+  assert.deepEqual([recent.find('charlie', bytes('text'), NOW), recent.find('acme', bytes('other'), NOW)], [null, null])
 })
 
 for (const [what, alert] of [
@@ -34,28 +34,28 @@ for (const [what, alert] of [
   test(`an alert ${what} has a meaning that depends on the time of receipt and is not cached`, () => {
     const recent = createRecent()
     recent.keep('acme', bytes('text'), read(alert), NOW)
-    assert.equal(recent.find('acme', bytes('text')), null)
+    assert.equal(recent.find('acme', bytes('text'), NOW), null)
   })
 }
 
 test('a result with a rejected item is not cached, so every rejection is stored', () => {
   const recent = createRecent()
   recent.keep('acme', bytes('text'), READERS.metrics({ alerts: [ALERT, 7] }, NOW), NOW)
-  assert.equal(recent.find('acme', bytes('text')), null)
+  assert.equal(recent.find('acme', bytes('text'), NOW), null)
 })
 
 test('the oldest bodies are evicted when the cache is full', () => {
   const recent = createRecent()
   const long = (letter: string) => bytes(letter.repeat(100_000))
   for (let i = 0; i < 30; i++) recent.keep('acme', long(String.fromCharCode(97 + i)), read(ALERT), NOW)
-  assert.equal(recent.find('acme', long('a')), null)
-  assert.notEqual(recent.find('acme', long(String.fromCharCode(97 + 29))), null)
+  assert.equal(recent.find('acme', long('a'), NOW), null)
+  assert.notEqual(recent.find('acme', long(String.fromCharCode(97 + 29)), NOW), null)
 })
 
 test('a very long body is not cached', () => {
   const recent = createRecent()
   recent.keep('acme', bytes('x'.repeat(150_000)), read(ALERT), NOW)
-  assert.equal(recent.find('acme', bytes('x'.repeat(150_000))), null)
+  assert.equal(recent.find('acme', bytes('x'.repeat(150_000)), NOW), null)
 })
 
 test('bodies with equal checksums are distinguished, and the later one is cached', () => {
@@ -63,9 +63,9 @@ test('bodies with equal checksums are distinguished, and the later one is cached
   const [earlier, later] = [bytes('plumless'), bytes('buckeroo')]
   assert.equal(crc32(earlier), crc32(later))
   recent.keep('acme', earlier, read(ALERT), NOW)
-  assert.equal(recent.find('acme', later), null)
+  assert.equal(recent.find('acme', later, NOW), null)
   recent.keep('acme', later, read(ALERT), NOW)
-  assert.deepEqual([recent.find('acme', earlier), recent.find('acme', later)], [null, read(ALERT)])
+  assert.deepEqual([recent.find('acme', earlier, NOW), recent.find('acme', later, NOW)], [null, read(ALERT)])
 })
 
 test('a cached result does not change if the buffer is reused', () => {
@@ -73,5 +73,5 @@ test('a cached result does not change if the buffer is reused', () => {
   const received = bytes('body')
   recent.keep('acme', received, read(ALERT), NOW)
   received.fill(0)
-  assert.notEqual(recent.find('acme', bytes('body')), null)
+  assert.notEqual(recent.find('acme', bytes('body'), NOW), null)
 })

@@ -72,7 +72,7 @@ export function countLaterChunk(ctx: Context, sending: SenderInput): void {
 }
 
 function keyOf({ source, cluster, whole }: SenderInput) {
-  return { source, cluster, receiver: whole.group?.receiver ?? '' }
+  return { source, cluster, receiver: whole.group?.receiver ?? whole.receiver ?? '' }
 }
 
 function findSender(ctx: Context, sending: SenderInput): LiveSender | null {

@@ -81,6 +81,8 @@ export type AlertDraft = Common &
     readonly startsAt: number
     /** Null while firing. */
     readonly endsAt: number | null
+    /** When the alert ends unless the sender repeats it before. Missing if the sender does not promise repeats. */
+    readonly expiresAt?: number
     readonly fingerprint: string
     readonly links: Links
     /** The name of the alert: `alertname`, or the name of the rule if Grafana replaced it; never ''. */
@@ -168,6 +170,8 @@ export type Intake = {
     readonly members: string
     readonly truncated: boolean
   } | null
+  /** The name of a sender without groups. */
+  readonly receiver?: string
 }
 
 /** `warnings`: one line for each ignored problem in the item. Absent if there are no warnings. */

@@ -15,21 +15,25 @@ import { operatorIdentity } from './operator.ts'
  * or, from GitLab, an `X-Gitlab-Token` header.
  */
 export type TokenHeader = 'bearer' | 'ci'
+/** `basic`: like `bearer`, but basic authentication with the token as the password is also accepted. */
+export type Carrier = TokenHeader | 'basic'
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
+const BASIC = /^Basic +([\w+/-]+=*)$/i
 const BARE = /^[\w.~+/-]+=*$/
 
-const HEADERS: Readonly<Record<TokenHeader, string>> = {
+const HEADERS: Readonly<Record<Carrier, string>> = {
   bearer: 'send an Authorization: Bearer <API_TOKEN> header',
   ci: 'send only the token, without Bearer, in the X-Ci-Token or X-Gitlab-Token header',
+  basic: 'send an Authorization: Bearer <API_TOKEN> header, or basic authentication with the token as the password',
 }
 
 /** The error messages. Every secret that was never a token gets the `unknown` message. */
 const REFUSALS = {
-  missing: (carrier: TokenHeader) => `no token; ${HEADERS[carrier]} (create a token with incmon token create)`,
-  misplaced: (carrier: TokenHeader) =>
+  missing: (carrier: Carrier) => `no token; ${HEADERS[carrier]} (create a token with incmon token create)`,
+  misplaced: (carrier: Carrier) =>
     `found a token in the ${carrier === 'ci' ? 'Authorization' : 'X-Ci-Token or X-Gitlab-Token'} header, which this endpoint does not read; ${HEADERS[carrier]}`,
-  malformed: (carrier: TokenHeader) => `malformed token header; ${HEADERS[carrier]}`,
+  malformed: (carrier: Carrier) => `malformed token header; ${HEADERS[carrier]}`,
   unknown: () =>
     "unknown token; check that it is complete and from this server's database (incmon token list shows all tokens)",
 }
@@ -45,11 +49,11 @@ type Door = Pick<HandlerParts, 'store' | 'access'>
 export async function requireScope(
   c: Context,
   { store, access }: Door,
-  carrier: TokenHeader,
+  carrier: Carrier,
   scope: Scope,
 ): Promise<Identity> {
   if (access !== 'network') return operatorIdentity(c, store)
-  const secret = carrier === 'ci' ? bareToken(c) : bearerToken(c)
+  const secret = carrier === 'ci' ? bareToken(c) : bearerToken(c, carrier)
   if (typeof secret !== 'string') throw new IncmonError('unauthorized', REFUSALS[secret.unusable](carrier))
   const identity = await store.run(authenticate, secret)
   if (!identity) throw new IncmonError('unauthorized', (await whyNot(store, secret)) ?? REFUSALS.unknown())
@@ -76,10 +80,18 @@ export async function requireSender(c: Context, door: Door, carrier: TokenHeader
 type Sent = string | { readonly unusable: 'missing' | 'misplaced' | 'malformed' }
 
 /** Node joins repeated headers with a comma. Tokens never contain commas, so a request with two tokens is rejected. */
-function bearerToken(c: Context): Sent {
+function bearerToken(c: Context, carrier: Carrier): Sent {
   const header = headerOf(c, 'authorization') ?? ''
+  const basic = carrier === 'basic' ? BASIC.exec(header)?.[1] : undefined
+  if (basic !== undefined) return passwordIn(basic)
   if (header !== '') return BEARER.exec(header)?.[1] ?? { unusable: 'malformed' }
   return { unusable: headerOf(c, 'x-ci-token') || headerOf(c, 'x-gitlab-token') ? 'misplaced' : 'missing' }
+}
+
+/** Returns the password. The user name is ignored, because clients require one. */
+function passwordIn(basic: string): Sent {
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(basic, 'base64').toString('utf8')) ?? []
+  return BARE.test(password) ? password : { unusable: 'malformed' }
 }
 
 function bareToken(c: Context): Sent {

@@ -5,7 +5,8 @@
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
-import { READERS, readInSteps } from '../../../intake/index.ts'
+import { fieldsOf } from '../../../intake/fields.ts'
+import { READERS, type ReaderName, readInSteps } from '../../../intake/index.ts'
 import { parseBody, parseInSteps } from '../../../intake/json.ts'
 import { adviseWebhook } from '../../../intake/recognize.ts'
 import { redact, redactRaw } from '../../../intake/redact.ts'
@@ -101,7 +102,7 @@ export function isLong(bytes: Uint8Array): boolean {
   return bytes.length > LONG
 }
 
-export function read(source: Source, bytes: Uint8Array, receivedAt: number): ReadBody {
+export function read(source: ReaderName, bytes: Uint8Array, receivedAt: number): ReadBody {
   const seen: ParseState = { bytes }
   try {
     seen.body = parseBody(bytes)
@@ -113,19 +114,25 @@ export function read(source: Source, bytes: Uint8Array, receivedAt: number): Rea
 
 /** Parses a long body in steps. `turn` resolves after the server has handled other requests. */
 export async function readLong(
-  source: Source,
+  source: ReaderName,
   bytes: Uint8Array,
   receivedAt: number,
   turn: () => Promise<void>,
 ): Promise<ReadBody> {
   try {
-    const body = await inTurns(parseInSteps(bytes), turn)
+    const body = await inTurns(source === 'prometheus' ? parseListInSteps(bytes) : parseInSteps(bytes), turn)
     await turn()
     const steps = readInSteps(source, body, receivedAt, Math.ceil(bytes.length / LONG))
     return { intake: advised(source, body, await inTurns(steps, turn)), fault: null }
   } catch (error) {
     return unusable(source, error, { bytes })
   }
+}
+
+/** Parses a list of alerts, which has no envelope. */
+function* parseListInSteps(bytes: Uint8Array): Generator<void, unknown> {
+  const body = yield* parseInSteps(Buffer.concat([Buffer.from('{"alerts":'), bytes, Buffer.from('}')]))
+  return fieldsOf(body)?.alerts
 }
 
 async function inTurns<Result>(steps: Generator<void, Result>, turn: () => Promise<void>): Promise<Result> {
@@ -138,7 +145,7 @@ async function inTurns<Result>(steps: Generator<void, Result>, turn: () => Promi
 /** `body` is set if the bytes are valid JSON that is small enough to be searched for secrets. */
 type ParseState = { readonly bytes: Uint8Array; body?: unknown }
 
-function unusable(source: Source, error: unknown, seen: ParseState): ReadBody {
+function unusable(source: ReaderName, error: unknown, seen: ParseState): ReadBody {
   if (!(error instanceof IncmonError)) throw error
   const message = adviseWebhook(error.message, seen.body, source)
   const rejected = [{ index: 0, error: message, payload: keptOf(seen) }]
@@ -147,7 +154,7 @@ function unusable(source: Source, error: unknown, seen: ParseState): ReadBody {
 }
 
 /** If no item is usable, names the right webhook in the errors. */
-function advised(source: Source, body: unknown, intake: Intake): Intake {
+function advised(source: ReaderName, body: unknown, intake: Intake): Intake {
   if (intake.accepted.length > 0 || intake.rejected.length === 0) return intake
   return {
     ...intake,

@@ -150,7 +150,7 @@ async function store(request: Request): Promise<Reply> {
   const { c, parts, source, organizationId, cluster, bytes, receivedAt, dryRun } = request
   const { deps, recent, server } = parts
   const sender = `${source} ${organizationId} ${cluster}`
-  const cached = recent.find(sender, bytes)
+  const cached = recent.find(sender, bytes, receivedAt)
   const known = cached && { intake: cached, fault: null }
   const { intake, fault } =
     known ??
