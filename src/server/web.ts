@@ -7,11 +7,14 @@ import { once } from '../domain/memoize.ts'
 import { SCOPES, type Scope } from '../domain/token.ts'
 import type { Notices } from './notices.ts'
 
-/** A file loaded by pages. `tag` is its ETag; `gzip` is the compressed body. */
-type WebAsset = {
+/**
+ * A document that is the same for everybody. `tag` identifies the content. All responses share the bytes, which are
+ * compressed once.
+ */
+export type WebAsset = {
   readonly type: string
-  readonly body: string
-  readonly gzip: Uint8Array<ArrayBuffer>
+  readonly body: Uint8Array<ArrayBuffer>
+  readonly gzip: () => Uint8Array<ArrayBuffer>
   readonly tag: string
 }
 
@@ -70,21 +73,29 @@ export function webSettings(config: Config): WebSettings {
 }
 
 function createAssets(texts: { style: string; script: string }, icons: Readonly<Record<string, string>>): WebAssets {
-  const style = asset(texts.style, 'text/css; charset=UTF-8')
-  const script = asset(texts.script, 'text/javascript; charset=UTF-8')
+  const style = createAsset(texts.style, 'text/css; charset=UTF-8')
+  const script = createAsset(texts.script, 'text/javascript; charset=UTF-8')
   const paths = { style: `/assets/${style.tag}.css`, script: `/assets/${script.tag}.js` }
   const byPath = new Map([
     [paths.style, style],
     [paths.script, script],
-    ...Object.entries(icons).map(([name, text]) => [`/assets/${name}.svg`, asset(text, 'image/svg+xml')] as const),
+    ...Object.entries(icons).map(
+      ([name, text]) => [`/assets/${name}.svg`, createAsset(text, 'image/svg+xml')] as const,
+    ),
   ])
   return { ...paths, find: (path) => byPath.get(path) ?? null }
 }
 
-function asset(body: string, type: string): WebAsset {
-  return { type, body, gzip: gzip(body, 9), tag: createHash('sha256').update(body).digest('hex').slice(0, 16) }
+export function createAsset(text: string, type: string): WebAsset {
+  const tag = createHash('sha256').update(text).digest('hex').slice(0, 16)
+  return { type, body: new TextEncoder().encode(text), gzip: once(() => gzip(text)), tag }
 }
 
-function gzip(text: string, level = LEVEL): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(gzipSync(text, { level }))
+/** Returns the SHA-256 of a text in Base64, for a Content-Security-Policy. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
+
+function gzip(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(gzipSync(text, { level: LEVEL }))
 }

@@ -135,10 +135,13 @@ suite('bad input', { concurrency: 1 }, () => {
     })
   }
 
-  test('100 pipelined requests get 100 responses, sent in one go', async (t) => {
+  test('8 pipelined requests get 8 responses, and 100 close the connection', async (t) => {
     const { port } = await served(t)
-    const text = await answerTo(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100))
-    assert.equal(text.match(/HTTP\/1\.1 200/g)?.length, 100)
+    const answered = async (requests: number) => {
+      const text = await answerTo(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests))
+      return text.match(/HTTP\/1\.1 200/g)?.length ?? 0
+    }
+    assert.deepEqual([await answered(8), await answered(100)], [8, 0])
   })
 
   test('no encoding is confused with another or decompressed', async (t) => {

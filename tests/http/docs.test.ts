@@ -37,12 +37,12 @@ test('a browser with the current page receives 304', async (t) => {
   assert.equal((await request('GET', '/docs', { headers: { 'If-None-Match': '"other"' } })).status, 200)
 })
 
-test('only the page may be cached', async (t) => {
+test('only the page and the document may be cached, and only to be revalidated', async (t) => {
   const { request } = makeWorld(t)
   const kept = async (path: string) => (await request('GET', path)).headers.get('cache-control')
   assert.deepEqual(
     [await kept('/docs'), await kept('/openapi.json'), await kept('/doc')],
-    ['no-cache', 'no-store', 'no-store'],
+    ['no-cache', 'no-cache', 'no-store'],
   )
 })
 
@@ -107,4 +107,22 @@ test('an unknown path links to the page, and /docs refuses all methods except GE
   assert.match((await request('GET', '/nowhere')).body.detail, /GET \/docs/)
   const { status, headers } = await request('POST', '/docs')
   assert.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD'])
+})
+
+test('with many URLs, the page shows the URL of the server, and an invented host costs nothing', async (t) => {
+  const { app } = makeWorld(t)
+  const showsItself = async (host: string) => {
+    const text = await (await app.request(`http://${host}/docs`)).text()
+    return text.includes(`http://${host}/api`)
+  }
+  const shown = await Promise.all(Array.from({ length: 17 }, (_, number) => showsItself(`a${number}`)))
+  assert.deepEqual([shown[0], shown[16], await showsItself('a0')], [true, false, true])
+})
+
+test('the document is compressed, and unchanged for a client that has it', async (t) => {
+  const { app } = makeWorld(t)
+  const ask = (headers: Record<string, string>) => app.request('/openapi.json', { headers })
+  const zipped = await ask({ 'Accept-Encoding': 'gzip' })
+  assert.deepEqual([zipped.status, zipped.headers.get('content-encoding')], [200, 'gzip'])
+  assert.equal((await ask({ 'If-None-Match': zipped.headers.get('etag') ?? '' })).status, 304)
 })

@@ -1,6 +1,7 @@
 /** Forms: which encoded bodies are accepted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { array, constantFrom, assert as holds, property } from 'fast-check'
 import { formOf } from '../../src/web/visit/form.ts'
 
 test('a form returns the first value of a field, and all of them', () => {
@@ -20,3 +21,33 @@ test('1,000 fields are accepted', () => assert.equal(formOf('a=1&'.repeat(1_000)
 test('1,001 fields are refused, because an error page would repeat all of them', () => {
   assert.throws(() => formOf('a=1&'.repeat(1_001)), /more than 1000 fields. Reload the page/)
 })
+
+test('a form is decoded like by URLSearchParams', () => {
+  const piece = constantFrom('a', '=', '&', '+', '%', '%4', '%41', '%e2%82%ac', '%zz', '%0a')
+  holds(
+    property(array(piece, { maxLength: 30 }), (pieces) => {
+      const body = pieces.join('')
+      assert.deepEqual(formOf(body).fields, [...new URLSearchParams(body)])
+    }),
+  )
+})
+
+for (const [what, body] of [
+  ['empty fields', '&'],
+  ['fields', 'a&'],
+  ['plus signs', '+'],
+  ['percent signs', '%'],
+  ['escapes', '%41'],
+  ['equals signs', '='],
+] as const) {
+  test(`a megabyte of ${what} is decoded or refused in time`, () => {
+    const time = (size: number) => {
+      const began = performance.now()
+      try {
+        formOf(body.repeat(size / body.length))
+      } catch {}
+      return performance.now() - began
+    }
+    assert.ok(time(1_048_576) <= 1_000)
+  })
+}

@@ -14,14 +14,19 @@ const LARGE = 'x'.repeat(64_000_000)
 /** Otherwise, these tests would wait forever, or for five of the server's checks of 10 seconds each. */
 const ENDS = { timeout: 35_000 }
 
+const LIMITS = { openResponses: 8, unsentBytes: 1_048_576, allUnsentBytes: 1e9, unreadMs: 20_000, closed: () => {} }
+
 /** Starts a server with the given responses. Returns a function that sends requests over kept-alive connections. */
-async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeof createConnections>[1] = null) {
+async function serving(
+  t: TestContext,
+  limits: Partial<typeof LIMITS> = {},
+  tls: Parameters<typeof createConnections>[1] = null,
+) {
   const listen = (_: IncomingMessage, response: ServerResponse) => void server.emit('asked', response)
-  const { server, drain } = createConnections(
-    { listen, explain: () => null, refuse: () => assert.fail() },
-    tls,
-    lookEvery,
-  )
+  const { server, drain } = createConnections({ listen, explain: () => null, refuse: () => assert.fail() }, tls, {
+    ...LIMITS,
+    ...limits,
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const agent = new Agent({ keepAlive: true })
@@ -39,16 +44,16 @@ async function serving(t: TestContext, lookEvery?: number, tls: Parameters<typeo
     return { response, answered }
   }
   /** Sends a request on a new connection without reading the response until told to. */
-  const askOnly = async () => {
+  const askOnly = async (sent = 'GET / HTTP/1.1\r\nHost: incmon\r\nConnection: close\r\n\r\n') => {
     const asked = once(server, 'asked')
     const socket = tls ? connectSecurely({ port, rejectUnauthorized: false }) : connect(port, '127.0.0.1')
     t.after(() => socket.destroy())
     socket.on('error', () => {}).pause()
-    socket.write('GET / HTTP/1.1\r\nHost: incmon\r\nConnection: close\r\n\r\n')
+    socket.write(sent)
     const [response] = (await asked) as [ServerResponse]
     return { response, socket }
   }
-  return { ask, askOnly, port, drain: () => drain(() => {}) }
+  return { ask, askOnly, port, server, drain: () => drain(() => {}) }
 }
 
 function secured(t: TestContext) {
@@ -80,7 +85,7 @@ test('a shutdown ends a stream properly, with everything that was written', asyn
 })
 
 test('a connection with an incomplete TLS handshake does not delay a shutdown', ENDS, async (t) => {
-  const { askOnly, port, drain } = await serving(t, undefined, secured(t))
+  const { askOnly, port, drain } = await serving(t, {}, secured(t))
   const { response } = await askOnly()
   response.end()
   const silent = connect(port, '127.0.0.1')
@@ -102,7 +107,7 @@ for (const isSecure of [false, true]) {
     `a response that the client does not read is aborted with its connection${isSecure ? ', even over TLS' : ''}`,
     ENDS,
     async (t) => {
-      const { askOnly } = await serving(t, 20, isSecure ? secured(t) : null)
+      const { askOnly } = await serving(t, { unreadMs: 100 }, isSecure ? secured(t) : null)
       const { response, socket } = await askOnly()
       response.end(LARGE)
       await once(response, 'close')
@@ -114,24 +119,74 @@ for (const isSecure of [false, true]) {
   )
 }
 
-test('a stream that nobody reads is aborted before a response that nobody reads', ENDS, async (t) => {
-  const { askOnly } = await serving(t, 20)
-  const [page, stream] = [await askOnly(), await askOnly()]
-  const ended: string[] = []
-  page.response.on('close', () => ended.push('page')).end(LARGE)
-  stream.response.on('close', () => ended.push('stream')).write(LARGE)
-  await once(page.response, 'close')
-  assert.deepEqual(ended, ['stream', 'page'])
+test('a stream that nobody reads is aborted', ENDS, async (t) => {
+  const { askOnly } = await serving(t, { unreadMs: 100 })
+  const { response } = await askOnly()
+  response.write(LARGE)
+  await once(response, 'close')
 })
 
 test('a slow response is not considered abandoned', ENDS, async (t) => {
-  const { ask, askOnly } = await serving(t, 20)
+  const { ask, askOnly } = await serving(t, { unreadMs: 100 })
   const slow = await ask()
   const untaken = await askOnly()
   untaken.response.end(LARGE)
   await once(untaken.response, 'close')
   slow.response.end('late')
   assert.equal(await slow.answered, 'late')
+})
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: incmon\r\n\r\n'
+
+test('eight requests without a response are accepted on a connection, and the ninth closes it', async (t) => {
+  const { askOnly, server } = await serving(t)
+  const responses: ServerResponse[] = []
+  server.on('asked', (response) => responses.push(response))
+  await askOnly(REQUEST.repeat(8))
+  const { socket } = await askOnly(REQUEST.repeat(9))
+  await once(socket.resume(), 'close')
+  assert.equal(responses.length, 16)
+})
+
+for (const isSecure of [false, true]) {
+  test(`the requests that follow on a closed connection are not parsed${isSecure ? ', even over TLS' : ''}`, async (t) => {
+    const { askOnly, server } = await serving(t, { openResponses: 1 }, isSecure ? secured(t) : null)
+    let parsed = 0
+    server.on('request', () => {
+      parsed += 1
+    })
+    const { socket } = await askOnly(REQUEST.repeat(500))
+    await once(socket.resume(), 'close')
+    assert.equal(parsed, 2)
+  })
+}
+
+test('every response of a closed connection is closed, so that a stream that waits for its turn ends', async (t) => {
+  const { askOnly, server } = await serving(t)
+  const closed: Promise<unknown>[] = []
+  server.on('asked', (response) => closed.push(once(response, 'close')))
+  const { socket } = await askOnly(REQUEST.repeat(3))
+  socket.destroy()
+  await Promise.all(closed)
+  assert.equal(closed.length, 3)
+})
+
+test('a request closes its connection if the client has not read a megabyte before', async (t) => {
+  const { askOnly } = await serving(t)
+  const { socket, response } = await askOnly(REQUEST)
+  response.write(LARGE)
+  socket.write(REQUEST)
+  await once(response, 'close')
+})
+
+test('if all clients leave too much unread, the client that began first is disconnected', ENDS, async (t) => {
+  const { askOnly } = await serving(t, { allUnsentBytes: LARGE.length * 1.5 })
+  const first = await askOnly()
+  first.response.end(LARGE)
+  const second = await askOnly()
+  second.response.end(LARGE)
+  await once(first.response, 'close')
+  assert.equal(second.response.closed, false)
 })
 
 test('a client that reads gets a large response completely', async (t) => {

@@ -2,44 +2,56 @@
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
 import { once } from '../../domain/memoize.ts'
+import { createAsset, hashOf, type WebAsset } from '../../server/web.ts'
 import { docsPage } from '../../web/docs/docs.tsx'
 import type { OpenApiDocument } from '../../web/docs/openapi-document.ts'
 import { STYLE } from '../../web/docs/style.ts'
-import { headerOf } from '../middleware/header.ts'
+import { answerAsset } from '../middleware/asset.ts'
 import { MEANINGS } from '../middleware/problem.ts'
-import { text } from '../middleware/reply.ts'
 import type { Route } from '../route.ts'
+import { UNCHANGED } from './openapi.ts'
 
 /** A placeholder for the server's URL in the cached page. The rest of the page is the same for everyone. */
 const ADDRESS = 'https://incmon.invalid'
+/**
+ * The number of URLs for which the page is kept, and how long, in milliseconds. If people use more URLs, the page shows
+ * the server's own URL. Otherwise, clients that invent host names could make the server build the page all the time.
+ */
+const MAX_URLS = 16
+const KEEP_URLS = 60_000
+/** Allows only the page's inline style. */
+const POLICY = `default-src 'none'; style-src 'sha256-${hashOf(STYLE)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 /** Matches a host that is safe in HTML and in a double-quoted shell string. */
 const PLAIN_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
 export function docsRoute(document: () => OpenApiDocument): Route {
-  const parts = once(async () => {
-    const page = docsPage({ document: document(), url: ADDRESS, meanings: MEANINGS })
-    // Allows only the page's inline style.
-    const sources = `style-src 'sha256-${await digest(STYLE)}'`
-    const policy = `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-    return { page, policy }
-  })
+  const text = once(() => docsPage({ document: document(), url: ADDRESS, meanings: MEANINGS }))
+  const pages = new Map<string, WebAsset>()
+  let clearedAt = 0
+  const pageFor = (url: string) => {
+    const page = pages.get(url) ?? createAsset(text().replaceAll(ADDRESS, url), 'text/html; charset=UTF-8')
+    pages.set(url, page)
+    return page
+  }
   return {
     method: 'GET',
     path: '/docs',
     summary: 'Show this API reference',
     answers: {
       200: { description: 'The page', body: null, text: 'text/html' },
-      304: { description: 'The page is unchanged: it still has the ETag in If-None-Match', body: null },
+      ...UNCHANGED,
       400: { description: MEANINGS[400], body: 'problem' },
     },
-    handle: async (c) => {
+    handle: (c, { server }) => {
       const url = serverUrl(c)
-      const { page, policy } = await parts()
+      if (pages.size >= MAX_URLS && server.elapsed() - clearedAt > KEEP_URLS) {
+        pages.clear()
+        clearedAt = server.elapsed()
+      }
+      const isMore = pages.size >= MAX_URLS && !pages.has(url)
+      const page = pageFor(isMore ? (server.listening()?.publicUrl ?? ADDRESS) : url)
       // The browser revalidates the page every time, because a new version of incmon can change it.
-      const own = page.replaceAll(ADDRESS, url)
-      const keeping = { 'cache-control': 'no-cache', etag: `"${await digest(own)}"` }
-      if (isKnown(keeping.etag, headerOf(c, 'if-none-match'))) return { status: 304, headers: keeping, body: null }
-      return text(own, 'text/html; charset=UTF-8', { ...keeping, 'content-security-policy': policy })
+      return answerAsset(c, page, { 'cache-control': 'no-cache', 'content-security-policy': POLICY })
     },
   }
 }
@@ -52,14 +64,4 @@ function serverUrl(c: Context): string {
     'invalid',
     'the Host header is not a host and port; send the host name that you use to reach incmon',
   )
-}
-
-async function digest(text: string): Promise<string> {
-  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Buffer.from(hash).toString('base64')
-}
-
-/** Returns whether the client already has this version of the page (RFC 9110, section 13.1.2). */
-function isKnown(tag: string, ifNoneMatch = ''): boolean {
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => one.trim().replace('W/', '') === tag)
 }

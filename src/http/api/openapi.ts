@@ -2,6 +2,8 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { programVersion } from '../../assets.ts'
+import { once } from '../../domain/memoize.ts'
+import { createAsset } from '../../server/web.ts'
 import type {
   JsonSchema,
   OpenApiAnswer,
@@ -9,10 +11,10 @@ import type {
   OpenApiOperation,
   OpenApiParameter,
 } from '../../web/docs/openapi-document.ts'
+import { answerAsset } from '../middleware/asset.ts'
 import { MAX_KEY } from '../middleware/header.ts'
 import { MEANINGS } from '../middleware/problem.ts'
-import { json } from '../middleware/reply.ts'
-import type { Route, Schema } from '../route.ts'
+import type { Answers, Route, Schema } from '../route.ts'
 import { alertShape } from './alerts.ts'
 import { success } from './answers.ts'
 import { correlationShape } from './correlations.ts'
@@ -80,14 +82,19 @@ const SECURITY_SCHEMES = {
   },
 }
 
+export const UNCHANGED: Answers = {
+  304: { description: 'The document is unchanged: it still has the ETag in If-None-Match', body: null },
+}
+
 /** Returns the route that serves the document. */
 export function openApiRoute(document: () => OpenApiDocument): Route {
+  const asset = once(() => createAsset(JSON.stringify(document()), 'application/json'))
   return {
     method: 'GET',
     path: '/openapi.json',
     summary: 'Show this document',
-    answers: success(v.record(v.string(), v.unknown()), 'OpenAPI 3.1'),
-    handle: () => json(document()),
+    answers: { ...success(v.record(v.string(), v.unknown()), 'OpenAPI 3.1'), ...UNCHANGED },
+    handle: (c) => answerAsset(c, asset(), { 'cache-control': 'no-cache' }),
   }
 }
 

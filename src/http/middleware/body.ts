@@ -150,5 +150,9 @@ function tooMuchPending(): IncmonError {
 }
 
 function tooLarge(limit: number): IncmonError {
-  return new IncmonError('too-large', `the body is larger than ${limit / MEBIBYTE} MiB; split it into smaller requests`)
+  return new IncmonError('too-large', `the body is larger than ${sizeText(limit)}; split it into smaller requests`)
+}
+
+function sizeText(bytes: number): string {
+  return bytes >= MEBIBYTE ? `${bytes / MEBIBYTE} MiB` : `${bytes / 1024} KiB`
 }

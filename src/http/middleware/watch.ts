@@ -56,7 +56,7 @@ export function watchRequests(server: ServerContext): Watch {
       const held = server.held()
       if (held) await held
       if (reply.status === 401) await slowDown(server, callerOf(c, server).address, route)
-      return answer(reply, id, server.isStopping())
+      return answer(c.req.method === 'HEAD' ? withoutStream(reply) : reply, id, server.isStopping())
     }
   }
 }
@@ -67,6 +67,13 @@ export function watchRequests(server: ServerContext): Watch {
 function answer({ status, headers, body }: Reply, id: string, isLast: boolean): Response {
   const closing = isLast ? { connection: 'close' } : null
   return new Response(body, { status, headers: { ...COMMON_HEADERS, 'x-request-id': id, ...closing, ...headers } })
+}
+
+/** Cancels a stream that nobody reads, because the response to HEAD has no body. */
+function withoutStream(reply: Reply): Reply {
+  if (!(reply.body instanceof ReadableStream)) return reply
+  void reply.body.cancel()
+  return { ...reply, body: null }
 }
 
 function logRefusal(

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { BUDGETS } from '../../domain/budgets.ts'
 import type { Tls } from './tls.ts'
 import { type Open, type Refusing, refuseUnreadable } from './unreadable.ts'
 
@@ -22,13 +23,8 @@ export const LIMITS = {
   // Without this option, Node rejects requests that have no Host header, and neither explains nor logs the rejection.
   requireHostHeader: false,
 } as const
-/**
- * How often to look for responses that the client is not reading, in milliseconds. An unread response uses memory, so
- * the server aborts it after several checks. An event stream is aborted after 10 to 20 seconds, because the client can
- * reconnect without losing events. Any other response is aborted after 40 to 50 seconds.
- */
-const LOOK_FOR_UNTAKEN = 10_000
-const [LOOKS_AT_STREAM, LOOKS] = [2, 5]
+/** How often the unread bytes of all connections are added up, in milliseconds. */
+const ADD_UP_EVERY = 250
 /** How long in-flight responses can take after the last connection was accepted, in milliseconds. */
 const DRAIN_WITHIN = 7_000
 const LOOK_EVERY = 50
@@ -37,6 +33,27 @@ const LOOK_EVERY = 50
 const SETTLE = 100
 const QUIET_WITHIN = 1_000
 const QUIET_TURNS = 3
+
+export type ConnectionLimits = {
+  /** The number of requests that a client can send on one connection before it gets the first response. */
+  readonly openResponses: number
+  /** The number of unread bytes on one connection above which another request closes it. */
+  readonly unsentBytes: number
+  /** The number of unread bytes on all connections together. */
+  readonly allUnsentBytes: number
+  /** How long a client can read nothing while bytes are waiting for it, in milliseconds. */
+  readonly unreadMs: number
+  /** Called for each connection that one of the limits closes. */
+  readonly closed: () => void
+}
+
+const CONNECTION_LIMITS: ConnectionLimits = {
+  openResponses: BUDGETS['open-responses'].value,
+  unsentBytes: BUDGETS['unsent-bytes'].value,
+  allUnsentBytes: BUDGETS['all-unsent-bytes'].value,
+  unreadMs: BUDGETS['unread-time'].value,
+  closed: () => {},
+}
 
 /** Handles requests, and connections without a valid request. */
 export type Listener = Refusing & { readonly listen: RequestListener }
@@ -51,20 +68,23 @@ export type Connections = {
   readonly drain: (closed: () => void) => Promise<void>
 }
 
-/**
- * Returns a server that is not listening yet. The server uses HTTPS if there is a certificate.
- * @param lookEvery how often to look for unread responses, in milliseconds
- */
+/** Returns a server that is not listening yet. The server uses HTTPS if there is a certificate. */
 export function createConnections(
   { listen, ...refusing }: Listener,
   tls: Tls | null,
-  lookEvery = LOOK_FOR_UNTAKEN,
+  limits: ConnectionLimits = CONNECTION_LIMITS,
 ): Connections {
   const open = new Map<Socket, ServerResponse[]>()
   const sockets = new Set<Socket>()
   const early = new WeakMap<Socket, IncomingMessage>()
   const take: RequestListener = (request, response) => {
-    answersOn(request.socket).push(response)
+    const { socket } = request
+    const answers = answersOn(socket)
+    if (answers.length >= limits.openResponses || unsentOf(answers) > limits.unsentBytes) {
+      socket.destroy()
+      return limits.closed()
+    }
+    answers.push(response)
     response.on('close', forget)
     return listen(request, response)
   }
@@ -73,7 +93,11 @@ export function createConnections(
     if (known) return known
     const answers: ServerResponse[] = []
     open.set(socket, answers)
-    socket.once('close', () => open.delete(socket))
+    socket.once('close', () => {
+      open.delete(socket)
+      // Node does not close responses that wait for an earlier response of the same connection.
+      for (const response of [...answers]) if (!response.socket) response.destroy().emit('close')
+    })
     return answers
   }
   function forget(this: ServerResponse): void {
@@ -85,6 +109,7 @@ export function createConnections(
   const server = tls
     ? createSecureServer({ ...LIMITS, ...tls, handshakeTimeout: LIMITS.headersTimeout }, take)
     : createServer(LIMITS, take)
+  server.on(tls ? 'secureConnection' : 'connection', stopParsingWhenClosed)
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -92,21 +117,58 @@ export function createConnections(
   // Unknown Expect headers are ignored (RFC 9110, section 10.1.1). Node would reject the request.
   server.on('checkExpectation', take)
   refuseUnreadable(server, { open, early }, refusing)
-  giveUpUntaken(server, open, lookEvery)
+  closeUnread(server, open, limits)
   return { server, drain: (closed) => drain(server, { open, sockets }, closed) }
 }
 
-/** Aborts responses that the client reads too slowly or not at all. */
-function giveUpUntaken(server: Server, open: Open, every: number): void {
-  let seen = new Map<ServerResponse, number>()
-  const look = () => {
-    const untaken = allOf(open).filter(({ socket }) => (socket?.writableLength ?? 0) > 0)
-    seen = new Map(untaken.map((response) => [response, (seen.get(response) ?? 0) + 1]))
-    for (const [response, looks] of seen)
-      if (looks >= (isStream(response) ? LOOKS_AT_STREAM : LOOKS)) response.destroy()
+/** The result with which Node's parser ignores the bytes that follow a request. */
+const IGNORE_REST = 2
+
+/**
+ * Stops parsing once a connection is closed. Otherwise, Node would parse thousands of requests that arrived together.
+ * `parser` is not documented; a test checks that this works.
+ */
+function stopParsingWhenClosed(socket: Socket & { parser?: { onIncoming?: (...args: unknown[]) => number } }): void {
+  const parse = socket.parser?.onIncoming
+  if (!socket.parser || !parse) return
+  socket.parser.onIncoming = (...request) => (socket.destroyed ? IGNORE_REST : parse(...request))
+}
+
+/** Returns the number of bytes that the client of these responses has not read yet. */
+function unsentOf(answers: readonly ServerResponse[]): number {
+  return answers.reduce((sum, { writableLength }) => sum + writableLength, 0)
+}
+
+/**
+ * Closes a connection if its client reads nothing for a while. If all clients together leave too many bytes unread,
+ * closes the connections that have had unread bytes for the longest time.
+ */
+function closeUnread(server: Server, open: Open, limits: ConnectionLimits): void {
+  server.timeout = limits.unreadMs
+  server.on('timeout', (socket) => {
+    const answers = open.get(socket) ?? []
+    // A response that has nothing to send yet can take longer.
+    if (answers.length === 0 || unsentOf(answers) > 0) socket.destroy()
+  })
+  let unread = new Map<Socket, number>()
+  const addUp = () => {
+    const sizes = [...open]
+      .map(([socket, answers]) => [socket, unsentOf(answers)] as const)
+      .filter(([, size]) => size > 0)
+    // The order is kept, so the first connection has had unread bytes for the longest time.
+    const now = new Map(sizes)
+    const kept = [...unread.keys()].filter((socket) => now.has(socket))
+    unread = new Map([...kept, ...now.keys()].map((socket) => [socket, now.get(socket) ?? 0]))
+    let total = unread.values().reduce((sum, size) => sum + size, 0)
+    for (const [socket, size] of unread) {
+      if (total <= limits.allUnsentBytes) break
+      total -= size
+      socket.destroy()
+      limits.closed()
+    }
   }
   server.once('listening', () => {
-    const timer = setInterval(look, every).unref()
+    const timer = setInterval(addUp, ADD_UP_EVERY).unref()
     server.once('close', () => clearInterval(timer))
   })
 }

@@ -1,9 +1,11 @@
 /** Defines web pages. A page authenticates the visitor before it reads anything else. */
 import type { Context } from 'hono'
 import type { Visitor } from '../../actions/sessions.ts'
+import { BUDGETS } from '../../domain/budgets.ts'
 import { IncmonError } from '../../domain/error.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { Scope } from '../../domain/token.ts'
+import { REST_LIMIT } from '../../http/middleware/body.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type HandlerParts, parseTarget } from '../../http/route.ts'
 import { answerError, askToSignIn } from '../errors/routes.tsx'
@@ -75,7 +77,7 @@ export function openPage(target: Target, answer: Handle<Visitor | null>): PageRo
       const visit = { ...parts, c, now, workedBefore, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
       try {
         if (method === 'POST') refuseOtherSites(c, parts)
-        if (method === 'POST') form = await readForm(c, parts)
+        if (method === 'POST') form = await readForm(c, parts, visitor ? REST_LIMIT : ANYBODY_LIMIT)
         return await answer({ ...visit, visitor, form })
       } catch (error) {
         return answerError({ ...visit, visitor, form }, error)
@@ -83,6 +85,9 @@ export function openPage(target: Target, answer: Handle<Visitor | null>): PageRo
     },
   }
 }
+
+/** The maximum size in bytes of a form from somebody who is not signed in. */
+const ANYBODY_LIMIT = BUDGETS['anonymous-form'].value
 
 function queryOf(c: Context): (name: string) => string {
   const all = c.req.query()

@@ -1,0 +1,55 @@
+/** Every limit on what clients, tenants and senders can use, with what happens at the limit. */
+
+/** Who shares the limit. */
+export const BUDGET_SCOPES = ['connection', 'address', 'organization', 'request', 'process'] as const
+type BudgetScope = (typeof BUDGET_SCOPES)[number]
+
+export type Budget = {
+  readonly scope: BudgetScope
+  readonly what: string
+  readonly value: number
+  readonly unit: string
+  /** What happens at the limit. */
+  readonly effect: string
+}
+
+const MIB = 1_048_576
+
+/** The defaults fit a machine with 512 MB of memory. */
+export const BUDGETS = {
+  'open-responses': {
+    scope: 'connection',
+    what: 'requests without a complete response',
+    value: 8,
+    unit: 'requests',
+    effect: 'the connection is closed',
+  },
+  'unsent-bytes': {
+    scope: 'connection',
+    what: 'unread bytes when another request arrives',
+    value: MIB,
+    unit: 'bytes',
+    effect: 'the connection is closed',
+  },
+  'unread-time': {
+    scope: 'connection',
+    what: 'time in which the client reads nothing of a response',
+    value: 20_000,
+    unit: 'ms',
+    effect: 'the connection is closed',
+  },
+  'anonymous-form': {
+    scope: 'request',
+    what: 'the form of a visitor who is not signed in',
+    value: MIB / 8,
+    unit: 'bytes',
+    effect: 'the answer is 413',
+  },
+  'all-unsent-bytes': {
+    scope: 'process',
+    what: 'unread bytes of all connections',
+    value: 32 * MIB,
+    unit: 'bytes',
+    effect: 'the connections that have had unread bytes for the longest time are closed',
+  },
+} as const satisfies Readonly<Record<string, Budget>>
