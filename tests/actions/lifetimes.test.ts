@@ -1,6 +1,6 @@
 /** Lifetimes: how alerts end and come back. A day passes in milliseconds. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { resolveAlert } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { fate, makeFlow } from '../helpers/flow.ts'
@@ -49,14 +49,14 @@ for (const [minutes, count] of [
   })
 }
 
-test('an event without an end expires an hour after its last repeat', async (t) => {
+test('an event without an end expires an hour after its last repeat, and ended with that repeat', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', crashLoop(POD))
   await flow.send('cluster', crashLoop(POD), { at: NOON + 30 * MINUTE })
   await flow.sweepUntil(NOON + 89 * MINUTE)
   assert.equal(fate(flow)[0], 'firing')
   await flow.sweepUntil(NOON + 90 * MINUTE)
-  assert.deepEqual(fate(flow), ['resolved', 'expired', 90])
+  assert.deepEqual(fate(flow), ['resolved', 'expired', 30])
 })
 
 test('an event ended by a late repeat can still be reopened for a day', async (t) => {
@@ -67,10 +67,10 @@ test('an event ended by a late repeat can still be reopened for a day', async (t
   assert.deepEqual([fate(flow)[0], flow.alerts()[0]?.settled_at], ['resolved', null])
 })
 
-test('an event does not expire while a metrics alert of the service fires', async (t) => {
+test('an event that was counted 20 times does not expire while a metrics alert of the service fires', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Other', {}, { endsAt: NOON })], { groupKey: 'other' }))
-  await flow.send('cluster', crashLoop(POD))
+  await flow.send('cluster', crashLoop(POD, { at: NOON, since: NOON - 30 * MINUTE, count: 20 }))
   await flow.send('metrics', alertmanager([SLOW]))
   await flow.sweepUntil(NOON + 3 * HOUR, 5 * MINUTE)
   assert.deepEqual(
@@ -119,7 +119,7 @@ test('a failed pipeline without a later success expires after a day', async (t) 
   const flow = makeFlow(t)
   await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
   await flow.sweepUntil(NOON + 24 * HOUR, HOUR)
-  assert.deepEqual(fate(flow), ['resolved', 'expired', 24 * 60])
+  assert.deepEqual(fate(flow), ['resolved', 'expired', 0])
 })
 
 test('an alert resolved by a person stays resolved until it starts again', async (t) => {
@@ -152,4 +152,44 @@ test('an alert received while the clock was ahead expires only at that time, and
   assert.deepEqual(fate(flow), ['firing', null, null])
   await resolveAlert(flow.deps, flow.acme.key, flow.alerts()[0]?.id ?? '', 'a person')
   assert.deepEqual(fate(flow), ['resolved', 'manual', 24 * 60])
+})
+
+describe('without send_resolved', () => {
+  const disk = alert('DiskFull', { deployment: 'cart', severity: 'critical' }, { startsAt: NOON })
+  const other = alert('Other', {}, { startsAt: NOON })
+
+  test('an alert fires on between two repeats of Alertmanager’s default', async (t) => {
+    const flow = makeFlow(t)
+    for (const hours of [0, 4, 8]) {
+      await flow.sweepUntil(NOON + hours * HOUR, HOUR / 4)
+      assert.ok(flow.alerts().every(({ status }) => status === 'firing'))
+      await flow.send('metrics', alertmanager([disk]), { at: NOON + hours * HOUR })
+    }
+    await flow.sweepUntil(NOON + 19.9 * HOUR, HOUR / 4)
+    assert.equal(fate(flow)[0], 'firing')
+    await flow.sweepUntil(NOON + 20 * HOUR, HOUR / 4)
+    assert.deepEqual(fate(flow), ['resolved', 'inferred', 8 * 60])
+  })
+
+  test('one repeat after an inferred end disproves it and teaches the interval', async (t) => {
+    const flow = makeFlow(t)
+    await flow.send('metrics', alertmanager([disk]))
+    await flow.sweepUntil(NOON + 12 * HOUR, HOUR / 4)
+    assert.deepEqual(fate(flow), ['resolved', 'inferred', 0])
+    await flow.send('metrics', alertmanager([disk]), { at: NOON + 12 * HOUR })
+    await flow.sweepUntil(NOON + 47 * HOUR, HOUR / 4)
+    assert.equal(fate(flow)[0], 'firing')
+    assert.equal(flow.alerts().length, 1)
+  })
+
+  test('a group without an interval ends as soon as its receiver’s interval is known', async (t) => {
+    const flow = makeFlow(t)
+    await flow.send('metrics', alertmanager([disk], { groupKey: 'disk' }))
+    for (const minute of [0, 2, 4, 6]) {
+      await flow.send('metrics', alertmanager([other], { groupKey: 'other' }), { at: NOON + minute * MINUTE })
+    }
+    await flow.sweepUntil(NOON + 7 * MINUTE)
+    const [first] = flow.alerts()
+    assert.deepEqual([first?.resolution, first?.ends_at], ['inferred', NOON])
+  })
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { DEFAULT_REPEAT_TIMEOUT, MIN_REPEAT_TIMEOUT, MISSED_REPEATS } from '../../src/domain/alert/delivery-interval.ts'
+import { EXPIRES } from '../../src/domain/alert/ending.ts'
 
 const MINUTE = 60_000
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replace(/\n#? ?/g, ' ')
@@ -13,9 +14,10 @@ test('docs/alertmanager.md contains the same numbers as the code', () => {
   assert.ok(
     text.includes(`ends after ${MISSED_REPEATS} missed deliveries, but never before ${minutes} minutes have passed`),
   )
-  assert.equal(DEFAULT_REPEAT_TIMEOUT, 60 * MINUTE)
-  assert.ok(text.includes('Until incmon knows the interval, an alert ends after one hour without a delivery'))
-  assert.doesNotMatch(text, /\b(4|12) hours/)
+  assert.equal(DEFAULT_REPEAT_TIMEOUT, 270 * MINUTE)
+  assert.ok(text.includes('Until incmon knows the interval, an alert ends after 4 hours 30 minutes without a delivery'))
+  assert.equal(EXPIRES, 24 * 60 * MINUTE)
+  assert.ok(text.includes('the alert expires after 24 hours'))
 })
 
 test('the Alertmanager example reports ends, continues, and explains the effect of send_resolved: false', () => {

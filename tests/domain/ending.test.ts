@@ -9,7 +9,6 @@ import {
   alertOf,
   DAY,
   failedPipeline,
-  HOUR,
   info,
   MINUTE,
   NOON,
@@ -22,9 +21,17 @@ import {
 } from '../helpers/signals.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE
-const SILENT = { repeatTimeout: null, metricsFiring: false, repeats: false }
-const QUIET = { repeatTimeout: null, metricsFiring: false, repeats: true }
-const ILL = { repeatTimeout: null, metricsFiring: true, repeats: true }
+const SILENT = { delivery: null, metricsFiring: false, repeats: false }
+const QUIET = { delivery: null, metricsFiring: false, repeats: true }
+type Around = Parameters<typeof settle>[1]
+/** A sender that reports no ends, or one that does and delivered something at minute `heard`. */
+const delivered = (minutes: number, reportsEnds: boolean, heardAt: number): Around => {
+  const delivery = { repeatTimeout: minutes * MINUTE, reportsEnds, heardAt }
+  return { delivery, metricsFiring: false, repeats: true }
+}
+const unreported = (minutes: number) => delivered(minutes, false, NOON)
+const reported = (minutes: number, heard: number) => delivered(minutes, true, at(heard))
+const ILL = { delivery: null, metricsFiring: true, repeats: true }
 
 /** Returns the alert for a condition with these events, each received when it happened. */
 function seen(first: Signal, ...rest: readonly Signal[]): Alert {
@@ -32,7 +39,7 @@ function seen(first: Signal, ...rest: readonly Signal[]): Alert {
 }
 
 /** Returns the alert's state at a minute past noon, after these events were received. */
-function end(alert: Alert, received: readonly ReceivedEvent[], minute: number, around = QUIET) {
+function end(alert: Alert, received: readonly ReceivedEvent[], minute: number, around: Around = QUIET) {
   const { status, resolution, endsAt } = settle(withReceivedEvents(alert, received), around, at(minute)).alert
   return status === 'firing' ? null : [resolution, endsAt === null ? null : (endsAt - NOON) / MINUTE]
 }
@@ -80,7 +87,7 @@ describe('a new ReplicaSet', () => {
   const fresh = rollout(at(1), '5f6d8c9b7')
   const shown = (minute: number, object: string) => seen(sighted(at(0)), sighted(at(minute), object))
   const cases: readonly (readonly [string, Alert, readonly ReceivedEvent[], number, unknown])[] = [
-    ['ends a crash loop after 10 quiet minutes', crash, [fresh], 11, ['inferred', 1]],
+    ['ends a crash loop after 10 quiet minutes', crash, [fresh], 11, ['inferred', 0]],
     ['ends nothing before', crash, [fresh], 10.9, null],
     ['ends nothing within 10 minutes of an old pod’s trouble', shown(5, 'cart-7d9f5b6c8-bbbbb'), [fresh], 14.9, null],
     ['ends it after that, at its last sight', shown(5, 'cart-7d9f5b6c8-bbbbb'), [fresh], 15, ['inferred', 5]],
@@ -100,49 +107,62 @@ describe('missed repeats and expiry', () => {
   const evicted = seen(sighted(at(0), 'cart-1', { name: 'TaintManagerEviction', failure: null }))
   const receivedLate = open(sighted(at(-30)), at(0))
   const metrics = alertOf({ lastSeenAt: at(4), receivedAt: at(5) })
-  const repeatTimeout = (minutes: number) => ({ repeatTimeout: minutes * MINUTE, metricsFiring: false, repeats: true })
-  const cases: readonly (readonly [string, Alert, number, typeof QUIET | ReturnType<typeof repeatTimeout>, unknown])[] =
+  const often = seen(sighted(at(0), 'cart-1', { sighting: { object: 'cart-1', count: 20, escalates: false } }))
+  const cases: readonly (readonly [string, Alert, number, Around, unknown])[] = [
+    ['a condition expires 15 minutes after it was seen', crash, 15, QUIET, ['expired', 0]],
+    ['not a moment before', crash, 14.99, QUIET, null],
+    ['it expires by its own time, however late it arrived', receivedLate, 0, QUIET, ['expired', -30]],
+    ['after an hour, where the sender reports no repeats', crash, 60, SILENT, ['expired', 0]],
+    ['not before, where the sender reports no repeats', crash, 59.99, SILENT, null],
+    ['not while a metrics alert of the service fires, if it was counted 20 times', often, 300, ILL, null],
+    ['a metrics alert keeps nothing that was counted less often', crash, 300, ILL, ['expired', 0]],
+    ['while it fires, an eviction expires, because its pod is gone', evicted, 10, ILL, ['expired', 0]],
+    ['a failed pipeline expires after 24 hours', open(failedPipeline(NOON), NOON), 1440, ILL, ['expired', 0]],
+    ['not before', open(failedPipeline(NOON), NOON), 1439, QUIET, null],
+    ['an alert without repeats ends at the time of its last one', metrics, 35, unreported(30), ['inferred', 4]],
+    ['an alert does not end before that time', metrics, 34.9, unreported(30), null],
+    ['not by silence, where ends are reported', metrics, 1444, reported(30, 1000), null],
     [
-      ['a condition expires 15 minutes after it was seen', crash, 15, QUIET, ['expired', 15]],
-      ['not a moment before', crash, 14.99, QUIET, null],
-      ['it expires by its own time, however late it arrived', receivedLate, 0, QUIET, ['expired', -15]],
-      ['after an hour, where the sender reports no repeats', crash, 60, SILENT, ['expired', 60]],
-      ['not before, where the sender reports no repeats', crash, 59.99, SILENT, null],
-      ['not while a metrics alert of the service fires', crash, 300, ILL, null],
-      ['while it fires, an eviction expires, because its pod is gone', evicted, 10, ILL, ['expired', 10]],
-      ['a failed pipeline expires after 24 hours', open(failedPipeline(NOON), NOON), 1440, ILL, ['expired', 1440]],
-      ['not before', open(failedPipeline(NOON), NOON), 1439, QUIET, null],
-      ['an alert without repeats ends at the time of its last one', metrics, 35, repeatTimeout(30), ['inferred', 4]],
-      ['an alert does not end before that time', metrics, 34.9, repeatTimeout(30), null],
-      ['never, where ends are reported', metrics, 60 * 24 * 365, QUIET, null],
-      ['a dashboard’s alert likewise', { ...metrics, source: 'dashboard' }, 35, repeatTimeout(30), ['inferred', 4]],
-      ['an end is never before its start', { ...metrics, startsAt: at(60) }, 90, repeatTimeout(30), ['inferred', 60]],
-    ]
+      'after 24 hours without a repeat, where other alerts are delivered',
+      metrics,
+      1445,
+      reported(30, 65),
+      ['expired', 4],
+    ],
+    ['not if the sender delivers nothing at all', metrics, 9000, reported(30, 64), null],
+    ['nor before three intervals of two days', metrics, 4000, reported(3 * 2880, 5000), null],
+    ['a dashboard’s alert likewise', { ...metrics, source: 'dashboard' }, 35, unreported(30), ['inferred', 4]],
+    ['an end is never before its start', { ...metrics, startsAt: at(60) }, 90, unreported(30), ['inferred', 60]],
+  ]
   for (const [title, alert, minute, around, expected] of cases) {
-    test(title, () => assert.deepEqual(end(alert, [], minute, around as typeof QUIET), expected))
+    test(title, () => assert.deepEqual(end(alert, [], minute, around), expected))
   }
 })
 
 describe('the next time that changes an alert is', () => {
   const crash = seen(sighted(at(0)))
-  const due = (alert: Alert, minute: number, around: Parameters<typeof settle>[1] = QUIET) =>
+  const due = (alert: Alert, minute: number, around: Around = QUIET) =>
     (settle(alert, around, at(minute)).dueAt - NOON) / MINUTE
   const mended = withReceivedEvents(crash, [rollout(at(1), '5f6d8c9b7')])
 
   test('when an event expires', () => assert.equal(due(crash, 3), 15))
   test('when a rollout has been quiet for 10 minutes', () => assert.equal(due(mended, 3), 11))
   test('every 5 minutes, while a metrics alert keeps an expired event firing', () =>
-    assert.equal(due(crash, 70, ILL), 75))
+    assert.equal(
+      due(seen(sighted(at(0), 'cart-1', { sighting: { object: 'cart-1', count: 20, escalates: false } })), 70, ILL),
+      75,
+    ))
   test('when a pipeline expires', () => assert.equal(due(open(failedPipeline(NOON), NOON), 0), 1440))
-  test('when the time without repeats ends', () =>
-    assert.equal(due(alertOf(), 0, { repeatTimeout: 30 * MINUTE, metricsFiring: false, repeats: true }), 30))
-  test('never if its end will be reported', () => assert.ok(settle(alertOf(), QUIET, NOON).dueAt > NOON + 1e6 * DAY))
+  test('when the time without repeats ends', () => assert.equal(due(alertOf(), 0, unreported(30)), 30))
+  test('a day later if its end will be reported', () => assert.equal(due(alertOf(), 0, reported(30, 0)), 1440))
+  test('every hour after that day', () => assert.equal(due(alertOf(), 2000, reported(30, 0)), 2060))
+  test('never without a sender', () => assert.ok(settle(alertOf(), QUIET, NOON).dueAt > NOON + 1e6 * DAY))
   test('a day after its end, when nothing can reopen it any more', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 7), 1446))
   test('immediately if that day is over', () =>
     assert.equal(due(alertOf({ status: 'resolved', endsAt: at(5), endedAt: at(6) }), 2000), 2000))
 
-  for (const around of [QUIET, ILL, { repeatTimeout: HOUR, metricsFiring: false, repeats: true }]) {
+  for (const around of [QUIET, ILL, unreported(60), reported(60, 2000)]) {
     test(`a check at the due time ends it or is rescheduled: ${JSON.stringify(around)}`, () => {
       for (const alert of [crash, mended, open(failedPipeline(NOON), NOON), alertOf()]) {
         let { alert: held, dueAt } = settle(alert, around, NOON)

@@ -193,7 +193,9 @@ describe('every alert', () => {
         const { hash, rolledAt, ...times } = some
         const seen = [[times.startsAt, pods[0]!, times.startsAt, 1]] as const
         const evidence = { seen, recovered: [], gone: [], rollouts: [[rolledAt, hash]] as const, helped: [] }
-        const around = { repeatTimeout: quiet, metricsFiring, repeats: true }
+        const delivery =
+          quiet === null ? null : { repeatTimeout: quiet, reportsEnds: metricsFiring, heardAt: NOON + DAY }
+        const around = { delivery, metricsFiring, repeats: true }
         let step = settle(alertOf({ ...times, lastSeenAt: times.startsAt, evidence }), around, NOON)
         for (let looks = 0; looks < 9 && step.alert.status === 'firing' && step.dueAt < NOON + 9 * DAY; looks++) {
           const dueAt = step.dueAt

@@ -238,8 +238,8 @@ describe('the time without repeats after which an alert ends', () => {
     ['of a cadence of 12 hours is 36 hours', rhythm(12 * HOUR), rhythm(MINUTE), 36 * HOUR],
     ['is the receiver’s after one pause only', rhythm(MINUTE, 1), rhythm(HOUR), 3 * HOUR],
     ['is the receiver’s before the group is known', null, rhythm(HOUR), 3 * HOUR],
-    ['is one hour before anything is known', null, NONE, HOUR],
-    ['is one hour after one pause of each', rhythm(MINUTE, 1), rhythm(MINUTE, 1), HOUR],
+    ['is four and a half hours before anything is known', null, NONE, 4.5 * HOUR],
+    ['is the same after one pause of each', rhythm(MINUTE, 1), rhythm(MINUTE, 1), 4.5 * HOUR],
   ]
   for (const [title, group, receiver, expected] of cases) {
     test(title, () => assert.equal(repeatTimeoutOf(group, receiver), expected))

@@ -141,7 +141,7 @@ export function foldItems(items: readonly (Signal | ReceivedEvent)[], receivedAt
   return held.map(({ alert }) => alert)
 }
 
-const CONTEXT = { repeatTimeout: null, metricsFiring: false, repeats: true }
+const CONTEXT = { delivery: null, metricsFiring: false, repeats: true }
 
 function receive(held: Held[], received: ReceivedEvent[], event: ReceivedEvent, now: number): void {
   received.push(event)
@@ -158,7 +158,7 @@ function take(held: Held[], received: readonly ReceivedEvent[], signal: Signal, 
       (alert.logicalKey === signal.logicalKey || fingerprints.some((one) => one.fingerprint === signal.fingerprint)),
   )
   const known = held[index]
-  const belongs = known && belongsTo(known.alert, signal, now)
+  const belongs = known && belongsTo(known.alert, signal)
   if (!belongs && signal.source === 'ci' && signal.status === 'resolved') return
   const { alert, fingerprints } = belongs ? absorb(known.alert, known.fingerprints, signal, now) : opened(signal, now)
   const since = signal.sighting || signal.source === 'ci' ? received.filter(({ at }) => at >= signal.at) : []

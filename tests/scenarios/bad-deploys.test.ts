@@ -30,7 +30,7 @@ scenario('A bad image tag after a deploy', {
     until: 25,
     services: ['shop/cart'],
     alerts: [
-      'cart: ImagePullBackOff, critical, firing',
+      'cart: ImagePullBackOff, critical, resolved (expired)',
       'cart: KubePodNotReady, warning, firing',
       'cart: PipelineFailed, warning, firing',
     ],
@@ -94,9 +94,9 @@ scenario('Killed for memory after a release', {
     until: 25,
     services: ['shop/cart'],
     alerts: [
-      'cart: CrashLoopBackOff, critical, firing',
+      'cart: CrashLoopBackOff, critical, resolved (expired)',
       'cart: KubePodCrashLooping, warning, firing',
-      'cart: OOMKilled, critical, firing',
+      'cart: OOMKilled, critical, resolved (expired)',
     ],
     incidents: ['cart: OOMKilled, open, critical'],
     links: [

@@ -114,7 +114,7 @@ scenario('A pod with a name of 63 characters', {
   expect: {
     until: 20,
     services: [`shop/${LONG}`],
-    alerts: [`${LONG}: OOMKilled, critical, firing`, `${LONG}: KubePodCrashLooping, critical, firing`],
+    alerts: [`${LONG}: OOMKilled, critical, resolved (expired)`, `${LONG}: KubePodCrashLooping, critical, firing`],
     incidents: [`${LONG}: OOMKilled, open, critical`],
     links: [],
   },

@@ -62,6 +62,8 @@ export type Change =
 
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
+/** A late copy with the start of the ended alert itself comes from another replica. */
+const SAME_START_WITHIN = 10 * MINUTE
 
 /** Creates an alert from its first signal. If the signal reports an end, the new alert is already resolved. */
 export function open(
@@ -99,17 +101,13 @@ export function open(
 /**
  * Returns whether a signal belongs to an existing alert. A signal that does not belong to the alert may open another
  * alert. A signal that reports the end of the alert's condition always belongs to the alert. A firing signal belongs to
- * a resolved alert if the signal came within 10 minutes of the alert's end, according to either the sender's times or
- * the times of receipt. If the end was inferred, any signal except a Kubernetes event reopens the alert. After a manual
- * resolution, a signal still belongs to the alert if its problem began before the resolution.
+ * a resolved alert if the condition fired again within 10 minutes of the alert's recorded end. A notification whose
+ * problem began before that end shows that the problem never ended, no matter how late it comes.
  */
-export function belongsTo(alert: Alert, signal: Signal, receivedAt: number): boolean {
+export function belongsTo(alert: Alert, signal: Signal): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
-  if (alert.resolution === 'inferred' && signal.sighting === null) return true
   if (isSettledByHand(alert, signal)) return true
-  return (
-    lastSeen(signal, receivedAt) - alert.endsAt <= REOPEN_WITHIN || receivedAt - (alert.endedAt ?? 0) <= REOPEN_WITHIN
-  )
+  return (signal.sighting === null ? signal.startsAt : signal.at) - alert.endsAt <= REOPEN_WITHIN
 }
 
 /** `isNewest`: whether the signal's summary, annotations and links replace the alert's. False for a late signal. */
@@ -194,7 +192,7 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
 
 /**
  * Returns whether a firing item is a late copy: it started before the reported end and arrived within 2 minutes of the
- * report. An item whose fingerprint never ended is not a late copy, because a restarted exporter's new fingerprint
+ * report, or within 10 minutes if it has the start of the alert. An item whose fingerprint never ended is not a late copy, because a restarted exporter's new fingerprint
  * starts before the old one ends.
  */
 function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
@@ -204,7 +202,8 @@ function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: 
     alert.endsAt !== null &&
     signal.startsAt <= alert.endsAt &&
     fingerprints.some(({ fingerprint, ended }) => ended && fingerprint === signal.fingerprint) &&
-    receivedAt - (alert.endedAt ?? receivedAt) <= LATE_COPY_WITHIN
+    receivedAt - (alert.endedAt ?? receivedAt) <=
+      (signal.startsAt === alert.startsAt ? SAME_START_WITHIN : LATE_COPY_WITHIN)
   )
 }
 

@@ -7,10 +7,13 @@ import { MINUTE } from '../units.ts'
 /** The shortest interval that counts. Retries and a second Alertmanager cause shorter intervals. */
 const SHORTEST_GAP = MINUTE / 2
 export const MIN_REPEAT_TIMEOUT = 5 * MINUTE
-/** How long an alert stays firing without a repeat if the delivery interval is unknown. */
-export const DEFAULT_REPEAT_TIMEOUT = 60 * MINUTE
 /** Alertmanager's default `repeat_interval`. */
 const USUAL_REPEAT = 4 * 60 * MINUTE
+/**
+ * How long an alert stays firing without a repeat if the delivery interval is unknown. A sender with the default
+ * settings repeats within this time.
+ */
+export const DEFAULT_REPEAT_TIMEOUT = USUAL_REPEAT + 30 * MINUTE
 /** The timeout for a heartbeat whose interval is unknown, long enough to avoid false alarms. */
 export const DEFAULT_HEARTBEAT_TIMEOUT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
@@ -48,6 +51,20 @@ export function withDelivery(
   const pause = delivery.at - group.deliveredAt
   const gap = delivery.members === group.members && pause >= SHORTEST_GAP ? pause : null
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
+}
+
+/**
+ * Returns a group that a repeat proved to be slower than assumed: its alerts had been considered ended, but were firing
+ * all the time. One interval is then enough.
+ */
+export function withProvenGap({ group, gap }: Delivered): Group {
+  if (gap === null) return group
+  return { ...group, longestGap: Math.max(group.longestGap, gap), gaps: Math.max(GAPS_WANTED, group.gaps) }
+}
+
+/** Returns whether enough intervals are known. */
+export function isKnown({ gaps }: DeliveryInterval): boolean {
+  return gaps >= GAPS_WANTED
 }
 
 /**
@@ -99,6 +116,6 @@ export function repeatTimeoutOf(
   receiver: DeliveryInterval,
   unknown = DEFAULT_REPEAT_TIMEOUT,
 ): number {
-  const known = [group, receiver].find((one) => one !== null && one.gaps >= GAPS_WANTED)
+  const known = [group, receiver].find((one) => one !== null && isKnown(one))
   return known ? Math.max(MIN_REPEAT_TIMEOUT, MISSED_REPEATS * known.longestGap) : unknown
 }

@@ -8,23 +8,31 @@ import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
-const CI_EXPIRES = 24 * HOUR
-/**
- * While a metrics alert of the service is firing, a Kubernetes condition without repeats is rechecked at this interval.
- */
+/** An alert that is neither repeated nor reported as ended expires after this time. */
+export const EXPIRES = 24 * HOUR
+/** A Kubernetes condition without repeats is rechecked at this interval while something else keeps it firing. */
 const RECHECK_INTERVAL = 5 * MINUTE
+/** A firing metrics alert of the service keeps a Kubernetes condition only if it was counted this often. */
+const COUNTED_OFTEN = 20
 /** A sender that has fallen behind may catch up within seconds. */
 const CATCH_UP = 2_000
 /** How long an ended alert stays in the live state, so that a repeat can reopen it. */
 export const REMEMBERED = 24 * HOUR
 const NEVER = 8_640_000_000_000_000
 
+/** How Alertmanager or Grafana delivers an alert. */
+export type Delivery = {
+  /** An alert that is not repeated for this many ms has ended or, from a sender that reports ends, was forgotten. */
+  readonly repeatTimeout: number
+  /** Whether the sender has ever reported an end. Such a sender is expected to report every end. */
+  readonly reportsEnds: boolean
+  /** When the sender last delivered anything, in ms UTC; null for never. */
+  readonly heardAt: number | null
+}
+
 export type ServerContext = {
-  /**
-   * For Alertmanager and Grafana: alerts end after this many ms without a repeat; null if the sender reports when
-   * alerts end.
-   */
-  readonly repeatTimeout: number | null
+  /** For Alertmanager and Grafana; null for other senders. */
+  readonly delivery: Delivery | null
   /** Whether a metrics alert of the same service is firing. */
   readonly metricsFiring: boolean
   /** For Kubernetes events: whether the sender reports repeats. If so, a missing repeat indicates an end. */
@@ -54,28 +62,45 @@ export function settle(
 
 function endOf(alert: Alert, context: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   if (alert.source === 'cluster') return clusterEnd(alert, context, now)
-  if (alert.source === 'ci') return expiry(alert, CI_EXPIRES, now)
-  if (context.repeatTimeout === null || now < alert.receivedAt + context.repeatTimeout) return null
-  // The alert is known to have been firing until it was last seen.
-  return { at: alert.lastSeenAt, resolution: 'inferred' }
+  const { delivery } = context
+  // The alert is known to have been firing until it was last seen. Only the knowledge of its end comes later.
+  const at = alert.lastSeenAt
+  if (alert.source === 'ci' || !delivery)
+    return alert.source === 'ci' && now >= alert.receivedAt + EXPIRES ? { at, resolution: 'expired' } : null
+  if (!delivery.reportsEnds) return now < inferredAt(alert, delivery) ? null : { at, resolution: 'inferred' }
+  return now >= expiresAt(alert, delivery) && isForgotten(alert, delivery) ? { at, resolution: 'expired' } : null
+}
+
+function inferredAt({ receivedAt }: Alert, { repeatTimeout }: Delivery): number {
+  return receivedAt + repeatTimeout
+}
+
+/** A sender that reports ends can still lose one, for example while it is restarted. */
+function expiresAt({ receivedAt }: Alert, { repeatTimeout }: Delivery): number {
+  return receivedAt + Math.max(EXPIRES, repeatTimeout)
+}
+
+/** Returns whether the sender went on delivering other alerts when it should have repeated this one. */
+function isForgotten({ receivedAt }: Alert, { repeatTimeout, heardAt }: Delivery): boolean {
+  return heardAt !== null && heardAt >= receivedAt + Math.max(HOUR, repeatTimeout)
 }
 
 function clusterEnd(alert: Alert, context: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   const runAt = laterRun(alert)
   if (runAt !== null) return { at: runAt, resolution: 'reported' }
   const periods = firingPeriodsOf(alert.evidence, { name: alert.name, repeats: context.repeats })
-  const lasts = context.metricsFiring && canContinue(alert.name)
+  const lasts = context.metricsFiring && canContinue(alert.name) ? COUNTED_OFTEN : null
   if (periods.length > 0 && ongoing(periods, now - (context.lag ?? 0), lasts).length === 0) return endOfPeriods(periods)
   const rollout = quietRollout(alert)
   if (rollout && now >= Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET) {
-    return { at: Math.max(rollout[0], alert.lastSeenAt), resolution: 'inferred' }
+    return { at: alert.lastSeenAt, resolution: 'inferred' }
   }
   return null
 }
 
 /** Returns when the condition ended, that is, when its last object recovered or was last seen. */
 function endOfPeriods(periods: readonly FiringPeriod[]): { at: number; resolution: Resolution } {
-  const ends = periods.map(({ recoveredAt, quietAt }) => recoveredAt ?? quietAt)
+  const ends = periods.map(({ recoveredAt, lastAt }) => recoveredAt ?? lastAt)
   const at = Math.max(...ends)
   const isReported = periods.every(({ recoveredAt }) => recoveredAt !== null)
   return { at, resolution: isReported ? 'reported' : 'expired' }
@@ -100,14 +125,9 @@ function quietRollout(alert: Alert): Mark | null {
   return troubled ? null : rollout
 }
 
-function expiry(alert: Alert, after: number, now: number): { at: number; resolution: Resolution } | null {
-  return now >= alert.receivedAt + after ? { at: alert.receivedAt + after, resolution: 'expired' } : null
-}
-
 function dueAt(alert: Alert, context: ServerContext, now: number): number {
-  if (alert.source === 'ci') return alert.receivedAt + CI_EXPIRES
-  if (alert.source !== 'cluster')
-    return context.repeatTimeout === null ? NEVER : alert.receivedAt + context.repeatTimeout
+  if (alert.source === 'ci') return alert.receivedAt + EXPIRES
+  if (alert.source !== 'cluster') return deliveryDueAt(alert, context.delivery, now)
   const rollout = quietRollout(alert)
   const rolloutDue = rollout ? Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET : NEVER
   const { lag = 0 } = context
@@ -115,4 +135,12 @@ function dueAt(alert: Alert, context: ServerContext, now: number): number {
   const quiet = Math.max(now, ...periods.map(({ quietAt }) => quietAt))
   const quietDue = quiet > now ? quiet : now + (lag > 0 ? CATCH_UP : RECHECK_INTERVAL)
   return rolloutDue > now ? Math.min(rolloutDue, quietDue) : quietDue
+}
+
+function deliveryDueAt(alert: Alert, delivery: Delivery | null, now: number): number {
+  if (!delivery) return NEVER
+  if (!delivery.reportsEnds) return inferredAt(alert, delivery)
+  const at = expiresAt(alert, delivery)
+  // The sender delivered nothing else, so that its silence about this alert says nothing yet.
+  return at > now ? at : now + HOUR
 }

@@ -38,9 +38,17 @@ export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringP
   return periods.sort((a, b) => a.since - b.since || (a.object < b.object ? -1 : 1))
 }
 
-/** Returns the periods that are ongoing at `now`. If `lasts` is true, periods do not end for lack of repeats. */
-export function ongoing(periods: readonly FiringPeriod[], now: number, lasts = false): FiringPeriod[] {
-  return periods.filter(({ recoveredAt, quietAt }) => recoveredAt === null && (lasts || quietAt > now))
+/**
+ * Returns the periods that are ongoing at `now`. Periods with at least `lastsFrom` observations do not end for lack of
+ * repeats; null if every period does.
+ */
+export function ongoing(
+  periods: readonly FiringPeriod[],
+  now: number,
+  lastsFrom: number | null = null,
+): FiringPeriod[] {
+  const lasts = ({ count }: FiringPeriod) => lastsFrom !== null && count >= lastsFrom
+  return periods.filter((one) => one.recoveredAt === null && (one.quietAt > now || lasts(one)))
 }
 
 /** When an object recovered and when it was deleted, both sorted by time. */

@@ -49,7 +49,7 @@ export function resolveAlert(ctx: Context, id: string, actor: string, now: numbe
     endsAt: Math.max(now, active.alert.startsAt),
     endedAt: now,
   }
-  const { alert, dueAt } = settle(ended, { repeatTimeout: null, metricsFiring: false, repeats: true }, now)
+  const { alert, dueAt } = settle(ended, { delivery: null, metricsFiring: false, repeats: true }, now)
   changeAlert(ctx, active, { ...active, alert, dueAt }, { actor })
   evaluate(ctx, active.serviceId, now)
 }

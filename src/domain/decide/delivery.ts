@@ -116,10 +116,18 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const sending = { source, cluster, intake, whole, receivedAt }
   if (before) countLaterChunk(ctx, sending)
   const sent = before?.sent ?? updateSender(ctx, sending)
-  const { groupId, repeatTimeout, clockOffset } = sent
+  const { groupId, clockOffset } = sent
   const items = intake.accepted.map(({ draft }) => {
     const own = corrected(draft, clockOffset, receivedAt)
-    return decideItem(ctx, { groupId, repeatTimeout, clockOffset, cluster, receivedAt, isFromCache, draft: own })
+    return decideItem(ctx, {
+      groupId,
+      delivery: sent.delivery,
+      clockOffset,
+      cluster,
+      receivedAt,
+      isFromCache,
+      draft: own,
+    })
   })
   for (const rejected of intake.rejected) {
     const rejection = { id: ctx.newId(), organizationId, source, receivedAt, ...rejected }

@@ -137,8 +137,8 @@ function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Ale
   const isCluster = signal.source === 'cluster'
   const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   const { repeats, lag } = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
-  const { repeatTimeout, receivedAt } = item
-  return settle(withReceivedEvents(alert, endings), { repeatTimeout, metricsFiring, repeats, lag }, receivedAt)
+  const { delivery, receivedAt } = item
+  return settle(withReceivedEvents(alert, endings), { delivery, metricsFiring, repeats, lag }, receivedAt)
 }
 
 /** Returns the service's events since `from` that can end a condition. The list is usually empty. */

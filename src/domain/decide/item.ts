@@ -83,15 +83,15 @@ function historyOf({ service }: ServiceMatch, { event }: DraftJudgement): LiveSe
 }
 
 /** Returns the live alert that the signal belongs to, or null. */
-function findCondition(ctx: Context, { cluster, receivedAt }: Item, signal: Signal): LiveAlert | null {
+function findCondition(ctx: Context, { cluster }: Item, signal: Signal): LiveAlert | null {
   const { state } = ctx
   const { source, fingerprint } = signal
   const first = state.alertByFingerprint.get(fingerprintScope(source, cluster), fingerprint)
   const named = first === undefined ? undefined : state.alerts.get(first)
-  if (named && belongsTo(named.alert, signal, receivedAt)) return named
+  if (named && belongsTo(named.alert, signal)) return named
   const second = state.alertByLogicalKey.get(source, signal.logicalKey)
   const known = second === undefined || second === first ? undefined : state.alerts.get(second)
-  return known && belongsTo(known.alert, signal, receivedAt) ? known : null
+  return known && belongsTo(known.alert, signal) ? known : null
 }
 
 function storeEvent(
@@ -206,7 +206,7 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
     const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
     changeAlert(ctx, live, {
       ...live,
-      ...settle(after, { repeatTimeout: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }, now),
+      ...settle(after, { delivery: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }, now),
     })
     changed = true
   }

@@ -1,30 +1,38 @@
 /** Learns how senders behave from their deliveries, and opens an incident when a heartbeat is missing. */
-import { repeatTimeoutOf, withDelivery, withReceiverInterval } from '../alert/delivery-interval.ts'
+import {
+  type DeliveryInterval,
+  isKnown,
+  repeatTimeoutOf,
+  withDelivery,
+  withProvenGap,
+  withReceiverInterval,
+} from '../alert/delivery-interval.ts'
+import type { Delivery } from '../alert/ending.ts'
 import { withLag } from '../alert/lag.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../event/clock.ts'
 import type { Draft, Intake, Source } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
 import { NO_HOURS, withEvents, withHeartbeat } from '../event/heartbeat.ts'
 import type { Context } from '../state/context.ts'
-import type { LiveSender } from '../state/live.ts'
+import type { LiveGroup, LiveSender } from '../state/live.ts'
 import { groupKey, senderKey } from '../state/state.ts'
 import { clusterOf, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 import { createLiveService } from './live-service.ts'
 
 /**
- * Facts about a sender that are needed to process its items. `repeatTimeout`: alerts end after this many ms without a
- * repeat; null if the sender reports when alerts end.
+ * Facts about a sender that are needed to process its items. `delivery`: how it delivers; null if it is no Alertmanager
+ * and no Grafana.
  */
 export type SenderFacts = {
   readonly groupId: number | null
-  readonly repeatTimeout: number | null
+  readonly delivery: Delivery | null
   /** How far the sender's clock is ahead of the server's, in milliseconds. */
   readonly clockOffset: number
 }
 
 /** The facts for a delivery without a sender. */
-export const NO_SENDER: SenderFacts = { groupId: null, repeatTimeout: null, clockOffset: 0 }
+export const NO_SENDER: SenderFacts = { groupId: null, delivery: null, clockOffset: 0 }
 
 export type SenderInput = {
   readonly source: Source
@@ -59,9 +67,17 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const clockOffset = offsetIn(after.clock, sending.source, reading)
   return {
     groupId,
-    repeatTimeout: reportsEnds ? null : repeatTimeoutOf(interval, sender.deliveryInterval),
+    delivery: groupId === null ? null : deliveryOf(after, interval),
     clockOffset,
   }
+}
+
+/** Returns how a sender delivers the alerts of a group. */
+export function deliveryOf(
+  { deliveryInterval, reportsEnds, lastEventAt }: LiveSender,
+  group: DeliveryInterval | null,
+): Delivery {
+  return { repeatTimeout: repeatTimeoutOf(group, deliveryInterval), reportsEnds, heardAt: lastEventAt }
 }
 
 /** Adds the items of a later chunk to the counts. The first chunk has already updated everything else. */
@@ -155,21 +171,53 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   const { members, truncated } = sent
   const key = digest(sent.key)
   const before = ctx.state.groups.get(groupKey(sender.rowId, key)) ?? null
-  const delivered = withDelivery(before, { members, at })
+  const counted = withDelivery(before, { members, at })
+  const isProven = before !== null && hasInferredEnd(ctx, before)
+  const delivered = isProven ? { ...counted, group: withProvenGap(counted) } : counted
   const { group } = delivered
   const groupId = before?.rowId ?? ctx.rowId('groups')
   const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
   ctx.emit({ kind: 'group-changed', before, after })
   const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
-  // This delivery confirmed the alerts that it contains, so only the group's other alerts may now be due earlier.
-  const timeout = repeatTimeoutOf(group, interval)
-  if (!sender.reportsEnds && timeout < repeatTimeoutOf(before, sender.deliveryInterval))
-    hastenGroup(ctx, groupId, timeout)
-  return { sender: { ...sender, deliveryInterval: interval }, groupId, interval: group }
+  const learned = { ...sender, deliveryInterval: interval }
+  if (!sender.reportsEnds) hastenGroups(ctx, sender, learned, { before, after })
+  return { sender: learned, groupId, interval: group }
 }
 
-/** Brings forward the due times of a group's alerts, because the group's delivery interval became shorter. */
+/**
+ * Returns whether an alert of the group's last delivery was considered ended for lack of repeats. If the same members
+ * are delivered again, that was wrong.
+ */
+function hasInferredEnd({ state }: Context, { rowId, deliveredAt }: LiveGroup): boolean {
+  for (const alertId of state.alertsOfGroup.get(rowId)) {
+    const alert = state.alerts.get(alertId)?.alert
+    if (alert?.resolution === 'inferred' && alert.receivedAt === deliveredAt) return true
+  }
+  return false
+}
+
+/**
+ * Brings forward the due times of the group's alerts if its delivery interval became shorter. When the interval of the
+ * receiver becomes known, does the same for its groups without an interval of their own.
+ */
+function hastenGroups(
+  ctx: Context,
+  sender: LiveSender,
+  learned: LiveSender,
+  { before, after }: { readonly before: LiveGroup | null; readonly after: LiveGroup },
+): void {
+  const becameKnown = !isKnown(sender.deliveryInterval) && isKnown(learned.deliveryInterval)
+  const timeout = repeatTimeoutOf(after, learned.deliveryInterval)
+  // This delivery confirmed the alerts that it contains, so only the group's other alerts may now be due earlier.
+  if (timeout < repeatTimeoutOf(before, sender.deliveryInterval)) hastenGroup(ctx, after.rowId, timeout)
+  if (!becameKnown) return
+  for (const group of [...ctx.state.groups.values()]) {
+    if (group.senderId === sender.rowId && !isKnown(group))
+      hastenGroup(ctx, group.rowId, repeatTimeoutOf(null, learned.deliveryInterval))
+  }
+}
+
 function hastenGroup(ctx: Context, groupId: number, timeout: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt, dueAt: Math.min(dueAt, receivedAt + timeout) }))
 }

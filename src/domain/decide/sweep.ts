@@ -1,7 +1,7 @@
 /** The sweep applies changes that become due without any input. */
 
-import { repeatTimeoutOf } from '../alert/delivery-interval.ts'
-import { settle } from '../alert/ending.ts'
+import { type DeliveryInterval, repeatTimeoutOf } from '../alert/delivery-interval.ts'
+import { type Delivery, settle } from '../alert/ending.ts'
 import { earliest } from '../instant.ts'
 import { apply } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
@@ -10,7 +10,7 @@ import { dueStep, type OrganizationState } from '../state/state.ts'
 import { DAY } from '../units.ts'
 import { changeAlert } from './alerts.ts'
 import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
-import { openHeartbeatIncident } from './senders.ts'
+import { deliveryOf, openHeartbeatIncident } from './senders.ts'
 
 export type Due = {
   readonly alerts: readonly number[]
@@ -99,21 +99,22 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   const metricsFiring = source === 'cluster' && hasFiringMetrics(ctx.state, live.serviceId, startsAt)
   const { alert, dueAt } = settle(
     live.alert,
-    { repeatTimeout: repeatTimeoutFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
+    { delivery: deliveryFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
     now,
   )
   changeAlert(ctx, live, { ...live, alert, dueAt })
   return alert.status === 'resolved' ? live.serviceId : null
 }
 
-/** Returns the time in ms without a repeat after which an alert ends; null if the sender reports when alerts end. */
-function repeatTimeoutFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): number | null {
+const UNKNOWN: DeliveryInterval = { longestGap: 0, gaps: 0 }
+
+/** Returns how an alert is delivered. An alert without a group, for example an imported one, is not repeated. */
+function deliveryFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): Delivery {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
-  const group = key === undefined ? undefined : state.groups.get(key)
-  if (!group) return repeatTimeoutOf(null, { longestGap: 0, gaps: 0 })
-  const sender = [...state.senders.values()].find(({ rowId }) => rowId === group.senderId)
-  if (!sender) return repeatTimeoutOf(group, { longestGap: 0, gaps: 0 })
-  return sender.reportsEnds ? null : repeatTimeoutOf(group, sender.deliveryInterval)
+  const group = key === undefined ? null : (state.groups.get(key) ?? null)
+  const sender = group && [...state.senders.values()].find(({ rowId }) => rowId === group.senderId)
+  if (sender) return deliveryOf(sender, group)
+  return { repeatTimeout: repeatTimeoutOf(group, UNKNOWN), reportsEnds: false, heardAt: null }
 }
 
 /** Returns when an alert loaded from the store is due. Senders and groups must be loaded first. */
@@ -123,7 +124,7 @@ export function firstDueAt(
 ): number {
   const { alert, serviceId } = one
   const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, serviceId, alert.startsAt)
-  const context = { repeatTimeout: repeatTimeoutFor(state, one), metricsFiring, ...senderBehaviorOf(state, one) }
+  const context = { delivery: deliveryFor(state, one), metricsFiring, ...senderBehaviorOf(state, one) }
   return settle(alert, context, alert.receivedAt).dueAt
 }
 
