@@ -7,12 +7,14 @@ import { acknowledgePath } from '../actions/acknowledgement.ts'
 import type { Deps } from '../actions/deps.ts'
 import { type Message, pruneMessages, type SendOutcome, settleMessage, takeMessage } from '../actions/messages.ts'
 import { remind } from '../actions/notifications.ts'
+import { BUDGETS } from '../domain/budgets.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
 import { type ChannelRecord, loadChannelSecrets } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
 import { deliver, type Transports } from './deliver.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
+import { createSlots } from './slots.ts'
 
 /** How often the outbox is checked, in milliseconds. A check reads one index. */
 const LOOK_EVERY_MS = 200
@@ -54,18 +56,29 @@ export type Notifier = {
   readonly stop: () => Promise<void>
 }
 
+const TOO_MANY = 'too many messages are being sent at the moment; try again in a few seconds'
 const UNKNOWN: Cause = { cause: '', suspects: [] }
 
 export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   const sharing = { ...options, causeOf: shared(options.causeOf) }
   /** The messages currently being sent, by channel. */
   const underWay = new Map<number, Promise<void>>()
+  const slots = createSlots({
+    inAll: BUDGETS['outgoing-connections'].value,
+    perOrganization: BUDGETS['organization-connections'].value,
+  })
   const look = () => {
-    for (const channelId of listDueChannels(deps.db, deps.now())) {
+    for (const { channelId, organizationId } of listDueChannels(deps.db, deps.now())) {
       if (underWay.has(channelId)) continue
+      const free = slots.take(organizationId)
+      // The message stays in the outbox.
+      if (!free) continue
       const work = send(deps, sharing, channelId)
         .then(options.worked, options.failed)
-        .finally(() => underWay.delete(channelId))
+        .finally(() => {
+          underWay.delete(channelId)
+          free()
+        })
       underWay.set(channelId, work)
     }
   }
@@ -76,7 +89,11 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   }
   const stopReminding = repeat(tidy, REMIND_EVERY_MS, options)
   return {
-    test: (channel) => sendTest(deps, options, channel),
+    test: async (channel) => {
+      const free = slots.take(channel.organizationId)
+      if (!free) return { status: null, detail: TOO_MANY, remoteId: null, retryAfter: 0 }
+      return sendTest(deps, options, channel).finally(free)
+    },
     ...helpersOf(options),
     stop: async () => {
       stopLooking()

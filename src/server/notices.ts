@@ -42,7 +42,8 @@ export type Notices = {
   readonly subscribe: (subscriber: Subscriber, after: string) => () => void
   /** Returns the number of the last delivery to an organization, or 0. */
   readonly lastDelivery: (organizationId: number) => number
-  readonly count: () => number
+  /** Returns the number of open streams, of one organization or in total. */
+  readonly count: (organizationId?: number) => number
   /** Ends all streams. */
   readonly close: () => void
 }
@@ -123,7 +124,13 @@ export function createNotices(run: string, elapsed: () => number, worked: () => 
       return () => void subscribers.delete(subscriber)
     },
     lastDelivery: (organizationId) => last.get(organizationId) ?? 0,
-    count: () => subscribers.size,
+    count: (organizationId) =>
+      organizationId === undefined
+        ? subscribers.size
+        : subscribers
+            .values()
+            .filter((one) => one.organizationId === organizationId)
+            .toArray().length,
     close: () => {
       clearInterval(heartbeat)
       clearTimeout(timer)

@@ -1,5 +1,6 @@
 /** /api/stream: notifies pages and programs of changed records through Server-Sent Events. */
 import type { Context } from 'hono'
+import { BUDGETS } from '../domain/budgets.ts'
 import { IncmonError } from '../domain/error.ts'
 import { requireScope } from '../http/middleware/auth.ts'
 import { headerOf } from '../http/middleware/header.ts'
@@ -16,6 +17,9 @@ const MAX_PENDING = 1_048_576
 /** How often the client's permissions are checked again, in milliseconds. */
 const CHECK_COUNTS = 1_000
 
+const MOST = BUDGETS['event-streams'].value
+const TOO_MANY = `this organization already has ${MOST} open event streams; close some of them, then try again`
+
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 
 export const streamRoutes: readonly PageRoute[] = [{ method: 'GET', path: '/api/stream', handle: openStream }]
@@ -24,6 +28,7 @@ async function openStream(c: Context, parts: HandlerParts): Promise<Reply> {
   const { deps, server } = parts
   const organizationId = await organizationOf(c, parts)
   const { notices } = server.web
+  if (notices.count(organizationId) >= MOST) throw new IncmonError('unavailable', TOO_MANY)
   let checkedAt = deps.now()
   let checked: boolean | Promise<boolean> = true
   const isAllowed = () => {

@@ -226,7 +226,7 @@ function messages({ deps, clock }: Flow): void {
   for (const status of [500, 200, 410]) {
     clock.now += 15 * MINUTE
     remind(deps)
-    for (const channelId of listDueChannels(deps.db, deps.now())) {
+    for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       const message = takeMessage(deps, channelId)
       if (message) settleMessage(deps, message, answer(status), 0)
     }

@@ -9,9 +9,9 @@ import { temporaryDirectory } from '../helpers/store.ts'
 
 for (const [what, wanted, limit, fitting] of [
   ['a high limit', 1024, 20_000, 1024],
-  ['just enough', 1024, 1088, 1024],
-  ['one too few', 1024, 1087, 1023],
-  ['a usual limit of 1024', 1024, 1024, 960],
+  ['just enough', 1024, 1152, 1024],
+  ['one too few', 1024, 1151, 1023],
+  ['a usual limit of 1024', 1024, 1024, 896],
   ['a very low limit', 1024, 40, 10],
   ['hardly any', 1024, 3, 1],
   ['a system that does not tell', 1024, null, 1024],
@@ -37,7 +37,7 @@ test('a server with ulimit -n 256 logs it at startup and lowers max-connections'
   }
   assert.match(
     said,
-    /"max-connections":1024,"openFiles":256,"message":"max-connections is lowered to 192, .+ raise the limit/,
+    /"max-connections":1024,"openFiles":256,"message":"max-connections is lowered to 128, .+ raise the limit/,
   )
   child.kill('SIGTERM')
   await once(child, 'close')

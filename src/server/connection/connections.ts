@@ -222,8 +222,7 @@ function isStream(response: ServerResponse): boolean {
   return response.headersSent && !response.writableEnded
 }
 
-/** File descriptors reserved for the database, its threads, the log and outgoing requests. */
-const RESERVED = 64
+const RESERVED = BUDGETS['kept-descriptors'].value
 
 /** Returns the open file limit of this process (`ulimit -n`), or null if unknown. */
 export function descriptorLimit(): number | null {

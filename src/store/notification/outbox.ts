@@ -41,14 +41,14 @@ export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
 }
 
 /** Lists the channels with notifications due at `now`. */
-export function listDueChannels(db: Db, now: number): number[] {
-  return db.all(dueChannels, { now }).map(({ id }) => id)
+export function listDueChannels(db: Db, now: number): { channelId: number; organizationId: number }[] {
+  return db.all(dueChannels, { now })
 }
 
 const dueChannels = query<{ now: number }>()((sql, hole) =>
   sql
     .selectFrom('channels')
-    .select('channels.id')
+    .select(['channels.id as channelId', 'channels.organization_id as organizationId'])
     .where((eb) =>
       eb.exists(
         eb

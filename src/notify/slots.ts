@@ -1,0 +1,28 @@
+/** Limits the number of messages that are being sent, because each of them needs a connection. */
+
+export type Slots = {
+  /** Takes a slot for an organization. Returns a function that frees the slot, or null if no slot is free. */
+  readonly take: (organizationId: number) => (() => void) | null
+  readonly taken: () => number
+}
+
+/** @param most the number of messages at the same time, in total and for each organization */
+export function createSlots(most: { readonly inAll: number; readonly perOrganization: number }): Slots {
+  const taken = new Map<number, number>()
+  let all = 0
+  return {
+    take: (organizationId) => {
+      const own = taken.get(organizationId) ?? 0
+      if (all >= most.inAll || own >= most.perOrganization) return null
+      all += 1
+      taken.set(organizationId, own + 1)
+      return () => {
+        all -= 1
+        const left = (taken.get(organizationId) ?? 1) - 1
+        if (left > 0) taken.set(organizationId, left)
+        else taken.delete(organizationId)
+      }
+    },
+    taken: () => all,
+  }
+}
