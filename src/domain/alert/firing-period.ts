@@ -34,8 +34,29 @@ export type PeriodRules = { readonly name: string; readonly repeats: boolean }
 /** Returns the most recent period of each object, sorted by start. */
 export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringPeriod[] {
   const byObject = Map.groupBy(evidence.seen, ([, object]) => object)
-  const periods = [...byObject].map(([object, seen]) => latestPeriod(object, seen, endsOf(evidence, object), rules))
+  const hasEnds = evidence.recovered.length + evidence.gone.length > 0
+  const periods: FiringPeriod[] = []
+  for (const [object, seen] of byObject) {
+    const [only, second] = seen
+    // Most objects are observed once, and a condition can have hundreds of objects.
+    if (only && !second && !hasEnds) periods.push(onlyPeriod(only, rules))
+    else periods.push(latestPeriod(object, seen, endsOf(evidence, object), rules))
+  }
   return periods.sort((a, b) => a.since - b.since || (a.object < b.object ? -1 : 1))
+}
+
+/** Returns the period of an object that was observed once and did not recover. */
+function onlyPeriod([lastAt, object, first, counted]: Observation, rules: PeriodRules): FiringPeriod {
+  const isDense = isDenseSeries(lastAt, first, counted, rules)
+  const [since, count] = isDense ? [first, counted] : [lastAt, 1]
+  const attempts = attemptsOf({ since, lastAt, count })
+  const quietAt = lastAt + quietPeriodOf(rules.name, attempts, rules.repeats)
+  return { object, since, lastAt, count: attempts, recoveredAt: null, quietAt }
+}
+
+/** Returns whether the repeats of an event are close enough to belong to one period. */
+function isDenseSeries(at: number, since: number, count: number, { name, repeats }: PeriodRules): boolean {
+  return (at - since) / Math.max(1, count - 1) <= quietPeriodOf(name, count, repeats)
 }
 
 /**
@@ -91,7 +112,7 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
 }
 
 /** Returns the number of attempts. Events from several containers within a short time count as one attempt. */
-function attemptsOf(period: Building | null): number {
+function attemptsOf(period: Pick<Building, 'since' | 'lastAt' | 'count'> | null): number {
   if (!period) return 1
   const lasted = period.lastAt - period.since
   // If all observations have the same time, only the count is known.
@@ -130,8 +151,7 @@ function extended(period: Building, [at, , since, count]: Observation): Building
  * starts with the last repeat.
  */
 function begun([at, , since, count]: Observation, counted: ReadonlyMap<number, number>, rules: PeriodRules): Building {
-  const gap = (at - since) / Math.max(1, count - 1)
-  const isDense = !counted.has(since) && gap <= quietPeriodOf(rules.name, count, rules.repeats)
+  const isDense = !counted.has(since) && isDenseSeries(at, since, count, rules)
   const own = isDense ? count : 1
   const earlier = new Map(counted).set(since, count - own)
   return { since: isDense ? since : at, lastAt: at, count: own, attempts: 1, earlier }

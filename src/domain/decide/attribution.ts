@@ -14,7 +14,7 @@ import {
   namesToFind,
 } from '../service/service.ts'
 import type { LiveService } from '../state/live.ts'
-import { aliasKey, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
+import { aliasKey, alikeKey, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
 
 export type ServiceKey = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
@@ -59,11 +59,22 @@ export function findSharedService(state: OrganizationState, key: ServiceKey): Ma
   if (exact) return { service: exact, rule: null }
   // `unattributed` and names such as `source/…` do not refer to workloads in a cluster.
   if (isUnattributed(key) || key.name.startsWith('source/')) return null
-  const sameName = servicesIn(state, state.servicesByName.get(key.name))
-  return matchCluster(
-    key.cluster,
-    sameName.filter(({ namespace }) => namespace === key.namespace).filter(canMatch(key.cluster)),
-  )
+  return matchCluster(key.cluster, alikeServices(state, key))
+}
+
+/**
+ * Returns the services with this namespace and name in any cluster, but at most two, because more of them are as
+ * ambiguous as two.
+ */
+function alikeServices(state: OrganizationState, key: ServiceKey): LiveService[] {
+  const found: LiveService[] = []
+  const matches = canMatch(key.cluster)
+  for (const rowId of state.servicesAlike.get(alikeKey(key))) {
+    const service = state.services.get(rowId)
+    if (service && matches(service)) found.push(service)
+    if (found.length === 2) break
+  }
+  return found
 }
 
 export function findService(state: OrganizationState, key: ServiceKey): LiveService | null {

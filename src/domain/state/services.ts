@@ -1,6 +1,6 @@
 /** Live services and their indexes: by UUID, key, name, namespace, and due time. */
 import type { LiveService } from './live.ts'
-import { awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
+import { alikeKey, awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
 
 /** Adds a new service, and assigns to it the events that were waiting for it. */
 export function createService(state: OrganizationState, service: LiveService): void {
@@ -16,6 +16,7 @@ export function putService(state: OrganizationState, service: LiveService): void
   state.serviceByKey.set(serviceKey(service), service.rowId)
   state.servicesByName.add(service.name, service.rowId)
   state.servicesByNamespace.add(namespaceKey(service), service.rowId)
+  state.servicesAlike.add(alikeKey(service), service.rowId)
   const step = dueStep(service.evaluateAt)
   if (step !== null) state.dueServices.add(step, service.rowId)
 }
@@ -26,6 +27,7 @@ export function dropService(state: OrganizationState, service: LiveService): voi
   state.serviceByKey.delete(serviceKey(service))
   state.servicesByName.remove(service.name, service.rowId)
   state.servicesByNamespace.remove(namespaceKey(service), service.rowId)
+  state.servicesAlike.remove(alikeKey(service), service.rowId)
   const step = dueStep(service.evaluateAt)
   if (step !== null) state.dueServices.remove(step, service.rowId)
 }

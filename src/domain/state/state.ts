@@ -47,6 +47,8 @@ export type OrganizationState = {
   readonly serviceByKey: Table<string, number>
   readonly servicesByName: Index<string, number>
   readonly servicesByNamespace: Index<string, number>
+  /** Row ids of services with the same namespace and name in any cluster, by `alikeKey`. */
+  readonly servicesAlike: Index<string, number>
   /** Row ids of services, by `aliasKey`. */
   readonly aliases: Table<string, number>
   /** Services by CI project (in lower case), if they pulled an image that the project may have built. */
@@ -108,6 +110,7 @@ export function createOrganizationState(
     serviceByKey: createTable(journal),
     servicesByName: createIndex(journal),
     servicesByNamespace: createIndex(journal),
+    servicesAlike: createIndex(journal),
     aliases: createTable(journal),
     projects: createIndex(journal),
     images: createTable(journal),
@@ -144,6 +147,10 @@ export function serviceKey(key: {
   readonly name: string
 }): string {
   return `${key.cluster}\0${key.namespace}\0${key.name}`
+}
+
+export function alikeKey(key: { readonly namespace: string; readonly name: string }): string {
+  return `${key.namespace}\0${key.name}`
 }
 
 export function namespaceKey(key: { readonly cluster: string; readonly namespace: string }): string {
