@@ -3,7 +3,7 @@ import { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { type World, withEngine } from './actions/deps.ts'
+import { type Deps, type World, withEngine } from './actions/deps.ts'
 import { programVersion, startWorker, webTexts } from './assets.ts'
 import { exampleOf } from './cli/demo/week.ts'
 import { type Config, programName } from './config.ts'
@@ -167,7 +167,7 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
 
 type Parts = Pick<ServerContext, 'log' | 'metrics' | 'notifier'> & {
   readonly damage: Damage
-  readonly deps: World
+  readonly deps: Deps
   readonly notices: Notices
   readonly state: State
   readonly loop: Loop
@@ -203,6 +203,7 @@ function createContext({ deps, notices, state, loop, ...shared }: Parts): Server
         minFree: state.settings['min-free-disk'],
         stalled: loop.stalled(),
         damage: shared.damage.detail(),
+        isLoaded: deps.engine.isLoaded(),
         isStopping: state.isStopping,
       }),
   }

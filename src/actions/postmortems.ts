@@ -2,6 +2,7 @@
 import { IncmonError } from '../domain/error.ts'
 import { hasPostmortems, type Plan, POSTMORTEM_PLANS } from '../domain/organization.ts'
 import { applyEdits, type Edits, type PostmortemState } from '../domain/postmortem/postmortem.ts'
+import { isPostmortemDue } from '../store/incident/due-postmortems.ts'
 import { findPostmortem, updatePostmortem } from '../store/incident/postmortems.ts'
 import type { Deps } from './deps.ts'
 
@@ -15,6 +16,12 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
     return `no postmortem: the ${plan} plan does not include postmortems; change the plan to ${POSTMORTEM_PLANS.join(' or ')}`
   if (resolvedAt === null) return `no postmortem yet: it is created when the incident is resolved, ${BY_HAND}`
   return 'no postmortem: none was created when this incident was resolved; reopen the incident and resolve it again to create one'
+}
+
+/** @throws IncmonError `unavailable` while the postmortem of the last resolution is being generated */
+export function requireWritten({ db }: Deps, organizationId: number, incidentId: string): void {
+  if (isPostmortemDue(db, organizationId, incidentId))
+    throw new IncmonError('unavailable', 'the postmortem is being generated: try again in a few seconds')
 }
 
 /** The error message if another user changed the same part in the meantime. */

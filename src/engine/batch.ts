@@ -7,19 +7,13 @@ import type { Effect } from '../domain/state/effect.ts'
 import type { State } from '../domain/state/state.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { noticesOf } from './notices.ts'
-import { PostmortemsDue, type Prepared } from './postmortems.ts'
 import type { EngineStore } from './store.ts'
 
 /** An input to the engine: a webhook request, a user's change, or a step of the sweep. */
 export type Input<Outcome = unknown> = {
   readonly organizationId: number
-  /**
-   * Decides the outcome and the effects of this input. `now`: the Unix time in milliseconds. If postmortems must be
-   * generated first, `decide` is called again with the same `now`.
-   */
+  /** Decides the outcome and the effects of this input. `now`: the Unix time in milliseconds. */
   readonly decide: (ctx: Context, now: number) => Decided<Outcome>
-  /** The postmortems of the incidents that this input resolves, once they have been generated. */
-  readonly prepared?: Prepared
 }
 /** `serviceIds`: the row ids of the services to evaluate at the end of the batch. */
 export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds: readonly number[] }
@@ -34,18 +28,21 @@ export type BatchDeps = {
 /** Thrown when an evaluation fails in a batch with several inputs. The engine then runs each input in its own batch. */
 export class SplitBatch extends Error {}
 
-/** The outcomes of a batch, in input order, and its effects. Notices are published only after the sync. */
+/**
+ * The outcomes of a batch, in input order, and its effects. Notices are published only after the sync. `resolving`: the
+ * positions of the inputs that resolved an incident.
+ */
 export type Batch = {
   readonly outcomes: readonly ({ readonly outcome: unknown } | { readonly error: unknown })[]
   readonly effects: readonly Effect[]
   readonly notices: readonly Notice[]
+  readonly resolving: ReadonlySet<number>
 }
 
 /**
  * Processes inputs until `isEnough` returns true, then saves the effects. A failing input does not affect the others.
  * @returns the outcomes of the inputs that were processed, in order
  * @throws the error from `save`, after rolling everything back
- * @throws PostmortemsDue if the first input resolves incidents and their postmortems have not been generated
  * @throws SplitBatch if a service cannot be evaluated and there is more than one input
  */
 export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isEnough: () => boolean): Promise<Batch> {
@@ -58,16 +55,14 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   const { effects } = deciding
   const undo = savepoint(deciding)
   const outcomes: Batch['outcomes'][number][] = []
-  const touched = new Map<number, number>()
-  let save = store.save
+  const resolving = new Set<number>()
+  const touched = new Map<number, { readonly organizationId: number; readonly inputs: number[] }>()
   try {
     for (const input of inputs) {
       const before = effects.length
       const undoInput = savepoint(deciding)
-      const prepared = input.prepared?.isStale() ? undefined : input.prepared
-      const now = prepared?.now ?? deps.now()
-      const result = decideOne(deciding, input, now, undoInput)
-      const isAlone = needsOwnBatch(effects, before)
+      const result = decideOne(deciding, input, deps.now(), undoInput)
+      const isAlone = hasSince(effects, before, MERGES)
       if (isAlone && outcomes.length > 0) {
         undoInput()
         // Each context counts the work done for its organization. Clearing the contexts also discards the work counted
@@ -75,24 +70,27 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
         deciding.contexts.clear()
         break
       }
-      if (isAlone && !input.prepared && effects.some(({ kind }) => kind === 'postmortem-due')) {
-        throw new PostmortemsDue([...effects], now)
+      const position = outcomes.push(result) - 1
+      if (hasSince(effects, before, RESOLUTIONS)) resolving.add(position)
+      for (const id of 'serviceIds' in result ? result.serviceIds : []) {
+        const inputs = touched.get(id)?.inputs ?? []
+        inputs.push(position)
+        touched.set(id, { organizationId: input.organizationId, inputs })
       }
-      if (isAlone && prepared) save = prepared.save
-      outcomes.push(result)
-      if ('serviceIds' in result) for (const id of result.serviceIds) touched.set(id, input.organizationId)
       if (isAlone || isEnough()) break
     }
     const most = effects.length + MAX_EVALUATION_WORK
-    for (const [serviceId, organizationId] of touched) {
+    for (const [serviceId, { organizationId, inputs }] of touched) {
+      const before = effects.length
       const result = decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, most) }, deps.now())
-      if (!('error' in result)) continue
-      throw outcomes.length > 1 ? new SplitBatch('evaluation', { cause: result.error }) : result.error
+      if ('error' in result)
+        throw outcomes.length > 1 ? new SplitBatch('evaluation', { cause: result.error }) : result.error
+      if (hasSince(effects, before, RESOLUTIONS)) for (const position of inputs) resolving.add(position)
     }
-    const linked = effects.length > 0 ? await save(effects, environment.newId) : []
+    const linked = effects.length > 0 ? await store.save(effects, environment.newId) : []
     for (const organization of state.organizations.values()) settleBatch(organization)
     state.journal.clear()
-    return { outcomes, effects, notices: [...noticesOf(effects), ...linked] }
+    return { outcomes, effects, notices: [...noticesOf(effects), ...linked], resolving }
   } catch (error) {
     undo()
     throw error
@@ -156,15 +154,15 @@ function savepoint({ state, environment, effects }: Deciding): () => void {
   }
 }
 
-/**
- * Returns whether an input needs a batch of its own, given the effects since `from`. A merge changes stored facts, so
- * it must be saved before later inputs load those facts. A postmortem is generated from saved records, so earlier
- * inputs must be saved first.
- */
-function needsOwnBatch(effects: readonly Effect[], from: number): boolean {
+/** An input with a merge needs a batch of its own: it must be saved before later inputs read the facts that it moved. */
+const MERGES: ReadonlySet<Effect['kind']> = new Set(['service-merged', 'incident-merged'])
+const RESOLUTIONS: ReadonlySet<Effect['kind']> = new Set(['postmortem-due'])
+
+/** Returns whether one of the effects since `from` is of these kinds. */
+function hasSince(effects: readonly Effect[], from: number, kinds: ReadonlySet<Effect['kind']>): boolean {
   for (let index = from; index < effects.length; index += 1) {
-    const kind = effects[index]?.kind
-    if (kind === 'service-merged' || kind === 'incident-merged' || kind === 'postmortem-due') return true
+    const effect = effects[index]
+    if (effect && kinds.has(effect.kind)) return true
   }
   return false
 }

@@ -14,6 +14,7 @@ import { createState, type OrganizationState } from '../domain/state/state.ts'
 import { type Batch, decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
 import { createEnvironment } from './environment.ts'
 import { createLargeQueue, isLarge, unavailable } from './large.ts'
+import { createPostmortems } from './postmortems.ts'
 import { createQueue, type Queued } from './queue.ts'
 import type { EngineStore } from './store.ts'
 import { sweep } from './sweep.ts'
@@ -62,8 +63,13 @@ export type Engine = {
   readonly nextDue: () => number | null
   /** Reads the live state, which `look` must not change. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
-  /** Loads all organizations at startup, so that the first requests do not have to load them. */
+  /**
+   * Loads all organizations at startup, so that the first requests do not have to load them, and writes the postmortems
+   * that were due when the server stopped.
+   */
   readonly load: () => Promise<void>
+  /** Returns whether `load` is complete. */
+  readonly isLoaded: () => boolean
   /** Runs `change` while the engine is idle, then drops the live state. The next input loads the live state again. */
   readonly reload: (change?: () => void) => Promise<void>
   readonly pending: () => number
@@ -94,13 +100,16 @@ export function createEngine(
   const environment = createEnvironment(deps)
   let state = createState()
   let isAllLoaded = false
+  let isCaughtUp = false
   let isClosed = false
   /** The number of pending items, not counting deliveries stored in chunks. */
   let pendingItems = 0
 
   const batchDeps = () => ({ store, state, environment, now })
 
+  const postmortems = createPostmortems({ ...deps, newId: environment.newId })
   const queue = createQueue({
+    writePostmortems: postmortems.write,
     ...{ store, now, elapsed: deps.elapsed ?? (() => performance.now()) },
     decide: (inputs, isEnough) => decideBatch(batchDeps(), inputs, isEnough),
     committed: (inputs, batch, milliseconds) => {
@@ -137,10 +146,16 @@ export function createEngine(
     return queue.between(() => tryInput(batchDeps(), input, complete))
   }
 
-  const load = async () => {
+  const loadAll = async () => {
     isAllLoaded = true
     await environment.loadRowIds(store.lastRowIds)
     for (const organizationId of await store.organizations()) await loadOrganization(batchDeps(), organizationId)
+  }
+
+  const load = async () => {
+    await queue.between(loadAll)
+    await postmortems.write()
+    isCaughtUp = true
   }
 
   const admit = (source: Source) => {
@@ -171,7 +186,8 @@ export function createEngine(
       return push(organizationId, (ctx, at) => ({ outcome: decide(ctx, at), serviceIds: [] }))
     },
     sweep: async () => {
-      if (!isAllLoaded) await queue.between(load)
+      if (!isAllLoaded) await load()
+      else await postmortems.retry()
       // If the store itself fails, every record stays due and none is postponed.
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
       return sweep({ state, now, push, isOfStore })
@@ -185,7 +201,8 @@ export function createEngine(
       if (!organization) throw new Error(`no organization ${organizationId}`)
       return look(organization)
     },
-    load: () => queue.between(load),
+    load,
+    isLoaded: () => isCaughtUp,
     reload: (change = () => {}) =>
       queue.between(async () => {
         change()

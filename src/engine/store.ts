@@ -21,11 +21,10 @@ export type EngineStore = {
    * @returns notices about new links, which the store computes from the history
    */
   readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>
-  /**
-   * Generates the postmortems that the effects require, and returns a `save` function that uses them. If an incident
-   * has changed in the meantime, `save` generates its postmortem again. Never rejects.
-   */
-  readonly prepare: (effects: readonly Effect[]) => Promise<EngineStore['save']>
+  /** Lists the resolutions whose postmortems have not been written yet, oldest first. */
+  readonly duePostmortems: () => readonly { readonly rowId: number; readonly notice: Notice }[]
+  /** Generates a due postmortem from the saved records, and saves it. Does nothing if it has already been written. */
+  readonly writePostmortem: (rowId: number, newId: () => string) => Promise<void>
   /**
    * Returns the links that these alerts would have if the effects were saved, keyed by the alert's row id. Saves
    * nothing.

@@ -19,9 +19,10 @@ export function checkProcess(state: {
   readonly minFree: number
   readonly stalled: number
   readonly damage: string | null
+  readonly isLoaded: boolean
   readonly isStopping: boolean
 }): Check[] {
-  const { free, minFree, stalled, damage, isStopping } = state
+  const { free, minFree, stalled, damage, isLoaded, isStopping } = state
   return [
     { name: 'disk', detail: diskFault(free, minFree) },
     {
@@ -30,6 +31,10 @@ export function checkProcess(state: {
         stalled < STALL ? null : `the process was blocked for ${Math.round(stalled)} ms; check the CPU and the disk`,
     },
     { name: 'integrity', detail: damage },
+    {
+      name: 'loaded',
+      detail: isLoaded ? null : 'incmon is loading the alerts and writing the postmortems that were due: wait',
+    },
     { name: 'running', detail: isStopping ? 'incmon is stopping' : null },
   ]
 }

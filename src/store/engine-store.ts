@@ -4,48 +4,24 @@ import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Journal } from '../domain/state/collections.ts'
 import type { FactKind, IdTable } from '../domain/state/context.ts'
-import type { Effect, TimelineEntry } from '../domain/state/effect.ts'
+import type { Effect } from '../domain/state/effect.ts'
 import type { OrganizationState } from '../domain/state/state.ts'
 import { listLinksOfAlert } from './correlation/links.ts'
-import type { NewPostmortem } from './incident/postmortems.ts'
+import { listDuePostmortems } from './incident/due-postmortems.ts'
 import { findFact } from './live/facts.ts'
 import { findLastRowIds, loadOrganization } from './live/load.ts'
-import { generatePostmortem } from './live/postmortem.ts'
-import { type EffectBatch, gatherEffects, saveBatch } from './live/save.ts'
+import { generateDuePostmortem, saveDuePostmortem } from './live/postmortem.ts'
+import { gatherEffects, saveBatch } from './live/save.ts'
 import { listOrganizations } from './organizations.ts'
 import type { Read } from './read.ts'
 import { errorCode, isBusy, isFull, isStoreFailure } from './sqlite/fault.ts'
 import type { Db } from './sqlite/open.ts'
 
-/** A postmortem to generate, and the timeline entries that are saved together with the postmortem. */
-type Due = readonly [due: Extract<Effect, { readonly kind: 'postmortem-due' }>, entries: readonly TimelineEntry[]]
-
 /** Thrown to roll back a transaction that only computes a result. */
 const UNDO = Symbol('undo')
 
-type Generated = NewPostmortem | null
-type Generate = (...due: Due) => Generated | Promise<Generated>
-
 /** @param read reads large records in another thread if possible, so that other requests do not have to wait */
 export function createEngineStore(db: Db, read: Read) {
-  const generateHere: Generate = (...due) => generatePostmortem(db, ...due)
-  // Resolving an incident must not fail because the reader thread is unavailable.
-  const generate: Generate = (...due) => read(generatePostmortem, ...due).catch(() => generateHere(...due))
-
-  const saveWith = async (
-    generateOne: Generate,
-    effects: readonly Effect[],
-    newId: () => string,
-  ): Promise<readonly Notice[]> => {
-    const batch = gatherEffects(effects)
-    const postmortems: NewPostmortem[] = []
-    for (const due of listDue(batch)) {
-      const postmortem = await generateOne(...due)
-      if (postmortem) postmortems.push(postmortem)
-    }
-    return db.transactionAhead(() => saveBatch(db, batch, newId, postmortems))
-  }
-
   return {
     load: async (journal: Journal, organizationId: number, now: number): Promise<OrganizationState | null> => {
       const steps = loadOrganization(db, journal, organizationId, now)
@@ -57,21 +33,13 @@ export function createEngineStore(db: Db, read: Read) {
     organizations: async (): Promise<readonly number[]> => listOrganizations(db).map(({ rowId }) => rowId),
     lastRowIds: async (): Promise<Record<IdTable, number>> => findLastRowIds(db),
     fact: (organizationId: number, kind: FactKind, asked: object): unknown => findFact(db, organizationId, kind, asked),
-    save: (effects: readonly Effect[], newId: () => string) => saveWith(generate, effects, newId),
-    prepare: async (effects: readonly Effect[]) => {
-      const made = new Map<string, Generated>()
-      for (const due of listDue(gatherEffects(effects))) {
-        await read(generatePostmortem, ...due).then(
-          (postmortem) => void made.set(keyOf(due), postmortem),
-          // On failure, this thread generates the postmortem when it saves the effects.
-          () => {},
-        )
-      }
-      const generateAgain: Generate = (...due) => {
-        const known = made.get(keyOf(due))
-        return known === undefined ? generateHere(...due) : known && { ...known, id: due[0].id }
-      }
-      return (decided: readonly Effect[], newId: () => string) => saveWith(generateAgain, decided, newId)
+    save: async (effects: readonly Effect[], newId: () => string): Promise<readonly Notice[]> =>
+      db.transactionAhead(() => saveBatch(db, gatherEffects(effects), newId)),
+    duePostmortems: () => listDuePostmortems(db),
+    writePostmortem: async (rowId: number, newId: () => string): Promise<void> => {
+      // A postmortem must be written even if the reader thread is unavailable.
+      const generated = await read(generateDuePostmortem, rowId).catch(() => generateDuePostmortem(db, rowId))
+      saveDuePostmortem(db, rowId, generated, newId)
     },
     tryLinks: async (
       effects: readonly Effect[],
@@ -81,7 +49,7 @@ export function createEngineStore(db: Db, read: Read) {
       const links = new Map<number, readonly LinkSummary[]>()
       try {
         db.transaction(() => {
-          saveBatch(db, gatherEffects(effects), newId, [])
+          saveBatch(db, gatherEffects(effects), newId)
           for (const alertId of alertIds) links.set(alertId, listLinksOfAlert(db, alertId))
           throw UNDO
         })
@@ -98,15 +66,4 @@ export function createEngineStore(db: Db, read: Read) {
     },
     sync: db.sync,
   }
-}
-
-function listDue({ postmortems, timeline }: EffectBatch): Due[] {
-  return postmortems.map((due) => {
-    const ofIncident = timeline.filter(({ incidentId }) => incidentId === due.incident.rowId)
-    return [due, ofIncident.map(({ entry }) => entry)]
-  })
-}
-
-function keyOf([{ incident, at }, entries]: Due): string {
-  return JSON.stringify([incident, at, entries])
 }

@@ -10,7 +10,7 @@ import { findLikelyCause } from '../store/incident/likely-cause.ts'
 import { findReliability } from '../store/incident/report.ts'
 import { findCauses, findSuspects } from '../store/incident/suspects.ts'
 import { findTimeline } from '../store/incident/timeline-facts.ts'
-import { generatePostmortem } from '../store/live/postmortem.ts'
+import { generateDuePostmortem } from '../store/live/postmortem.ts'
 import type { Query } from '../store/read.ts'
 import { listRejections } from '../store/rejections.ts'
 import { findSilencePreview } from '../store/silence-preview.ts'
@@ -32,8 +32,8 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
     ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },
     ...{ findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause },
   },
-  /** The engine waits for this query, so the query must not wait for pages. */
-  postmortem: { generatePostmortem },
+  /** Whoever resolves an incident waits for this query, so the query must not wait for pages. */
+  postmortem: { generateDuePostmortem },
 }
 
 /** A slow query, with the name by which the worker thread finds the query. */

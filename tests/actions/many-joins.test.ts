@@ -62,7 +62,7 @@ test('after a restart while one service has more warnings than can join at once,
   assert.equal(joined(flow), WARNINGS + 1)
 })
 
-test('incidents that end together are resolved a few at a time, each with its postmortem', async (t) => {
+test('each of many incidents that end together gets its postmortem', async (t) => {
   const flow = makeFlow(t)
   const { db, engine } = flow.deps
   const services = Array.from({ length: 12 }, (_, index) => `job${index}`)
@@ -73,9 +73,6 @@ test('incidents that end together are resolved a few at a time, each with its po
   await flow.sweepUntil(NOON + 60 * MINUTE, 60 * MINUTE)
   flow.clock.now = NOON + 26 * 60 * MINUTE
   const written = () => db.all(db.sql.selectFrom('postmortems').select('id')).length
-  const counts = [0]
-  for (let more = true; more; counts.push(written())) more = await engine.sweep()
-  const steps = counts.map((count, index) => count - (counts[index - 1] ?? 0))
+  while (await engine.sweep());
   assert.equal(written(), services.length)
-  assert.ok(Math.max(...steps) <= 3, `${steps}`)
 })

@@ -1,16 +1,17 @@
-/** An incident that a person resolves: its postmortem is generated before the commit and saved with it. */
+/** An incident that a person resolves: its postmortem is due from the commit on, and written before the answer. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { withEngine } from '../../src/actions/deps.ts'
 import { changeOrganization } from '../../src/actions/organizations.ts'
-import { editPostmortem } from '../../src/actions/postmortems.ts'
-import { addNote, changeIncident } from '../../src/domain/decide/incident-changes.ts'
+import { editPostmortem, requireWritten } from '../../src/actions/postmortems.ts'
+import { changeIncident } from '../../src/domain/decide/incident-changes.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { listDuePostmortems } from '../../src/store/incident/due-postmortems.ts'
 import { findPostmortem } from '../../src/store/incident/postmortems.ts'
 import { type Read, readHere } from '../../src/store/read.ts'
 import { createReader, LIMITS } from '../../src/workers/reader.ts'
-import { NOON } from '../helpers/factory.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
@@ -23,10 +24,11 @@ async function illCart(t: TestContext) {
   const id = flow.incidents()[0]?.id ?? ''
   const move = (status: 'open' | 'resolved', engine: Engine = deps.engine) =>
     engine.run(acme.key, (ctx, now) => changeIncident(ctx, id, { status }, 'anna', now))
+  const due = () => listDuePostmortems(deps.db).length
   const postmortem = (of = acme) => findPostmortem(deps.db, of.key, id)
   const alerts = () =>
     postmortem()?.document.evidence.records.flatMap(({ ref, text }) => (/^alert/.test(ref) ? text : []))
-  return { ...flow, id, fires, move, postmortem, alerts }
+  return { ...flow, id, fires, move, due, postmortem, alerts }
 }
 
 /**
@@ -79,50 +81,65 @@ test('an incident that is resolved, reopened and resolved again has two revision
   assert.equal(postmortem()?.revision, 2)
 })
 
-test('alerts of other services are stored while a postmortem is generated', async (t) => {
-  const { generated, incidents, fires, asked, finish, count } = await resolving(t)
+test('while a postmortem is generated, its incident is resolved and other requests are answered', async (t) => {
+  const { generated, incidents, due, fires, asked, finish, count } = await resolving(t)
   await asked
   await fires('Down', 'web')
   assert.deepEqual(
     incidents().map(({ status }) => status),
-    ['open', 'open'],
+    ['resolved', 'open'],
   )
+  assert.equal(due(), 1)
   finish()
-  assert.deepEqual([(await generated())?.revision, incidents()[0]?.status, count()], [1, 'resolved', 1])
+  assert.deepEqual([(await generated())?.revision, due(), count()], [1, 0, 1])
 })
 
-test('an alert that joins while the postmortem is generated is in the postmortem', async (t) => {
-  const { generated, alerts, fires, asked, finish, count } = await resolving(t)
+test('the resolution is answered only when its postmortem is written', async (t) => {
+  const { fires, generated, postmortem, asked, finish } = await resolving(t)
+  let isAnswered = false
+  const answered = generated().then(() => {
+    isAnswered = true
+  })
   await asked
-  await fires('Slow')
+  await fires('Slow', 'web')
+  assert.deepEqual([isAnswered, postmortem()], [false, null])
   finish()
-  assert.equal((await generated())?.revision, 1)
-  assert.match(`${alerts()}`, /Down.*Slow/)
-  assert.equal(count(), 2)
+  await answered
+  assert.equal(postmortem()?.revision, 1)
 })
 
-test('a repeated alert does not make the server generate the postmortem again', async (t) => {
-  const { generated, fires, asked, finish, count } = await resolving(t)
+test('an incident that is opened again while its postmortem is generated keeps that postmortem', async (t) => {
+  const { move, incidents, generated, asked, finish } = await resolving(t)
   await asked
-  await fires('Down')
+  await move('open')
   finish()
-  assert.deepEqual([(await generated())?.revision, count()], [1, 1])
+  assert.deepEqual([(await generated())?.document.header.revision, incidents()[0]?.status], [1, 'open'])
 })
 
-test('a note that is added while the postmortem is generated is in the postmortem', async (t) => {
-  const { deps, acme, id, generated, asked, finish } = await resolving(t)
+test('while a postmortem is generated, reading it is refused only for its own organization', async (t) => {
+  const { deps, acme, charlie, id, generated, asked, finish } = await resolving(t)
   await asked
-  await deps.engine.run(acme.key, (ctx, now) => addNote(ctx, id, 'The disk was full.', 'ben', now))
+  assert.throws(() => requireWritten(deps, acme.key, id), { code: 'unavailable' })
+  requireWritten(deps, charlie.key, id)
   finish()
-  assert.match(JSON.stringify((await generated())?.document.timeline), /The disk was full/)
+  await generated()
+  requireWritten(deps, acme.key, id)
 })
 
-test('a plan without postmortems that is set while one is generated counts', async (t) => {
-  const { deps, acme, incidents, generated, asked, finish } = await resolving(t)
+test('a start writes the postmortems that were due when the process ended', async (t) => {
+  const { deps, due, postmortem, restart, asked } = await resolving(t)
   await asked
+  restart()
+  assert.deepEqual([due(), postmortem(), deps.engine.isLoaded()], [1, null, false])
+  await deps.engine.load()
+  assert.deepEqual([due(), postmortem()?.revision, deps.engine.isLoaded()], [0, 1, true])
+})
+
+test('a plan without postmortems has none', async (t) => {
+  const { deps, acme, due, incidents, move, postmortem } = await illCart(t)
   await changeOrganization(deps, acme.key, { plan: 'Free' })
-  finish()
-  assert.deepEqual([await generated(), incidents()[0]?.status], [null, 'resolved'])
+  await move('resolved')
+  assert.deepEqual([postmortem(), due(), incidents()[0]?.status], [null, 0, 'resolved'])
 })
 
 test('closing the engine stores a resolution whose postmortem is still being generated', async (t) => {
@@ -186,9 +203,23 @@ test('a text that a user writes while the next revision is generated is in that 
   assert.deepEqual([postmortem()?.revision, postmortem()?.edits.rootCause], [2, 'A full disk.'])
 })
 
-test('an incident that cannot be saved stays open and has no postmortem', async (t) => {
-  const { deps, move, postmortem, incidents } = await illCart(t)
-  deps.db.execute("CREATE TRIGGER fail BEFORE INSERT ON postmortems BEGIN SELECT RAISE(ABORT, 'no'); END")
+test('a resolution that cannot be saved leaves the incident open, with nothing due', async (t) => {
+  const { deps, move, due, postmortem, incidents } = await illCart(t)
+  deps.db.execute("CREATE TRIGGER fail BEFORE INSERT ON postmortems_due BEGIN SELECT RAISE(ABORT, 'no'); END")
   await assert.rejects(move('resolved'))
-  assert.deepEqual([incidents()[0]?.status, postmortem()], ['open', null])
+  assert.deepEqual([incidents()[0]?.status, due(), postmortem()], ['open', 0, null])
+})
+
+test('a postmortem that cannot be saved stays due, and the sweep tries again after a minute', async (t) => {
+  const { deps, clock, move, due, postmortem } = await illCart(t)
+  deps.db.execute("CREATE TRIGGER fail BEFORE INSERT ON postmortems BEGIN SELECT RAISE(ABORT, 'no'); END")
+  await deps.engine.load()
+  await move('resolved')
+  clock.now += MINUTE
+  await assert.rejects(deps.engine.sweep(), /no/)
+  assert.deepEqual([due(), postmortem()], [1, null])
+  deps.db.execute('DROP TRIGGER fail')
+  clock.now += MINUTE
+  await deps.engine.sweep()
+  assert.deepEqual([due(), postmortem()?.revision], [0, 1])
 })

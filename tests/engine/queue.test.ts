@@ -12,15 +12,20 @@ function makeQueue(decided: (count: number) => void = () => {}) {
   const batchOf = (inputs: readonly Input[]): Batch => {
     steps.push(`decide ${inputs.length}`)
     decided(steps.length)
-    return { outcomes: inputs.map(() => ({ outcome: null })), effects: inputs as never, notices: [] }
+    return {
+      outcomes: inputs.map(() => ({ outcome: null })),
+      effects: inputs as never,
+      notices: [],
+      resolving: new Set(),
+    }
   }
   const queue = createQueue({
     ...{ now: () => 0, elapsed: () => performance.now() },
     decide: async (inputs) => batchOf(inputs),
     committed: () => {},
+    writePostmortems: async () => {},
     store: {
       faultOf: () => null,
-      prepare: () => Promise.reject(new Error('nothing is resolved here')),
       sync: () =>
         new Promise((done, fail) => {
           steps.push('sync')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkProcess } from '../../src/server/checks.ts'
 
-const GOOD = { free: 9 * 1_048_576, minFree: 8, stalled: 0, damage: null, isStopping: false }
+const GOOD = { free: 9 * 1_048_576, minFree: 8, stalled: 0, damage: null, isLoaded: true, isStopping: false }
 
 function failing(state: Partial<Parameters<typeof checkProcess>[0]>) {
   return checkProcess({ ...GOOD, ...state }).filter(({ detail }) => detail !== null)

@@ -11,10 +11,7 @@ export function startEngines(store: EngineStore, now: () => number): () => Engin
   const ordered: EngineStore = {
     ...store,
     save: (effects) => store.save(effects, ofLinks),
-    prepare: async (effects) => {
-      const save = await store.prepare(effects)
-      return (decided) => save(decided, ofLinks)
-    },
+    writePostmortem: (rowId) => store.writePostmortem(rowId, ofLinks),
   }
   return () =>
     createEngine({

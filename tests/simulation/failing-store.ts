@@ -39,7 +39,6 @@ export function makeFailing(inner: EngineStore, cutPower: (() => void) | null) {
   const store: EngineStore = {
     ...inner,
     save: failing(inner.save),
-    prepare: async (effects) => failing(await inner.prepare(effects)),
     faultOf: (error) => (error instanceof StoreFault ? error.fault : inner.faultOf(error)),
     sync: () => (death ? stop() : inner.sync()),
   }

@@ -33,7 +33,8 @@ export function createMemoryStore(organizations: Parameters<typeof createRecords
       log.push([...effects])
       return saveInto(records, effects, newId)
     },
-    prepare: async () => store.save,
+    duePostmortems: () => [],
+    writePostmortem: async () => {},
     tryLinks: async () => new Map(),
     faultOf: () => null,
     sync: async () => {

@@ -157,7 +157,7 @@ export function mergeIncidents(
   if (refusal !== null) throw new IncmonError('conflict', refusal)
   const { severity, startedAt, took, why } = mergeOf(from, into)
   const wasOpen = from.status !== 'resolved'
-  // The postmortem must be written before the alerts move, because the postmortem describes these alerts.
+  // The store writes the postmortem before it moves the alerts, because the postmortem describes these alerts.
   const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
   const merged = { at: now, kind: 'merged', actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })

@@ -89,7 +89,7 @@ export type Move = {
   readonly now: number
 }
 
-/** Updates an incident. If the incident becomes resolved, its postmortem is written in the same commit. */
+/** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
 export function moveIncident(ctx: Context, { before, after, why, actor, now }: Move): LiveIncident {
   ctx.emit({ kind: 'incident-changed', before, after })
   queueNotifications(ctx, before, after, actor, now)
@@ -97,7 +97,7 @@ export function moveIncident(ctx: Context, { before, after, why, actor, now }: M
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
   const text = why === null ? after.status : `${after.status}: ${why}`
   addEntry(ctx, after, { at: now, kind, text, actor, ref: null })
-  if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due', incident: after, id: ctx.newId(), at: now })
+  if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due', incident: after, at: now })
   return after
 }
 

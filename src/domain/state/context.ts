@@ -100,7 +100,7 @@ export type Context = Environment & {
   readonly state: OrganizationState
   /** Applies an effect to the live state and collects it for the store. */
   readonly emit: (effect: Effect) => void
-  /** Returns the work done in the batch so far: 1 per effect, more per postmortem, plus whatever `addWork` added. */
+  /** Returns the work done in the batch so far: 1 per effect, plus whatever `addWork` added. */
   readonly workload: () => number
   /** Adds work that causes no effects. `amount`: the number of effects that would take as long to save. */
   readonly addWork: (amount: number) => void
@@ -109,11 +109,6 @@ export type Context = Environment & {
   /** Returns a fact from the saved history. */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
 }
-
-/**
- * Generating a postmortem reads the entire history of its incident, which takes as long as saving this many effects.
- */
-const POSTMORTEM_WORK = 1_000
 
 /** Creates a context that applies effects immediately and collects them in `effects`. */
 export function createContext(
@@ -144,7 +139,6 @@ export function createContext(
     emit: (effect) => {
       apply(state, effect)
       effects.push(effect)
-      if (effect.kind === 'postmortem-due') otherWork += POSTMORTEM_WORK
       if (changesNames(effect)) environment.forgetDrafts()
     },
     fact: (kind, asked) => history.fact(state.rowId, kind, asked) as never,

@@ -98,8 +98,8 @@ export type Effect =
     }
   | { readonly kind: 'silence-saved'; readonly silence: LiveSilence; readonly isNew: boolean }
   | { readonly kind: 'timeline-added'; readonly incidentId: number; readonly entry: TimelineEntry }
-  /** The same commit stores the postmortem of the incident. */
-  | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly id: string; readonly at: number }
+  /** The incident was resolved at `at`. Its postmortem is generated from the saved records after the commit. */
+  | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly at: number }
   /** The store queues a message for each channel with a matching rule in the same commit. */
   | {
       readonly kind: 'notification-due'

@@ -1,7 +1,7 @@
 /** /api/incidents/:id/postmortem: the postmortem of a resolved incident, as JSON or Markdown. */
 import { accepts } from 'hono/accepts'
 import * as v from 'valibot'
-import { editPostmortem, whyNoPostmortem } from '../../actions/postmortems.ts'
+import { editPostmortem, requireWritten, whyNoPostmortem } from '../../actions/postmortems.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { ACTION_STATES } from '../../domain/postmortem/document.ts'
 import { markdown, merge, type Postmortem } from '../../domain/postmortem/postmortem.ts'
@@ -82,7 +82,7 @@ export const postmortemRoutes: readonly Route[] = [
     description: 'Omitted fields stay unchanged, and null clears a section. Generated sections cannot be edited.',
     scope: 'write',
     body: shape.described(editsShape, 'The sections that users write', EDITS),
-    answers: { ...success(postmortemShape, 'The changed postmortem'), ...refusals(409) },
+    answers: { ...success(postmortemShape, 'The changed postmortem'), ...refusals(409, 503) },
     handle: async (call) => {
       await requirePostmortem(call)
       await call.store.run(editPostmortem, call.identity.organizationId, call.id, call.body)
@@ -99,6 +99,7 @@ async function answerPostmortem(call: Call<unknown, unknown>): Promise<Reply> {
 
 async function requirePostmortem(call: Call<unknown, unknown>): Promise<Postmortem> {
   const { resolvedAt } = await requireIncident(call)
+  await call.store.run(requireWritten, call.identity.organizationId, call.id)
   const found = await call.store.read(findPostmortem, call.identity.organizationId, call.id)
   if (!found) throw new IncmonError('not-found', whyNoPostmortem(call.identity.plan, resolvedAt))
   return merge(found.document, found.edits, found.state)

@@ -8,8 +8,9 @@ import { DAY } from '../../domain/units.ts'
 import { linkHistoryOf } from '../correlation/links.ts'
 import { storePipeline } from '../correlation/pipelines.ts'
 import { forgetAnswers, storeAnswer } from '../idempotency-keys.ts'
+import { insertDuePostmortem } from '../incident/due-postmortems.ts'
 import { moveIncidentRecords } from '../incident/incidents.ts'
-import { insertPostmortem, type NewPostmortem } from '../incident/postmortems.ts'
+import { insertPostmortem } from '../incident/postmortems.ts'
 import { updateOrganization } from '../organizations.ts'
 import { insertRejection } from '../rejections.ts'
 import { replaceAliases } from '../service/aliases.ts'
@@ -21,19 +22,16 @@ import type { Db } from '../sqlite/open.ts'
 import { insertRows, type SavedChange } from '../sqlite/query.ts'
 import { computeLinks } from './links.ts'
 import { writeNotifications } from './notifications.ts'
+import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
 import { type SavedAlert, saveAlerts } from './save-alerts.ts'
 import { linkPendingEvents, saveEvents } from './save-events.ts'
 import { saveIncidents } from './save-incidents.ts'
 import { dropGroup, saveGroups, saveSenders } from './save-senders.ts'
 import { saveServices } from './save-services.ts'
 
-/** Saves a batch and the generated postmortems inside the caller's transaction. Returns notices about new links. */
-export function saveBatch(
-  db: Db,
-  batch: EffectBatch,
-  newId: () => string,
-  postmortems: readonly NewPostmortem[],
-): readonly Notice[] {
+/** Saves a batch inside the caller's transaction. Returns notices about new links. */
+export function saveBatch(db: Db, batch: EffectBatch, newId: () => string): readonly Notice[] {
+  const { merged, others } = postmortemsOf(db, batch, newId)
   saveServices(db, [...batch.services.values()])
   saveSenders(db, [...batch.senders.values()])
   saveGroups(db, [...batch.groups.values()])
@@ -47,10 +45,32 @@ export function saveBatch(
   }
   for (const effect of batch.others) saveOther(db, effect)
   const notices = computeLinks(linkHistoryOf(db), batch.links, newId)
-  for (const postmortem of postmortems) insertPostmortem(db, postmortem)
+  for (const generated of merged) insertPostmortem(db, { ...generated, id: newId() })
+  for (const { incident, at } of others) insertDuePostmortem(db, incident, at)
   writeNotifications(db, batch.notifications, newId)
   for (const { from, into, ownEntries } of batch.merges) moveIncidentRecords(db, from, into, ownEntries)
   return notices
+}
+
+/**
+ * Generates the postmortems of the merged incidents before their alerts move to other incidents. All other postmortems
+ * are generated after the commit.
+ */
+function postmortemsOf(db: Db, { merges, postmortems, timeline }: EffectBatch, newId: () => string) {
+  const from = new Set(merges.map((merge) => merge.from))
+  for (const rowId of from) writeDuePostmortemsOf(db, rowId, newId)
+  const isMerged = ({ incident }: Kept<'postmortem-due'>) => from.has(incident.rowId)
+  const merged = postmortems.filter(isMerged).flatMap((due) => {
+    const own = timeline.filter(({ incidentId }) => incidentId === due.incident.rowId)
+    return (
+      generatePostmortem(
+        db,
+        due,
+        own.map(({ entry }) => entry),
+      ) ?? []
+    )
+  })
+  return { merged, others: postmortems.filter((due) => !isMerged(due)) }
 }
 
 function timelineRow({ incidentId, entry: { at, kind, text, actor, ref } }: Kept<'timeline-added'>) {
@@ -73,7 +93,7 @@ export type EffectBatch = {
   readonly links: LinksDue[]
   readonly notifications: Kept<'notification-due'>[]
   readonly merges: Kept<'incident-merged'>[]
-  /** The postmortems to generate before the batch is saved. */
+  /** The resolutions, whose postmortems become due. */
   readonly postmortems: Kept<'postmortem-due'>[]
   /** All other effects, in order. */
   readonly others: OtherEffect[]

@@ -1,6 +1,6 @@
 /** /incidents/:id/postmortem: shows and edits the postmortem, and serves it as Markdown. */
 
-import { CHANGED_MEANWHILE, editPostmortem, whyNoPostmortem } from '../../actions/postmortems.ts'
+import { CHANGED_MEANWHILE, editPostmortem, requireWritten, whyNoPostmortem } from '../../actions/postmortems.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { hasPostmortems } from '../../domain/organization.ts'
 import { type Edits, markdown, merge, type Postmortem } from '../../domain/postmortem/postmortem.ts'
@@ -116,6 +116,7 @@ async function requirePostmortem(visit: Visit) {
 async function findRecord(visit: Visit) {
   const { store, visitor } = visit
   const incident = await requireIncident(visit)
+  await store.run(requireWritten, visitor.organizationId, incident.id)
   return { incident, record: await store.read(findPostmortem, visitor.organizationId, incident.id) }
 }
 

@@ -147,6 +147,7 @@ export type Schema = SettingsTables & {
     edits: Generated<string>
     generated_at: number
   }
+  postmortems_due: { id: Generated<number>; incident_id: number; resolved_at: number; due_at: number }
   postmortem_references: { ref: string; postmortem_id: number }
   pruning: {
     organization_id: number
