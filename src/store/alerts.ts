@@ -74,10 +74,11 @@ export function findAlert(db: Db, organizationId: number, id: string): AlertReco
   return row ? toAlertRecord(row) : undefined
 }
 
-// SQLite runs these subqueries only for rows on the page. Joins would also run for rows skipped by OFFSET.
-export const alertColumns = [
-  ...(['uuid', 'source', 'name', 'severity', 'status', 'resolution', 'summary', 'labels', 'annotations'] as const),
-  ...(['links', 'rules', 'fingerprint', 'starts_at', 'ends_at', 'last_seen_at', 'occurrences'] as const),
+/**
+ * The UUIDs of an alert's service, incident and silences. SQLite runs these subqueries only for rows on the page. Joins
+ * would also run for rows skipped by OFFSET.
+ */
+export const alertReferences = [
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'),
   sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = alerts.incident_id)`.as('incident'),
   sql<
@@ -85,6 +86,12 @@ export const alertColumns = [
   >`(SELECT group_concat(lower(hex(uuid))) FROM silenced_alerts JOIN silences ON silences.id = silence_id WHERE alert_id = alerts.id)`.as(
     'silences',
   ),
+] as const
+
+export const alertColumns = [
+  ...(['uuid', 'source', 'name', 'severity', 'status', 'resolution', 'summary', 'labels', 'annotations'] as const),
+  ...(['links', 'rules', 'fingerprint', 'starts_at', 'ends_at', 'last_seen_at', 'occurrences'] as const),
+  ...alertReferences,
 ] as const
 
 /**

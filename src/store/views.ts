@@ -47,7 +47,12 @@ export function findAlertView(db: Db, organizationId: number, id: string, limit:
 }
 
 /** Finds the services and incidents that alerts belong to, by id. */
-export function findAlertTargets(db: Db, organizationId: number, alerts: readonly AlertRecord[], now: number) {
+export function findAlertTargets(
+  db: Db,
+  organizationId: number,
+  alerts: readonly Pick<AlertRecord, 'serviceId' | 'incidentId'>[],
+  now: number,
+) {
   const serviceIds = alerts.map(({ serviceId }) => serviceId)
   const services = findServices(db, organizationId, serviceIds, now)
   const incidents = new Map<string, IncidentRecord>()

@@ -189,6 +189,7 @@ async function onPages({ deps: world, acme, alerts, services }: Flow): Promise<v
     '/incidents/1',
     '/alerts',
     '/alerts?incident=1',
+    '/alerts?incident=1&group=0',
     `/alerts/${alerts()[0]?.id}`,
     `/services/${services()[0]?.id}`,
     '/search?q=cart',

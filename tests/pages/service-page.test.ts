@@ -147,7 +147,7 @@ test('the overview says that alerts are still firing after the last incident was
 test('similar alerts are one row with their count, and a query parameter shows them one by one', async (t) => {
   const { browser } = await stormyCart(t)
   const { html } = await browser.get('/alerts')
-  assert.match(html, /3 conditions from 32 alerts\. <a href="\/alerts\?status=firing">32 alerts are still firing\.</)
+  assert.match(html, /3 groups from 32 alerts\. <a href="\/alerts\?status=firing">32 alerts are still firing\.</)
   assert.equal(html.match(/<tr>/g)?.length, 4)
   assert.equal((await browser.get('/alerts?group=0')).html.match(/<tr>/g)?.length, 33)
 })
@@ -163,7 +163,7 @@ test('the histogram counts the rows, and each bar links to its period', async (t
 test('filters show only what they name, and a chip removes one', async (t) => {
   const { browser, id } = await stormyCart(t)
   const { html } = await browser.get(`/alerts?severity=critical&service=${id}`)
-  assert.match(html, /1 condition from 1 alert\./)
+  assert.match(html, /1 group from 1 alert\./)
   assert.match(html, /href="\/alerts\?severity=critical" aria-label="Remove the filter service shop\/cart"/)
   assert.match((await browser.get('/alerts?status=ended')).html, /No alerts match\./)
 })
@@ -269,6 +269,6 @@ test('a page of alerts has at most 40 rows, whether or not similar alerts share 
   assert.equal(sent.status, 200, JSON.stringify(sent.body))
   const rows = async (path: string) => (await browser.get(path)).html.match(/<td class="alert-name"/g)?.length
   assert.equal(await rows('/alerts'), 40)
-  assert.equal(await rows('/alerts?part=2'), 13)
+  assert.equal(await rows('/alerts?page=2'), 13)
   assert.equal(await rows('/alerts?group=0'), 40)
 })

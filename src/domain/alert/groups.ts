@@ -47,12 +47,19 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly summary: string
 }
 
+/** A group with its newest members. `silencedBy`: the silences of each firing member that is silenced. */
+export type ShortGroup<Alert extends GroupedAlert = GroupedAlert> = AlertGroup<Alert> & {
+  readonly silencedBy: readonly (readonly string[])[]
+}
+
 /** Labels that are meaningless to users or duplicate another label. */
 const HIDDEN = new Set([
   ...['alertname', 'severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', 'container_id'],
   ...['reason', 'type', 'kind', 'grafana_folder', 'rule_uid', '__alert_rule_uid__', 'instance'],
 ])
 const MAX_LABELS = 2
+/** The maximum number of members in a group that is shown. */
+const MAX_MEMBERS = 20
 /** The maximum number of groups that an incident lists separately. */
 const MAX_GROUPS = 100
 
@@ -71,6 +78,15 @@ export function groupAlerts<Alert extends GroupedAlert>(
     -lastStartsAt,
     key,
   ])
+}
+
+/** Keeps only the newest members of a group. */
+export function shortGroup<Alert extends GroupedAlert & { readonly silencedBy: readonly string[] }>(
+  group: AlertGroup<Alert>,
+): ShortGroup<Alert> {
+  const silenced = group.members.filter(({ status, silencedBy }) => status === 'firing' && silencedBy.length > 0)
+  const silencedBy = silenced.map((member) => member.silencedBy)
+  return { ...group, members: group.members.slice(0, MAX_MEMBERS), silencedBy }
 }
 
 /** Returns the key that similar alerts have in common: service, name, source and severity. */

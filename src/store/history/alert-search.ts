@@ -52,17 +52,30 @@ export function listMatchingAlerts(
 export function listAlertsOfIncident(
   db: Db,
   organizationId: number,
-  { incidentId, serviceId, ...filter }: AlertFilter & { readonly incidentId: string },
+  filter: AlertFilter & { readonly incidentId: string },
   page: Page,
 ): Listed<AlertRecord> {
+  const matching = matchingAlerts(db, organizationId, filter)
+  return matching ? { items: pageOf(db, matching, page), total: countOf(db, matching) } : { items: [], total: 0 }
+}
+
+/** Selects the matching alerts of an incident, a service or an organization; null if it does not exist. */
+export function matchingAlerts(
+  db: Db,
+  organizationId: number,
+  { incidentId, ...filter }: AlertFilter & { readonly incidentId?: string | undefined },
+): Alerts | null {
+  if (incidentId === undefined) {
+    const owner = ownerOf(db, organizationId, filter.serviceId)
+    return owner ? narrowed(ofHistory(db, owner), filter) : null
+  }
   const incidents = db.sql.selectFrom('incidents').select('id').where('organization_id', '=', organizationId)
   const uuid = uuidToBytes(incidentId)
   const incident = uuid && db.first(incidents.where('uuid', '=', uuid))
-  const service = serviceId === undefined ? null : findServiceRowId(db, organizationId, serviceId)
-  if (!incident || service === undefined) return { items: [], total: 0 }
+  const service = filter.serviceId === undefined ? null : findServiceRowId(db, organizationId, filter.serviceId)
+  if (!incident || service === undefined) return null
   const all = db.sql.selectFrom('alerts').where('incident_id', '=', incident.id)
-  const matching = narrowed(service === null ? all : all.where(sql<number>`+service_id`, '=', service), filter)
-  return { items: pageOf(db, matching, page), total: countOf(db, matching) }
+  return narrowed(service === null ? all : all.where(sql<number>`+service_id`, '=', service), filter)
 }
 
 /** Lists the newest `limit` alerts of an incident. */
@@ -125,6 +138,7 @@ function narrowed(all: Alerts, { from, to, status, severity, source, q = '', sil
   let left = all
   if (silenced !== undefined) left = left.where((eb) => (silenced ? isSilenced(eb) : eb.not(isSilenced(eb))))
   if (status) left = left.where('status', '=', status)
+  if (status === 'firing') left = left.where('settled_at', 'is', null)
   // The unary plus makes SQLite use the index on the start time instead of the index by kind. This avoids a sort.
   if (severity) left = left.where(sql<string>`+severity`, '=', severity)
   if (source) left = left.where(sql<string>`+source`, '=', source)

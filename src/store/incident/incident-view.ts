@@ -2,7 +2,7 @@
  * Reads the data for the incident page. The alerts of a storm are read only once, and the reader thread returns only
  * their groups.
  */
-import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
+import { shortGroup } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'
 import { findLiveIncident } from '../live/incidents.ts'
@@ -12,11 +12,6 @@ import { listSilencedOfIncident } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findTimelineFacts } from './timeline-facts.ts'
-
-/** A group of similar alerts in an incident, with its newest members and the silences of each silenced member. */
-export type IncidentGroup = AlertGroup & { readonly silencedBy: readonly (readonly string[])[] }
-
-const MAX_MEMBERS = 20
 
 /**
  * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and
@@ -39,17 +34,14 @@ export function findIncidentView(
   )
   const silences = listSilencedOfIncident(db, incident.rowId)
   return {
-    groups: groups.map((group) => shortGroup(group, silences)),
+    groups: groups.map((group) => {
+      const members = group.members.map((alert) => ({ ...alert, silencedBy: silences.get(alert.id) ?? [] }))
+      return shortGroup({ ...group, members })
+    }),
     links: links.map((link) => ({ ...link, group: keys.get(link.alertId) ?? null })),
     timeline: facts ? timelineOf(facts, groups) : [],
     lastGoodDeploy: live && findLastGoodDeploy(db, live.serviceId, live.startedAt),
     service: findService(db, organizationId, incident.serviceId, now),
     score: listStates(db, organizationId, incident.serviceId, from),
   }
-}
-
-function shortGroup(group: AlertGroup<GroupedAlert>, silences: ReadonlyMap<string, readonly string[]>): IncidentGroup {
-  const firing = silences.size === 0 ? [] : group.members.filter(({ status }) => status === 'firing')
-  const silencedBy = firing.flatMap(({ id }) => [silences.get(id) ?? []]).filter((ids) => ids.length > 0)
-  return { ...group, members: group.members.slice(0, MAX_MEMBERS), silencedBy }
 }

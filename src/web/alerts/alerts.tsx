@@ -21,7 +21,7 @@ export function alertsTitle({ firing }: AlertsView): string {
 }
 
 export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
-  const { rows, bins, span, reader, page, pages, parts, addressOf } = view
+  const { rows, bins, span, reader, page, pages, addressOf } = view
   return (
     <>
       <div class="title">
@@ -48,19 +48,18 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
           </p>
         </div>
         {rows.length === 0 ? <Nothing view={view} /> : <Rows rows={rows} reader={reader} />}
-        <Pages page={parts.part} pages={parts.pages} addressOf={parts.addressOf} name="Conditions, part" />
-        <Pages page={page} pages={pages} addressOf={addressOf} name={parts.pages > 1 ? 'Alerts, page' : 'Page'} />
+        <Pages page={page} pages={pages} addressOf={addressOf} />
       </div>
     </>
   )
 }
 
 /** Returns the first sentence of the summary above the list, such as `43 conditions from 519 alerts.` */
-function foundText({ parts, total, shown, filters }: AlertsView): string {
+function foundText({ groups, total, shown, filters }: AlertsView): string {
   if (total === 0) return ''
   const part =
     shown < total ? `The newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
-  return filters.group ? `${countOf(parts.total, 'condition')} from ${part.replace('The', 'the')}.` : `${part}.`
+  return filters.group ? `${countOf(groups, 'group')} from ${part.replace('The', 'the')}.` : `${part}.`
 }
 
 /** Renders `7 alerts are still firing.` as a link to these alerts. */

@@ -1,10 +1,11 @@
 /** /alerts: the filterable alert history, and the page of a single alert. */
 
 import { listFiringAlerts } from '../../actions/firing.ts'
-import { type AlertGroup, groupAlerts } from '../../domain/alert/groups.ts'
+import { groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
+import type { Listed } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { formatScore, serviceName } from '../../domain/text.ts'
@@ -14,12 +15,13 @@ import type { Reply } from '../../http/middleware/reply.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
 import { listCorrelationsOfAlert } from '../../store/correlation/correlations.ts'
 import type { EventRecord } from '../../store/events.ts'
+import { findAlertGroups, type GroupMember } from '../../store/history/alert-groups.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService } from '../../store/service/services.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
 import { findNamedIncident, incidentLink } from '../incident/routes.tsx'
-import { type SilenceEnds, silencedOf, silenceEndsOf } from '../silences/silenced.ts'
+import { type SilenceEnds, silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { choiceOf, pageOf, rangeOf, withQuery } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect, show } from '../visit/reply.ts'
@@ -36,8 +38,6 @@ const RANGES = [
   ['30d', 'Last 30 days', 30 * 24 * HOUR],
 ] as const
 const USUAL = RANGES[2]
-/** The maximum number of alerts to read. Similar alerts share a row. */
-const LIMIT = 500
 const MAX_ROWS = 40
 const MAX_PAGE = 1_000_000
 const EVENTS = 50
@@ -65,8 +65,6 @@ function wanted({ query, now }: Visit) {
     ...{ range, severity, source, status, q: query('q'), group: query('group') !== '0', own },
     span: own ? { from, to } : { from: now - length, to: now },
     page: pageOf(query('page'), MAX_PAGE),
-    part: pageOf(query('part'), MAX_PAGE),
-    limit: query('group') === '0' ? MAX_ROWS : LIMIT,
   }
 }
 
@@ -76,61 +74,78 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
   const { store, visitor, viewer: reader, query, now } = visit
   const what = wanted(visit)
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
-  const { items, total } = await matching(visit, what, incident)
-  const targets = await store.read(findAlertTargets, visitor.organizationId, items, now)
-  const ends = await silenceEndsOf(visit, items)
-  const groups = countedIn(what.group ? groupAlerts(items) : items.flatMap((one) => groupAlerts([one])), targets)
-  const newest = groups.toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
+  const found = await (what.group ? findGroups(visit, what, incident) : findSingle(visit, what, incident))
+  const newestMembers = found.groups.flatMap(({ members }) => members.slice(0, 1))
+  const targets = await store.read(findAlertTargets, visitor.organizationId, newestMembers, now)
+  const ends = await silenceEndsOfGroups(visit, found.groups)
+  const groups = countedIn(found.groups, targets).toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
+  const rows = what.group ? groups.slice((what.page - 1) * MAX_ROWS, what.page * MAX_ROWS) : groups
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
-  const part = Math.min(what.part, Math.max(1, Math.ceil(newest.length / MAX_ROWS)))
-  const first = (part - 1) * MAX_ROWS
-  const partAddress = (to: number) =>
-    address({ page: what.page === 1 ? '' : `${what.page}`, part: to === 1 ? '' : `${to}` })
   return {
-    ...{ reader, span: what.span, total, shown: items.length, page: what.page },
+    ...{ reader, span: what.span, total: found.total, shown: found.shown, page: what.page },
     filters: { ...what, severity: what.severity ?? '', source: what.source ?? '' },
     ranges: RANGES.map(([word, text]) => [word, text] as const),
     chips: await chipsOf(visit, what, incident),
     bins: binsOf(groups, what.span, address),
-    rows: newest.slice(first, first + MAX_ROWS).map((group) => rowOf(group, targets, ends)),
-    parts: { part, pages: Math.ceil(newest.length / MAX_ROWS), total: newest.length, addressOf: partAddress },
-    firing: items.filter(({ status }) => status === 'firing').length,
-    pages: Math.ceil(total / what.limit),
-    addressOf: (page) => address({ page: page === 1 ? '' : `${page}`, part: '' }),
+    rows: rows.map((group) => rowOf(group, targets, ends)),
+    groups: groups.length,
+    firing: groups.reduce((sum, { firing }) => sum + firing, 0),
+    pages: Math.ceil((what.group ? groups.length : found.total) / MAX_ROWS),
+    addressOf: (page) => address({ page: page === 1 ? '' : `${page}` }),
   }
 }
 
-async function matching(visit: Visit, what: Wanted, incident: IncidentRecord | null) {
-  const { store, visitor, query } = visit
+/** `shown` is the number of alerts in the groups. */
+type Found = { readonly groups: readonly ShortGroup<GroupMember>[]; readonly shown: number; readonly total: number }
+
+/** Finds all matching alerts in groups. If no period is selected, firing alerts are found regardless of their start. */
+async function findGroups(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
+  const { store, visitor } = visit
+  const filter = filterOf(visit, what, incident)
+  const from = what.own || what.status !== 'firing' ? filter.from : undefined
+  const withFiring = !what.own && what.status === ''
+  const found = await store.read(findAlertGroups, visitor.organizationId, { ...filter, from, withFiring })
+  return { ...found, shown: found.grouped }
+}
+
+/** Finds one page of matching alerts, each in a group of its own. */
+async function findSingle(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
+  const { store, visitor } = visit
   const { organizationId } = visitor
-  if (incident) {
-    const { severity, source, q, page, limit } = what
-    const status = what.status === '' ? undefined : what.status === 'firing' ? 'firing' : 'resolved'
-    const filter = { incidentId: incident.id, severity, source, status, q } as const
-    return store.read(listAlertsOfIncident, organizationId, filter, { page, limit })
+  const part = { page: what.page, limit: MAX_ROWS }
+  const { incidentId, ...filter } = filterOf(visit, what, incident)
+  const found = ({ items, total }: Listed<AlertRecord>): Found => ({
+    groups: items.flatMap((one) => groupAlerts([one])).map(shortGroup),
+    shown: items.length,
+    total,
+  })
+  if (incidentId !== undefined) {
+    return found(await store.read(listAlertsOfIncident, organizationId, { ...filter, incidentId }, part))
   }
-  const service = query('service')
-  const filter = {
-    ...{ severity: what.severity, source: what.source, q: what.q, from: what.span.from, to: what.span.to },
-    ...(service === '' ? {} : { serviceId: service }),
-    ...(what.status === 'ended' ? { status: 'resolved' as const } : {}),
-  }
-  const part = { page: what.page, limit: what.limit }
-  // If no period is selected, firing alerts are shown regardless of their start time.
-  const from = what.own ? what.span.from : undefined
-  if (what.status === 'firing') return store.run(listFiringAlerts, organizationId, { ...filter, from }, part)
+  const from = what.own ? filter.from : undefined
+  if (what.status === 'firing')
+    return found(await store.run(listFiringAlerts, organizationId, { ...filter, from }, part))
   const begun = await store.read(listMatchingAlerts, organizationId, filter, part)
-  if (what.status === 'ended' || what.own) return begun
+  if (what.status === 'ended' || what.own) return found(begun)
   const before = { ...filter, from, to: what.span.from }
-  const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: what.limit })
+  const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: MAX_ROWS })
   const items = what.page === 1 ? [...begun.items, ...older.items] : begun.items
-  return { items, total: begun.total + older.total }
+  return found({ items, total: begun.total + older.total })
+}
+
+/** An incident's alerts are found regardless of their start. */
+function filterOf({ query }: Visit, what: Wanted, incident: IncidentRecord | null) {
+  const { severity, source, q, span } = what
+  const status = what.status === '' ? undefined : what.status === 'firing' ? ('firing' as const) : ('resolved' as const)
+  const service = query('service') === '' ? {} : { serviceId: query('service') }
+  if (incident) return { severity, source, q, status, ...service, incidentId: incident.id, from: undefined }
+  return { severity, source, q, status, ...service, ...span, incidentId: undefined }
 }
 
 /** Returns the URL of this view with some parameters changed. '' removes a parameter. */
 function addressOf({ c }: Visit, change: Readonly<Record<string, string>>): string {
   const current = Object.fromEntries(new URL(c.req.url).searchParams)
-  return withQuery('/alerts', { ...current, done: '', page: '', part: '', ...change })
+  return withQuery('/alerts', { ...current, done: '', page: '', ...change })
 }
 
 async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRecord | null): Promise<ChipView[]> {
@@ -154,7 +169,7 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
 
 type Targets = ReturnType<typeof findAlertTargets>
 
-type Group = AlertGroup<AlertRecord> & { readonly sentAs?: Severity }
+type Group = ShortGroup<GroupMember> & { readonly sentAs?: Severity }
 
 /** Returns the groups, each with the severity that it has in its service's score. */
 function countedIn(groups: readonly Group[], { services }: Targets): readonly Group[] {
@@ -163,12 +178,12 @@ function countedIn(groups: readonly Group[], { services }: Targets): readonly Gr
 
 function rowOf(group: Group, targets: Targets, ends: SilenceEnds): AlertRowView {
   const [newest] = group.members
-  const one = group.members.length === 1
+  const one = group.count === 1
   const serviceId = group.serviceId
   const service = targets.services.get(serviceId)
   const incident = targets.incidents.get(newest?.incidentId ?? '')
   return {
-    ...{ name: group.name, count: group.members.length, summary: group.summary, severity: group.severity },
+    ...{ name: group.name, count: group.count, summary: group.summary, severity: group.severity },
     sentAs: group.sentAs,
     service: {
       ...{ namespace: service?.namespace ?? '', name: service?.name ?? 'unknown service' },
@@ -179,7 +194,7 @@ function rowOf(group: Group, targets: Targets, ends: SilenceEnds): AlertRowView 
       ? `/alerts/${newest?.id}`
       : `/alerts?${new URLSearchParams({ service: serviceId, q: group.name, group: '0' })}`,
     ...{ source: group.source, startsAt: group.firstStartsAt, lastStartsAt: group.lastStartsAt, endsAt: group.endsAt },
-    silenced: silencedOf(group.members, ends),
+    silenced: silencedOfGroup(group, ends),
     ending: group.endsAt === null ? '' : (newest?.resolution ?? ''),
   }
 }
@@ -190,12 +205,12 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const { alert, events, onNode } = await requireAlert(visit)
   const own = await store.read(listCorrelationsOfAlert, organizationId, alert.id)
   const targets = await store.read(findAlertTargets, organizationId, [alert], now)
-  const [group] = countedIn(groupAlerts([alert]), targets)
+  const [group] = countedIn(groupAlerts([alert]).map(shortGroup), targets)
   if (!group) throw notFound('alert', 'the page Alerts')
   const { rules } = alert
   const view: AlertPageView = {
     ...{ reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
-    alert: { ...alert, ...rowOf(group, targets, await silenceEndsOf(visit, [alert])) },
+    alert: { ...alert, ...rowOf(group, targets, await silenceEndsOfGroups(visit, [group])) },
     node: onNode?.nodeServiceId
       ? { name: `node/${onNode.alert.node}`, href: `/services/${onNode.nodeServiceId}` }
       : null,

@@ -53,16 +53,8 @@ export type AlertsView = {
   readonly total: number
   readonly shown: number
   readonly firing: number
-  /**
-   * Pagination. If the alerts have more than 40 conditions, each page shows only some of the conditions. `total` is the
-   * number of conditions.
-   */
-  readonly parts: {
-    readonly part: number
-    readonly pages: number
-    readonly total: number
-    readonly addressOf: (part: number) => string
-  }
+  /** The number of rows on all pages: conditions, or alerts on this page if they are not grouped. */
+  readonly groups: number
   readonly page: number
   readonly pages: number
   readonly addressOf: (page: number) => string

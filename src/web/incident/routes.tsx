@@ -7,7 +7,7 @@ import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { DAY } from '../../domain/units.ts'
 import { required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
-import { findIncidentView, type IncidentGroup } from '../../store/incident/incident-view.ts'
+import { findIncidentView } from '../../store/incident/incident-view.ts'
 import {
   findIncident,
   findIncidentByNumber,
@@ -16,7 +16,7 @@ import {
 } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import { findFrame, findServices } from '../../store/views.ts'
-import { type SilencedAlert, silencedOf, silenceEndsOf } from '../silences/silenced.ts'
+import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect, show } from '../visit/reply.ts'
@@ -90,19 +90,15 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
     store.read(findIncidentView, organizationId, incident, { from: incident.startedAt - DAY, now }),
     causesOf(visit, incident),
   ])
-  const ends = await silenceEndsOf(visit, view.groups.flatMap(silencedMembers))
+  const ends = await silenceEndsOfGroups(visit, view.groups)
   const groups = countedGroups(view.groups, view.service).map((group) => ({
     ...group,
-    silenced: silencedOf(silencedMembers(group), ends),
+    silenced: silencedOfGroup(group, ends),
   }))
   const others = groups.map(({ serviceId }) => serviceId).filter((id) => id !== incident.serviceId)
   const names = new Map(others.length === 0 ? [] : await store.read(findServices, organizationId, others, now))
   if (view.service) names.set(view.service.id, view.service)
   return { incident, ...view, ...causes, groups, names, ...incidentLink(incident) }
-}
-
-function silencedMembers({ silencedBy }: IncidentGroup): SilencedAlert[] {
-  return silencedBy.map((ids) => ({ status: 'firing', silencedBy: ids }))
 }
 
 export function incidentPath({ number }: IncidentRecord): string {

@@ -10,20 +10,18 @@ type Props = {
   readonly page: number
   readonly pages: number
   readonly addressOf: (page: number) => string
-  /** The word before the page number. The word distinguishes two sets of page links for the same list. */
-  readonly name?: string
 }
 
 /** Renders nothing if there is only one page. */
-export const Pages: FC<Props> = ({ page, pages, addressOf, name = 'Page' }) => {
+export const Pages: FC<Props> = ({ page, pages, addressOf }) => {
   if (pages <= 1) return null
   const numbers = Array.from({ length: pages }, (_, index) => index + 1).filter(
     (one) => one === 1 || one === pages || Math.abs(one - page) <= AROUND,
   )
   return (
-    <nav class="row pages" aria-label={name}>
+    <nav class="row pages" aria-label="Pages">
       <span class="quiet">
-        {name} {formatCount(page)} of {formatCount(pages)}
+        Page {formatCount(page)} of {formatCount(pages)}
       </span>
       <span class="end">
         {page > 1 ? (

@@ -1,7 +1,6 @@
 /** /services/:id: one service and its history over a time span. */
 
-import { listFiringAlerts } from '../../actions/firing.ts'
-import { groupAlerts } from '../../domain/alert/groups.ts'
+import type { ShortGroup } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { penaltySeverity } from '../../domain/health/health.ts'
@@ -12,9 +11,8 @@ import { countOf } from '../../domain/text.ts'
 import { HOUR } from '../../domain/units.ts'
 import { notFound } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
-import type { AlertRecord } from '../../store/alerts.ts'
 import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
-import { listMatchingAlerts } from '../../store/history/alert-search.ts'
+import { findAlertGroups } from '../../store/history/alert-groups.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
 import { findServiceView } from '../../store/views.ts'
@@ -24,7 +22,7 @@ import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipeline
 import { incidentFacts, incidentLink } from '../incident/routes.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { recoveryOf, unhealthySince } from '../overview/open-incidents.ts'
-import { silencedOf, silenceEndsOf } from '../silences/silenced.ts'
+import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { show } from '../visit/reply.ts'
@@ -39,7 +37,7 @@ const RANGES = [
   ['7d', '7 d', 7 * 24 * HOUR],
 ] as const
 const USUAL = RANGES[1]
-/** The maximum number of alerts to read for a picture and a list. Alerts of a storm share a row. */
+/** The maximum number of links to read for a picture. */
 const MANY = { page: 1, limit: 500 }
 const EARLIER = { page: 1, limit: 8 }
 const MAX_CHANGES = 12
@@ -61,8 +59,8 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   if (!found) throw notFound('service', 'the page Services')
   const { service, states, changes, lastGoodDeploy, aliases } = found
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
-  const firing = countedGroups(groupAlerts(facts.firing), service)
-  const ends = await silenceEndsOf(visit, facts.firing)
+  const firing = countedGroups(facts.firing, service)
+  const ends = await silenceEndsOfGroups(visit, facts.firing)
   const penalties = service.health.map((penalty) => penaltyOf(penalty, facts.firing))
   const open = await openIncident(visit, found.incident, reader)
   // A storm has more links than fit on one page of results, so the incident's complete list is used.
@@ -76,8 +74,8 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     picture: pictureOfService({ ...facts, links, span, reader, service, open, states }),
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
     penalties,
-    groups: firing.map((group) => groupViewOf(group, span, silencedOf(group.members, ends))),
-    silenced: silencedOf(facts.firing, ends),
+    groups: firing.map((group) => groupViewOf(group, span, silencedOfGroup(group, ends))),
+    silenced: silencedOfGroup({ silencedBy: facts.firing.flatMap(({ silencedBy }) => silencedBy) }, ends),
     alertsHref: `/alerts?service=${id}`,
     changes: changesOf(changes, links),
     lastGoodDeploy: lastGoodDeploy && deployView(lastGoodDeploy),
@@ -90,27 +88,27 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
 type ServiceLink = CorrelationRecord & { readonly count?: number; readonly group?: string | null }
 
 type Facts = {
-  readonly firing: readonly AlertRecord[]
-  readonly alerts: readonly AlertRecord[]
+  /** The groups of the firing alerts, regardless of their start. */
+  readonly firing: readonly ShortGroup[]
+  /** The groups of the alerts that started within the span or are firing. */
+  readonly groups: readonly ShortGroup[]
   readonly changes: readonly Change[]
   readonly links: readonly ServiceLink[]
 }
 
-/** Loads the alerts and links within a time span. Firing alerts are included regardless of their start time. */
+/** Loads the groups of alerts and the links within a time span. */
 async function alertsAndLinks(
   { store, visitor }: Visit,
   serviceId: string,
   span: Span,
 ): Promise<Omit<Facts, 'changes'>> {
   const { organizationId } = visitor
-  const [firing, begun, links] = await Promise.all([
-    store.run(listFiringAlerts, organizationId, { serviceId }, MANY),
-    store.read(listMatchingAlerts, organizationId, { serviceId, from: span.from }, MANY),
+  const [firing, shown, links] = await Promise.all([
+    store.read(findAlertGroups, organizationId, { serviceId, status: 'firing' }),
+    store.read(findAlertGroups, organizationId, { serviceId, from: span.from, withFiring: true }),
     store.read(listCorrelations, organizationId, { serviceId, from: span.from }, MANY),
   ])
-  const known = new Set(firing.items.map(({ id }) => id))
-  const alerts = [...firing.items, ...begun.items.filter(({ id }) => !known.has(id))]
-  return { firing: firing.items, alerts, links: links.items }
+  return { firing: firing.groups, groups: shown.groups, links: links.items }
 }
 
 type PictureParts = Facts & {
@@ -122,10 +120,10 @@ type PictureParts = Facts & {
 }
 
 function pictureOfService(parts: PictureParts): ServiceView['picture'] {
-  const { alerts, changes, links, span, reader, service, open, states } = parts
+  const { groups, changes, links, span, reader, service, open, states } = parts
   return pictureOf({
     ...{ ...reader, serviceId: service.id, span, changes, links, people: [] },
-    groups: countedGroups(groupAlerts(alerts), service),
+    groups: countedGroups(groups, service),
     score: open && states ? sinceStart(states, open.head) : states,
     firstAlertAt: open?.firstAlertAt ?? null,
     acknowledgedAt: open?.head.acknowledgedAt ?? null,
@@ -169,14 +167,17 @@ function sinceOf(
 /** Returns a penalty with its condition, and the start of the condition if its alert is known. */
 export function penaltyOf(
   { alertId, reason, penalty }: ServiceWithHealth['health'][number],
-  alerts: readonly AlertRecord[],
+  groups: readonly ShortGroup[],
 ): PenaltyView {
   const [name = reason, ...words] = reason.split(': ')
   const severity = penaltySeverity(penalty)
   const why = words.join(': ')
   // A severity that the sender did not choose is named before its reason: `critical: event and alert agree`.
   const rule = why.startsWith(severity) ? why : `${severity}: ${why}`
-  const since = alerts.find(({ id }) => id === alertId)?.startsAt ?? null
+  const since =
+    groups.flatMap(({ members }) => members).find(({ id }) => id === alertId)?.startsAt ??
+    groups.find((group) => group.name === name)?.firstStartsAt ??
+    null
   return { name, rule, penalty, severity, href: `/alerts/${alertId}`, since }
 }
 

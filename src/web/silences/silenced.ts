@@ -27,6 +27,29 @@ export function silencedOf(alerts: readonly SilencedAlert[], ends: SilenceEnds):
   return { count: silenced.length, until: Number.isFinite(until) ? until : null }
 }
 
+/** Returns how many of a group's firing alerts are silenced. `silencedBy` has the silences of each of them. */
+export function silencedOfGroup(
+  { silencedBy }: { readonly silencedBy: readonly (readonly string[])[] },
+  ends: SilenceEnds,
+): Silenced | null {
+  return silencedOf(silencedBy.map(asAlert), ends)
+}
+
+/** Returns the end times of the silences if any alert of the groups is silenced. */
+export function silenceEndsOfGroups(
+  visit: Visit,
+  groups: readonly { readonly silencedBy: readonly (readonly string[])[] }[],
+): Promise<SilenceEnds> {
+  return silenceEndsOf(
+    visit,
+    groups.flatMap(({ silencedBy }) => silencedBy.map(asAlert)),
+  )
+}
+
+function asAlert(silencedBy: readonly string[]): SilencedAlert {
+  return { status: 'firing', silencedBy }
+}
+
 function isSilenced({ status, silencedBy }: SilencedAlert): boolean {
   return status === 'firing' && silencedBy.length > 0
 }
