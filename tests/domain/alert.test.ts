@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert/alert.ts'
+import { fingerprintsOf } from '../../src/domain/alert/fingerprints.ts'
 import {
   alertOf,
   failedPipeline,
@@ -38,10 +39,10 @@ describe('a repeat', () => {
   })
 
   for (const [severity, left] of [
-    ['info', 'error'],
+    ['info', 'info'],
     ['critical', 'critical'],
   ] as const) {
-    test(`that says ${severity} makes an error ${left}`, () =>
+    test(`of the same fingerprint that says ${severity} makes an error ${left}`, () =>
       assert.equal(after(opened(firing({ severity: 'error' })), [firing({ severity }), 1]).alert.severity, left))
   }
 
@@ -217,10 +218,8 @@ describe('after an inferred end', () => {
     )
   })
 
-  const manual = {
-    alert: over({ resolution: 'manual' }),
-    fingerprints: [{ fingerprint: 'f1', startedAt: NOON, ended: false }],
-  }
+  const alert = over({ resolution: 'manual' })
+  const manual = { alert, fingerprints: fingerprintsOf(alert, null) }
 
   test('an alert that a person resolved stays resolved for earlier starts', () => {
     assert.equal(belongsTo(manual.alert, firing()), true)

@@ -2,7 +2,7 @@
 import { type Alert, absorb, belongsTo, open, type Signal } from '../../src/domain/alert/alert.ts'
 import { settle } from '../../src/domain/alert/ending.ts'
 import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
-import type { Fingerprint } from '../../src/domain/alert/fingerprints.ts'
+import { type Fingerprint, fingerprintsOf, withStart } from '../../src/domain/alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../../src/domain/alert/late-events.ts'
 import { digest } from '../../src/domain/event/fingerprint.ts'
 import type { HealthCondition } from '../../src/domain/health/health.ts'
@@ -27,6 +27,7 @@ const COMMON = {
   rules: { service: 'label deployment', severity: 'label severity', identity: 'fingerprint' },
   startsAt: NOON,
   endsAt: null,
+  expiresAt: null,
   at: NOON,
   sighting: null,
 } as const
@@ -90,9 +91,10 @@ export type Held = { readonly alert: Alert; readonly fingerprints: readonly Fing
 
 /** Returns the alert opened by a first signal, which by default is received immediately. */
 export function opened(signal: Signal, receivedAt = signal.at): Held {
-  const { fingerprint, startsAt, status } = signal
-  const fingerprints = [{ fingerprint, startedAt: startsAt, ended: status === 'resolved' }]
-  return { alert: open(signal, receivedAt), fingerprints }
+  const alert = open(signal, receivedAt)
+  const fingerprints =
+    signal.status === 'firing' ? withStart([], signal, receivedAt, false) : fingerprintsOf(alert, null)
+  return { alert, fingerprints }
 }
 
 export function alertOf(more: Partial<Alert> = {}): Alert {

@@ -6,7 +6,7 @@ import { type Severity, worst } from '../severity.ts'
 import type { AlertTexts } from '../state/live.ts'
 import { MINUTE } from '../units.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
-import { type Fingerprint, withFingerprint, withStart } from './fingerprints.ts'
+import { type Fingerprint, withEnd, withSeverityOf, withStart } from './fingerprints.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
@@ -29,6 +29,8 @@ export type Signal = AlertTexts & {
   readonly startsAt: number
   /** Null while firing. */
   readonly endsAt: number | null
+  /** The end time that the sender gave a firing item: the item ends then unless it is repeated. Usually null. */
+  readonly expiresAt: number | null
   readonly at: number
   /**
    * The object, the count and whether repeats raise the severity. Null unless the signal comes from a Kubernetes event.
@@ -40,7 +42,7 @@ export type Signal = AlertTexts & {
 export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are left out, because no rule needs them later. */
-export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | keyof AlertTexts> & {
+export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiresAt' | keyof AlertTexts> & {
   readonly status: 'firing' | 'resolved'
   readonly resolution: Resolution | null
   readonly lastSeenAt: number
@@ -131,6 +133,7 @@ export function absorb(
     return { alert: widened(alert, signal), fingerprints, change: 'kept', isNewest: false }
   }
   const evidence = withSighting(alert.evidence, signal)
+  const started = withStart(fingerprints, signal, receivedAt, over)
   const isNewest = signal.at >= alert.startsAt && !(signal.sighting && signal.at < alert.lastSeenAt)
   const next: Alert = {
     ...widened(alert, signal),
@@ -147,7 +150,7 @@ export function absorb(
     ...(isNewest ? { summary: signal.summary, said: signal.said, node: signal.node ?? alert.node } : {}),
   }
   const change = over ? 'reopened' : 'repeated'
-  return { alert: next, fingerprints: withStart(fingerprints, signal, over), change, isNewest }
+  return { alert: withSeverityOf(next, started), fingerprints: started, change, isNewest }
 }
 
 /** Returns whether only the count and the last-seen time changed, which is true for most signals. */
@@ -169,15 +172,14 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
   const kept = { alert, fingerprints, change: 'kept' as Change, isNewest: false }
   // A resolved signal with the latest start time always counts, even if a wrong clock puts its end before its start.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
-  const ended = { fingerprint: signal.fingerprint, startedAt: Math.max(endsAt, signal.startsAt), ended: true }
-  const after = withFingerprint(fingerprints, ended)
-  if (after.some((one) => !one.ended)) return { ...kept, fingerprints: after }
+  const after = withEnd(fingerprints, signal, receivedAt, Math.max(endsAt, signal.startsAt))
+  if (after.some((one) => !one.ended)) return { ...kept, alert: withSeverityOf(alert, after), fingerprints: after }
   // A reported end takes precedence over an inferred end.
   const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
   if (alert.status === 'resolved' && !guessed) return { ...kept, fingerprints: after }
   return {
     alert: {
-      ...kept.alert,
+      ...withSeverityOf(alert, after),
       status: 'resolved' as const,
       resolution: 'reported' as const,
       endsAt: Math.max(...after.map(({ startedAt }) => startedAt)),
@@ -218,8 +220,8 @@ function widened(alert: Alert, signal: Signal): Alert {
 }
 
 /**
- * Returns the severity after a signal. While the condition persists, the severity never drops. If the reason escalates,
- * repeats raise the severity to critical.
+ * Returns the severity of an event's condition after a signal. While the condition persists, the severity never drops.
+ * If the reason escalates, repeats raise the severity to critical.
  */
 function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
   const severity = worst(before, signal.severity)

@@ -4,6 +4,14 @@ import { canContinue } from '../event/lasting.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
+import {
+  type Fingerprint,
+  isJudgedByFingerprint,
+  lastExpiry,
+  nextEnd,
+  withoutSilent,
+  withSeverityOf,
+} from './fingerprints.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
@@ -50,13 +58,51 @@ export function settle(
   if (alert.status === 'resolved') return { alert, dueAt: Math.max((alert.endedAt ?? now) + REMEMBERED, now) }
   const end = endOf(alert, context, now)
   if (!end) return { alert, dueAt: Math.max(dueAt(alert, context, now), now) }
-  const ended: Alert = {
-    ...alert,
-    status: 'resolved',
-    resolution: end.resolution,
-    endsAt: Math.max(end.at, alert.startsAt),
-    endedAt: now,
+  return endedAs(alert, end, now)
+}
+
+type Settled = {
+  readonly alert: Alert
+  /** Null if the fingerprints can be derived from the alert. */
+  readonly fingerprints: readonly Fingerprint[] | null
+  readonly dueAt: number
+}
+
+/**
+ * Like `settle`, but first ends each fingerprint whose time is over. The alert ends with its last fingerprint. A
+ * fingerprint with an end time from its sender ends at that time, whatever the delivery interval is.
+ */
+export function settleAll(
+  alert: Alert,
+  fingerprints: readonly Fingerprint[] | null,
+  context: ServerContext,
+  now: number,
+): Settled {
+  if (fingerprints === null || alert.status === 'resolved' || !isJudgedByFingerprint(alert))
+    return { ...settle(alert, context, now), fingerprints }
+  const expiry = lastExpiry(fingerprints)
+  const timeout = silenceOf(context.delivery)
+  const firing = withoutSilent(fingerprints, timeout, now)
+  if (firing.every(({ ended }) => ended)) {
+    if (expiry === null) return { ...settle(alert, context, now), fingerprints }
+    return { ...endedAs(alert, { at: Math.min(expiry, now), resolution: 'inferred' }, now), fingerprints }
   }
+  const delivery = lastExpiry(firing) === null ? context.delivery : null
+  const settled = settle(withSeverityOf(alert, firing), { ...context, delivery }, now)
+  const dueAt = settled.alert.status === 'firing' ? Math.min(settled.dueAt, nextEnd(firing, timeout)) : settled.dueAt
+  return { alert: settled.alert, fingerprints: firing, dueAt }
+}
+
+/** Returns after how many ms without a repeat a fingerprint no longer counts; null for never. */
+function silenceOf(delivery: Delivery | null): number | null {
+  if (!delivery) return null
+  return delivery.reportsEnds ? Math.max(EXPIRES, delivery.repeatTimeout) : delivery.repeatTimeout
+}
+
+function endedAs(alert: Alert, end: { readonly at: number; readonly resolution: Resolution }, now: number) {
+  const { resolution } = end
+  const endsAt = Math.max(end.at, alert.startsAt)
+  const ended: Alert = { ...alert, status: 'resolved', resolution, endsAt, endedAt: now }
   return { alert: ended, dueAt: now + REMEMBERED }
 }
 

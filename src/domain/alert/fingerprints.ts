@@ -1,56 +1,117 @@
-/** The fingerprints of an alert. Each fingerprint has its latest start time or, once it has ended, its end time. */
+/**
+ * The fingerprints of an alert. For alerts from Alertmanager and Grafana, the fingerprints that still fire determine the
+ * severity.
+ */
 
+import type { Source } from '../event/event.ts'
 import { ordered } from '../order.ts'
+import { rank, type Severity } from '../severity.ts'
 
-/** `startedAt`: the latest start time, or the end time if `ended` is true. */
-export type Fingerprint = { readonly fingerprint: string; readonly startedAt: number; readonly ended: boolean }
+/** Times are Unix times in milliseconds. */
+export type Fingerprint = {
+  readonly fingerprint: string
+  /** The severity in the newest item. */
+  readonly severity: Severity
+  /** The severity in the sender's own words, or null. */
+  readonly said: string | null
+  /** The latest start time, or the end time if `ended` is true. */
+  readonly startedAt: number
+  readonly ended: boolean
+  /** When the newest item was received. */
+  readonly seenAt: number
+  /** When the fingerprint ends unless the sender repeats it; null if the sender did not say. */
+  readonly expiresAt: number | null
+}
 
 /** The fields of an alert from which the state of its only fingerprint can be derived. */
-type Started = { readonly fingerprint: string; readonly startsAt: number }
+type OfAlert = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said'> & {
+  readonly source: Source
+  readonly startsAt: number
+  readonly endsAt: number | null
+  readonly resolution: string | null
+  readonly receivedAt: number
+}
+
+/** The fields of a signal that change a fingerprint. */
+type OfSignal = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said' | 'expiresAt'> & {
+  readonly source: Source
+  readonly startsAt: number
+}
+
+/** Returns whether the fingerprints of an alert determine its severity. */
+export function isJudgedByFingerprint({ source }: { readonly source: Source }): boolean {
+  return source === 'metrics' || source === 'dashboard'
+}
 
 /**
  * Returns the fingerprints of a live alert. Null stands for the alert's first fingerprint, which started with the alert
- * and has not ended.
+ * and ended only if an end was reported.
  */
-export function fingerprintsOf(
-  { fingerprint, startsAt }: Started,
-  fingerprints: readonly Fingerprint[] | null,
-): readonly Fingerprint[] {
-  return fingerprints ?? [{ fingerprint, startedAt: startsAt, ended: false }]
+export function fingerprintsOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): readonly Fingerprint[] {
+  return fingerprints ?? [derivedFrom(alert)]
+}
+
+function derivedFrom(alert: OfAlert): Fingerprint {
+  const { fingerprint, severity, said, startsAt, endsAt, receivedAt: seenAt } = alert
+  // A Kubernetes event never reports the end of a fingerprint.
+  const ended = alert.resolution === 'reported' && alert.source !== 'cluster' && endsAt !== null
+  return { fingerprint, severity, said, startedAt: ended ? endsAt : startsAt, ended, seenAt, expiresAt: null }
 }
 
 /** Returns null if `fingerprintsOf` can derive the fingerprints. Most live alerts therefore need no list in memory. */
-export function withoutDerived(
-  { fingerprint, startsAt }: Started,
-  fingerprints: readonly Fingerprint[],
-): readonly Fingerprint[] | null {
+export function withoutDerived(alert: OfAlert, fingerprints: readonly Fingerprint[]): readonly Fingerprint[] | null {
   const [only] = fingerprints
-  const isDerived = only?.fingerprint === fingerprint && only.startedAt === startsAt && !only.ended
-  return isDerived && fingerprints.length === 1 ? null : fingerprints
+  if (!only || fingerprints.length > 1 || only.fingerprint !== alert.fingerprint) return fingerprints
+  const derived = derivedFrom(alert)
+  const fields = isJudgedByFingerprint(alert) ? [...TIMES, ...JUDGED] : TIMES
+  return fields.every((name) => only[name] === derived[name]) ? null : fingerprints
 }
+
+const TIMES = ['startedAt', 'ended', 'expiresAt'] as const
+const JUDGED = ['severity', 'said', 'seenAt'] as const
 
 const KEPT = 64
 
 /**
  * Records that a fingerprint started. If the fingerprint has ended since, and another fingerprint of the alert is
- * firing, the signal is a late copy and has no effect.
+ * firing, the signal is a late copy and has no effect. If the signal reopens the alert, all fingerprints were over:
+ * those without a reported end are forgotten until their next item.
  */
 export function withStart(
   fingerprints: readonly Fingerprint[],
-  { fingerprint, startsAt }: { readonly fingerprint: string; readonly startsAt: number },
+  signal: OfSignal,
+  receivedAt: number,
   reopens: boolean,
 ): readonly Fingerprint[] {
+  const { fingerprint, startsAt, expiresAt } = signal
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
   if (known?.ended && !reopens && startsAt <= known.startedAt) return fingerprints
-  const startedAt = Math.max(known?.startedAt ?? startsAt, startsAt)
-  // The most common case: the signal repeats the alert's only fingerprint and changes nothing.
-  if (known && !known.ended && known.startedAt === startedAt && fingerprints.length === 1) return fingerprints
-  return withFingerprint(fingerprints, { fingerprint, startedAt, ended: false })
+  const startedAt = known ? Math.max(known.startedAt, startsAt) : startsAt
+  // An item about an earlier start is late, so its severity is outdated.
+  const { severity, said } = known && !known.ended && startsAt < known.startedAt ? known : signal
+  const seenAt = known ? Math.max(known.seenAt, receivedAt) : receivedAt
+  const started = { fingerprint, severity, said, startedAt, ended: false, seenAt, expiresAt }
+  if (known && fingerprints.length === 1) return [started]
+  const forgets = reopens && isJudgedByFingerprint(signal)
+  return withFingerprint(forgets ? fingerprints.filter(({ ended }) => ended) : fingerprints, started)
 }
 
-export function withFingerprint(fingerprints: readonly Fingerprint[], one: Fingerprint): readonly Fingerprint[] {
+/** Records that a fingerprint ended. */
+export function withEnd(
+  fingerprints: readonly Fingerprint[],
+  { fingerprint, severity, said }: OfSignal,
+  receivedAt: number,
+  endedAt: number,
+): readonly Fingerprint[] {
+  const ended = { fingerprint, severity, said, startedAt: endedAt, ended: true, seenAt: receivedAt, expiresAt: null }
+  return withFingerprint(fingerprints, ended)
+}
+
+/** Replaces or adds a fingerprint. Sorts by fingerprint, as in the database. */
+function withFingerprint(fingerprints: readonly Fingerprint[], one: Fingerprint): readonly Fingerprint[] {
   const others = fingerprints.filter(({ fingerprint }) => fingerprint !== one.fingerprint)
-  return [...(others.length < KEPT ? others : withoutOldest(others)), one]
+  const kept = others.length < KEPT ? others : withoutOldest(others)
+  return [...kept, one].sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1))
 }
 
 /**
@@ -60,4 +121,60 @@ export function withFingerprint(fingerprints: readonly Fingerprint[], one: Finge
 function withoutOldest(fingerprints: readonly Fingerprint[]): readonly Fingerprint[] {
   const [oldest] = ordered(fingerprints, (one) => [one.ended ? 0 : 1, one.startedAt, one.fingerprint])
   return fingerprints.filter((one) => one !== oldest)
+}
+
+/**
+ * Returns an alert with the severity of its worst firing fingerprint. After the end of the alert, the fingerprint that
+ * ended last determines the severity. The result does not depend on the order of the fingerprints.
+ */
+export function withSeverityOf<Alert extends Pick<OfAlert, 'source' | 'severity' | 'said'>>(
+  alert: Alert,
+  fingerprints: readonly Fingerprint[],
+): Alert {
+  const worst = isJudgedByFingerprint(alert) ? worstFiring(fingerprints) : null
+  if (!worst || (worst.severity === alert.severity && worst.said === alert.said)) return alert
+  return { ...alert, severity: worst.severity, said: worst.said }
+}
+
+function worstFiring(fingerprints: readonly Fingerprint[]): Fingerprint | null {
+  const last = Math.max(...fingerprints.map(({ startedAt }) => startedAt))
+  const firing = fingerprints.filter(({ ended }) => !ended)
+  const deciding = firing.length > 0 ? firing : fingerprints.filter(({ startedAt }) => startedAt === last)
+  return deciding.reduce<Fingerprint | null>((a, b) => (a && !isWorse(b, a) ? a : b), null)
+}
+
+function isWorse(one: Fingerprint, other: Fingerprint): boolean {
+  const worse = rank(one.severity) - rank(other.severity)
+  return worse > 0 || (worse === 0 && one.fingerprint < other.fingerprint)
+}
+
+/**
+ * Forgets the firing fingerprints whose time is over: the sender's own end time has passed, or the sender does not
+ * report ends and has not repeated the fingerprint for `repeatTimeout`. Returns the same list if nothing changes.
+ */
+export function withoutSilent(
+  fingerprints: readonly Fingerprint[],
+  repeatTimeout: number | null,
+  now: number,
+): readonly Fingerprint[] {
+  const kept = fingerprints.filter((one) => one.ended || endOf(one, repeatTimeout) > now)
+  return kept.length === fingerprints.length ? fingerprints : kept
+}
+
+/** Returns the latest end time that the sender gave for a firing fingerprint; null if the sender gave none. */
+export function lastExpiry(fingerprints: readonly Fingerprint[]): number | null {
+  const times = fingerprints.flatMap(({ ended, expiresAt }) => (ended || expiresAt === null ? [] : expiresAt))
+  return times.length === 0 ? null : Math.max(...times)
+}
+
+/** Returns when the next firing fingerprint ends unless it is repeated; infinity for never. */
+export function nextEnd(fingerprints: readonly Fingerprint[], repeatTimeout: number | null): number {
+  return fingerprints.reduce(
+    (next, one) => (one.ended ? next : Math.min(next, endOf(one, repeatTimeout))),
+    Number.POSITIVE_INFINITY,
+  )
+}
+
+function endOf({ expiresAt, seenAt }: Fingerprint, repeatTimeout: number | null): number {
+  return expiresAt ?? (repeatTimeout === null ? Number.POSITIVE_INFINITY : seenAt + repeatTimeout)
 }

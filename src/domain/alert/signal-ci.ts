@@ -100,6 +100,7 @@ function pipelineSignal(
     // The end of the pipeline is used as the start of the alert, so that only a later pipeline can end the alert.
     startsAt: draft.at,
     endsAt: found.failed ? null : draft.at,
+    expiresAt: null,
     at: draft.at,
     sighting: null,
   }

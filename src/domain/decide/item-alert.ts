@@ -1,7 +1,7 @@
 /** Opens or updates the alert for an item. */
 import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
-import { settle } from '../alert/ending.ts'
-import { fingerprintsOf, withoutDerived } from '../alert/fingerprints.ts'
+import { settleAll } from '../alert/ending.ts'
+import { type Fingerprint, fingerprintsOf, withoutDerived, withStart } from '../alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
 import { makesAlert } from '../alert/signal.ts'
 import { PUNCTUAL_SENDER } from '../alert/unavailable.ts'
@@ -61,8 +61,11 @@ function sharedOf(signal: Signal): Pick<Signal, 'name' | 'summary' | 'rules'> {
 }
 
 function openAlert(ctx: Context, item: Item, { service, signal, stored }: ReceivedSignal): AlertDecision {
-  const { fingerprint, startsAt, status, labels, annotations, links } = signal
-  const { alert, dueAt } = settleWithin(ctx, service, item, open(signal, item.receivedAt, sharedOf(signal)), signal)
+  const { labels, annotations, links } = signal
+  const made = open(signal, item.receivedAt, sharedOf(signal))
+  const own =
+    made.status === 'firing' && signal.expiresAt !== null ? withStart([], signal, item.receivedAt, false) : null
+  const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, made, own, signal)
   const isAlike = hasFiringNamesake(ctx, service, alert, item.receivedAt)
   const live: LiveAlert = {
     rowId: ctx.rowId('alerts'),
@@ -75,7 +78,7 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Receiv
     // The fields are listed one by one because V8 would allocate a second object for a spread.
     dueAt,
     alert,
-    fingerprints: status === 'resolved' ? [{ fingerprint, startedAt: startsAt, ended: true }] : null,
+    fingerprints,
     lastEvent: stored(),
     part: partOf(item.draft),
     silencedBy: NO_SILENCES,
@@ -105,7 +108,8 @@ function changeKnown(
   known: LiveAlert,
 ): AlertDecision {
   const decided = absorb(known.alert, fingerprintsOf(known.alert, known.fingerprints), signal, item.receivedAt)
-  const { alert, dueAt } = settleWithin(ctx, service, item, decided.alert, signal)
+  const list = withoutDerived(decided.alert, decided.fingerprints)
+  const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, decided.alert, list, signal)
   const { change, isNewest } = decided
   const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
   const repeats =
@@ -118,12 +122,21 @@ function changeKnown(
     // checks the alert too early, the sweep checks it again later.
     dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
     alert,
-    fingerprints: withoutDerived(alert, decided.fingerprints),
+    fingerprints,
     lastEvent: repeats ? known.lastEvent : stored(),
   }
   const texts = isNewest && !repeats ? textsOf(signal) : null
   changeAlert(ctx, known, live, { texts })
+  if (!repeats) describeFingerprint(ctx, live, signal)
   return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats, isAlike: false }
+}
+
+/** Stores the labels of a fingerprint if the alert has several fingerprints, because their labels differ. */
+function describeFingerprint(ctx: Context, live: LiveAlert, signal: Signal): void {
+  const { fingerprint, labels, links } = signal
+  if (live.fingerprints === null || live.fingerprints.length === 1) return
+  const generator = links.generator ?? null
+  ctx.emit({ kind: 'fingerprint-described', description: { alertId: live.rowId, fingerprint, labels, generator } })
 }
 
 function textsOf({ labels, annotations, links }: Signal): AlertTexts {
@@ -131,14 +144,22 @@ function textsOf({ labels, annotations, links }: Signal): AlertTexts {
 }
 
 /** Settles an alert. If the signal arrived late, stored events may already have ended its condition. */
-function settleWithin(ctx: Context, service: LiveService, item: Item, alert: Alert, signal: Signal) {
+function settleWithin(
+  ctx: Context,
+  service: LiveService,
+  item: Item,
+  alert: Alert,
+  fingerprints: readonly Fingerprint[] | null,
+  signal: Signal,
+) {
   const isEvent = signal.source === 'cluster' || signal.source === 'ci'
   const endings = isEvent && signal.status === 'firing' ? endingEventsSince(ctx, service, signal.at) : []
   const isCluster = signal.source === 'cluster'
   const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   const { repeats, lag } = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
   const { delivery, receivedAt } = item
-  return settle(withReceivedEvents(alert, endings), { delivery, metricsFiring, repeats, lag }, receivedAt)
+  const context = { delivery, metricsFiring, repeats, lag }
+  return settleAll(withReceivedEvents(alert, endings), fingerprints, context, receivedAt)
 }
 
 /** Returns the service's events since `from` that can end a condition. The list is usually empty. */

@@ -235,7 +235,10 @@ function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: numbe
     if (before?.alert.status !== 'firing') continue
     const { receivedAt, dueAt } = change(before.alert.receivedAt, before.dueAt)
     if (receivedAt === before.alert.receivedAt && dueAt === before.dueAt) continue
-    const after = { ...before, dueAt, alert: { ...before.alert, receivedAt } }
+    const isConfirmed = receivedAt !== before.alert.receivedAt
+    const seen = isConfirmed ? before.fingerprints?.map((one) => ({ ...one, seenAt: receivedAt })) : null
+    const fingerprints = seen ?? before.fingerprints
+    const after = { ...before, dueAt, fingerprints, alert: { ...before.alert, receivedAt } }
     ctx.emit({ kind: 'alert-changed', before, after, texts: null })
   }
 }

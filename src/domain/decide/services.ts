@@ -1,6 +1,6 @@
 /** Manual service changes: create, rename, set aliases, merge. */
 
-import { fingerprintsOf, withFingerprint } from '../alert/fingerprints.ts'
+import { fingerprintsOf, withStart } from '../alert/fingerprints.ts'
 import { eventFingerprint } from '../alert/signal.ts'
 import { IncmonError } from '../error.ts'
 import type { AliasRef } from '../service/service.ts'
@@ -127,8 +127,9 @@ export function addOwnFingerprints(ctx: Context, service: LiveService): void {
     if (!live.part) continue
     const fingerprint = eventFingerprint(service, live.alert.name, live.part)
     if (ctx.state.alertByFingerprint.get(fingerprintScope('cluster', live.cluster), fingerprint) !== undefined) continue
-    const own = { fingerprint, startedAt: live.alert.startsAt, ended: false }
-    const fingerprints = withFingerprint(fingerprintsOf(live.alert, live.fingerprints), own)
+    const own = { ...live.alert, fingerprint, expiresAt: null }
+    const known = fingerprintsOf(live.alert, live.fingerprints)
+    const fingerprints = withStart(known, own, live.alert.receivedAt, false)
     changeAlert(ctx, live, { ...live, fingerprints })
   }
 }

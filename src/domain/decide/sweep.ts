@@ -1,7 +1,8 @@
 /** The sweep applies changes that become due without any input. */
 
 import { type DeliveryInterval, repeatTimeoutOf } from '../alert/delivery-interval.ts'
-import { type Delivery, settle } from '../alert/ending.ts'
+import { type Delivery, settleAll } from '../alert/ending.ts'
+import { hasWeightChanged } from '../health/health.ts'
 import { earliest } from '../instant.ts'
 import { apply } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
@@ -85,7 +86,7 @@ function earliestOf(index: DueIndex): number[] {
   return steps.length === 0 ? [] : [...index.get(steps.reduce((a, b) => Math.min(a, b)))]
 }
 
-/** Processes a due alert. If the alert ended, returns the row id of its service, which has to be evaluated. */
+/** Processes a due alert. If the alert ended or its severity changed, returns the row id of its service, which has to be evaluated. */
 export function sweepAlert(ctx: Context, rowId: number, now: number): number | null {
   const live = ctx.state.alerts.get(rowId)
   if (!live) return null
@@ -97,13 +98,14 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   }
   const { source, startsAt } = live.alert
   const metricsFiring = source === 'cluster' && hasFiringMetrics(ctx.state, live.serviceId, startsAt)
-  const { alert, dueAt } = settle(
+  const { alert, fingerprints, dueAt } = settleAll(
     live.alert,
+    live.fingerprints,
     { delivery: deliveryFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
     now,
   )
-  changeAlert(ctx, live, { ...live, alert, dueAt })
-  return alert.status === 'resolved' ? live.serviceId : null
+  changeAlert(ctx, live, { ...live, alert, fingerprints, dueAt })
+  return hasWeightChanged(live.alert, alert) ? live.serviceId : null
 }
 
 const UNKNOWN: DeliveryInterval = { longestGap: 0, gaps: 0 }
@@ -120,12 +122,12 @@ function deliveryFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'gro
 /** Returns when an alert loaded from the store is due. Senders and groups must be loaded first. */
 export function firstDueAt(
   state: OrganizationState,
-  one: Pick<LiveAlert, 'alert' | 'cluster' | 'groupId' | 'serviceId'>,
+  one: Pick<LiveAlert, 'alert' | 'fingerprints' | 'cluster' | 'groupId' | 'serviceId'>,
 ): number {
   const { alert, serviceId } = one
   const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, serviceId, alert.startsAt)
   const context = { delivery: deliveryFor(state, one), metricsFiring, ...senderBehaviorOf(state, one) }
-  return settle(alert, context, alert.receivedAt).dueAt
+  return settleAll(alert, one.fingerprints, context, alert.receivedAt).dueAt
 }
 
 /**

@@ -84,6 +84,7 @@ export function apply(state: OrganizationState, effect: Effect): void {
       state.plan.set('plan', effect.plan)
       state.settings.set('settings', effect.settings)
       break
+    case 'fingerprint-described':
     case 'state-recorded':
     case 'item-rejected':
     case 'timeline-added':

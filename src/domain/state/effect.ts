@@ -50,6 +50,8 @@ export type Effect =
       readonly after: LiveAlert
       readonly texts: AlertTexts | null
     }
+  /** Stores the labels of one of an alert's several fingerprints. */
+  | { readonly kind: 'fingerprint-described'; readonly description: DescribedFingerprint }
   /** Changes the due time, which exists only in the live state. */
   | { readonly kind: 'alert-postponed'; readonly before: LiveAlert; readonly after: LiveAlert }
   /** Changes the silences that apply to an alert. */
@@ -149,6 +151,14 @@ export type StoredEvent = {
   readonly receivedAt: number
   /** The received JSON, with secrets replaced. */
   readonly body: string
+}
+
+/** `alertId`: the alert's row id. `generator`: the URL of the rule in the sender, or null. */
+export type DescribedFingerprint = {
+  readonly alertId: number
+  readonly fingerprint: string
+  readonly labels: Labels
+  readonly generator: string | null
 }
 
 export type StoredRejection = {

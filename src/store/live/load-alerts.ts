@@ -1,5 +1,5 @@
 import type { Alert } from '../../domain/alert/alert.ts'
-import { type Fingerprint, withoutDerived } from '../../domain/alert/fingerprints.ts'
+import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import { firstDueAt } from '../../domain/decide/sweep.ts'
 import { shareEqual } from '../../domain/memoize.ts'
 import { putAlert } from '../../domain/state/alerts.ts'
@@ -10,6 +10,7 @@ import { listSilencesOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidAsText } from '../sqlite/uuid.ts'
+import { listLiveFingerprints } from './fingerprints.ts'
 
 const STEP = 1_000
 const NO_SILENCES: readonly number[] = []
@@ -18,11 +19,15 @@ const NO_SILENCES: readonly number[] = []
 export function* loadAlerts(db: Db, state: OrganizationState, journal: Journal): Generator<void, void> {
   const organizationId = state.rowId
   const silenced = listSilencesOfAlerts(db, organizationId)
+  const fingerprints = listLiveFingerprints(db, organizationId)
   for (let after = 0; ; ) {
     const rows = db.all(liveAlerts, { organizationId, after, limit: STEP })
     // The journal is paused because loading is never undone.
     journal.pause(() => {
-      for (const row of rows) putAlert(state, toLiveAlert(state, row, silenced.get(row.id) ?? NO_SILENCES))
+      for (const row of rows) {
+        const silencedBy = silenced.get(row.id) ?? NO_SILENCES
+        putAlert(state, toLiveAlert(state, row, silencedBy, fingerprints.get(row.id) ?? null))
+      }
     })
     const last = rows.at(-1)
     if (!last || rows.length < STEP) return
@@ -40,7 +45,7 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
     .select((eb) => [uuidAsText(eb.ref('alerts.uuid')).as('uuid'), uuidAsText(eb.ref('events.uuid')).as('event_uuid')])
     .select(['alerts.source', 'alerts.name', 'alerts.severity', 'alerts.said', 'alerts.status', 'alerts.resolution'])
     .select(['summary', 'fingerprint', 'failure', 'node', 'rules', 'evidence', 'starts_at', 'ends_at', 'last_seen_at'])
-    .select(['occurrences', 'cluster', 'logical_key', 'fingerprints', 'group_id', 'alerts.received_at'])
+    .select(['occurrences', 'cluster', 'logical_key', 'group_id', 'alerts.received_at'])
     .select(['end_received_at', 'last_event_hash', 'events.id as event_id'])
     // Only Kubernetes conditions need their labels in memory.
     .select((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('labels')).end().as('labels'))
@@ -54,7 +59,12 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
 type AlertRow = NonNullable<(typeof liveAlerts)['row']>
 
 /** Converts a row to a live alert. `silencedBy`: row ids of the silences that apply. */
-function toLiveAlert(state: OrganizationState, row: AlertRow, silencedBy: readonly number[]): LiveAlert {
+function toLiveAlert(
+  state: OrganizationState,
+  row: AlertRow,
+  silencedBy: readonly number[],
+  fingerprints: readonly Fingerprint[] | null,
+): LiveAlert {
   const alert = toAlert(row)
   const { event_id: event, group_id: groupId, service_id: serviceId } = row
   const cluster = shareText(row.cluster)
@@ -66,9 +76,9 @@ function toLiveAlert(state: OrganizationState, row: AlertRow, silencedBy: readon
     incidentId: row.incident_id,
     groupId,
     cluster,
-    dueAt: firstDueAt(state, { alert, cluster, groupId, serviceId }),
+    dueAt: firstDueAt(state, { alert, fingerprints, cluster, groupId, serviceId }),
     alert,
-    fingerprints: fingerprintsOf(row, alert),
+    fingerprints,
     lastEvent: event === null ? null : { rowId: event, id: row.event_uuid, hash: row.last_event_hash },
     part: row.labels === null ? null : partOf(JSON.parse(row.labels)),
     silencedBy,
@@ -117,14 +127,6 @@ function shared(text: string): unknown {
 
 /** SQLite returns a new string for each row, but most alerts have the same few values. */
 const shareText: <Text extends string>(text: Text) => Text = shareEqual((text: string) => text) as never
-
-function fingerprintsOf({ fingerprints }: AlertRow, alert: Alert): LiveAlert['fingerprints'] {
-  const { fingerprint, startsAt, status } = alert
-  if (fingerprints === null) return status === 'resolved' ? [{ fingerprint, startedAt: startsAt, ended: true }] : null
-  const list = JSON.parse(fingerprints) as [string, number, boolean][]
-  const all = list.map(([fingerprint, startedAt, ended]): Fingerprint => ({ fingerprint, startedAt, ended }))
-  return withoutDerived(alert, all)
-}
 
 function partOf({ container, kind }: Record<string, string>): AlertPart {
   return { container: container ?? null, kind: kind ?? '' }

@@ -1,6 +1,5 @@
 import type { Alert } from '../../domain/alert/alert.ts'
 import type { Evidence } from '../../domain/alert/evidence.ts'
-import { fingerprintsOf } from '../../domain/alert/fingerprints.ts'
 import { cacheLast } from '../../domain/memoize.ts'
 import type { AlertTexts, LiveAlert } from '../../domain/state/live.ts'
 import { countAlerts } from '../history/alert-counts.ts'
@@ -72,7 +71,6 @@ function columnsOf(live: LiveAlert, settledAt: number | null) {
     occurrences: alert.occurrences,
     cluster: live.cluster,
     logical_key: alert.logicalKey,
-    fingerprints: fingerprintsText(live),
     group_id: live.groupId,
     received_at: alert.receivedAt,
     end_received_at: alert.endedAt,
@@ -85,17 +83,3 @@ function columnsOf(live: LiveAlert, settledAt: number | null) {
 /** Most alerts have no evidence and share this string. */
 const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
 const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
-
-/** Returns null if the alert has only its first fingerprint and the fingerprint's state can be derived. */
-function fingerprintsText({ fingerprints: live, alert }: LiveAlert): string | null {
-  if (live === null && alert.status === 'firing') return null
-  const fingerprints = fingerprintsOf(alert, live)
-  const [only, ...more] = fingerprints
-  const isPlain =
-    more.length === 0 &&
-    only?.fingerprint === alert.fingerprint &&
-    only.startedAt === alert.startsAt &&
-    only.ended === (alert.status === 'resolved')
-  if (isPlain) return null
-  return JSON.stringify(fingerprints.map(({ fingerprint, startedAt, ended }) => [fingerprint, startedAt, ended]))
-}

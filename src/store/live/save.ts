@@ -1,7 +1,7 @@
 /** Saves a batch's effects in one transaction, grouped by table. Only the last change to each record is saved. */
 
 import type { Notice } from '../../domain/notice.ts'
-import type { Effect, LinksDue, StoredEvent, StoredRejection } from '../../domain/state/effect.ts'
+import type { DescribedFingerprint, Effect, LinksDue, StoredEvent, StoredRejection } from '../../domain/state/effect.ts'
 import type { LiveAlert, LiveGroup, LiveIncident, LiveSender, LiveService } from '../../domain/state/live.ts'
 import { awaitedName } from '../../domain/state/state.ts'
 import { DAY } from '../../domain/units.ts'
@@ -20,6 +20,7 @@ import { recordState } from '../service/states.ts'
 import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, type SavedChange } from '../sqlite/query.ts'
+import { fingerprintKey, saveFingerprints } from './fingerprints.ts'
 import { computeLinks } from './links.ts'
 import { writeNotifications } from './notifications.ts'
 import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
@@ -37,6 +38,7 @@ export function saveBatch(db: Db, batch: EffectBatch, newId: () => string): read
   saveGroups(db, [...batch.groups.values()])
   saveIncidents(db, [...batch.incidents.values()])
   saveAlerts(db, [...batch.alerts.values()])
+  saveFingerprints(db, [...batch.alerts.values()], batch.fingerprints)
   saveEvents(db, batch.events)
   insertRows(db, 'timeline', batch.timeline, timelineRow)
   for (const rejection of batch.rejections) insertRejection(db, rejection)
@@ -86,6 +88,7 @@ export type EffectBatch = {
   readonly groups: Map<number, SavedChange<LiveGroup>>
   readonly incidents: Map<number, SavedChange<LiveIncident>>
   readonly alerts: Map<number, SavedAlert>
+  readonly fingerprints: Map<string, DescribedFingerprint>
   readonly events: StoredEvent[]
   readonly timeline: Kept<'timeline-added'>[]
   readonly rejections: StoredRejection[]
@@ -121,6 +124,7 @@ export function gatherEffects(effects: readonly Effect[]): EffectBatch {
     groups: new Map(),
     incidents: new Map(),
     alerts: new Map(),
+    fingerprints: new Map(),
     events: [],
     timeline: [],
     rejections: [],
@@ -161,6 +165,10 @@ function add(batch: EffectBatch, effect: Effect): void {
     case 'alert-settled':
       keepAlert(batch, effect.alert, effect.alert, null, effect.at)
       break
+    case 'fingerprint-described': {
+      const { alertId, fingerprint } = effect.description
+      return void batch.fingerprints.set(fingerprintKey(alertId, fingerprint), effect.description)
+    }
     case 'event-stored':
       return void batch.events.push(effect.event)
     case 'item-rejected':

@@ -6,7 +6,7 @@ import type { Db } from '../open.ts'
 import { startPart } from '../temporary-file.ts'
 
 /** All migrations, in order. A test compares this list with the `sql/` folder. */
-export const MIGRATIONS = ['0001_create_tables', '0002_add_postmortems_due'] as const
+export const MIGRATIONS = ['0001_create_tables', '0002_add_postmortems_due', '0003_add_alert_fingerprints'] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
 export const MIGRATIONS_TABLE =

@@ -72,13 +72,24 @@ export type Schema = SettingsTables & {
     occurrences: number
     cluster: Generated<string>
     logical_key: Generated<string>
-    fingerprints: string | null
     group_id: number | null
     received_at: Generated<number>
     end_received_at: number | null
     last_event_id: number | null
     last_event_hash: Generated<number>
     settled_at: number | null
+  }
+  alert_fingerprints: {
+    alert_id: number
+    fingerprint: string
+    severity: Severity
+    said: string | null
+    labels: string | null
+    generator: string | null
+    started_at: number
+    ended: number
+    seen_at: number
+    expires_at: number | null
   }
   alert_counts: { organization_id: number; level: number; part: number; alerts: number }
   service_alert_counts: { level: number; part: number; service_id: number; alerts: number }

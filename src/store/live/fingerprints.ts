@@ -1,0 +1,105 @@
+/** Loads and saves the fingerprints of live alerts. Most alerts have no rows, because their fingerprint is derived. */
+import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
+import type { Labels } from '../../domain/event/event.ts'
+import type { DescribedFingerprint } from '../../domain/state/effect.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import type { SavedAlert } from './save-alerts.ts'
+
+/** Loads the fingerprints of an organization's live alerts, by alert row id. */
+export function listLiveFingerprints(db: Db, organizationId: number): ReadonlyMap<number, readonly Fingerprint[]> {
+  const found = new Map<number, Fingerprint[]>()
+  for (const row of db.all(fingerprintsOfLiveAlerts, { organizationId })) {
+    const one = {
+      fingerprint: row.fingerprint,
+      severity: row.severity,
+      said: row.said,
+      startedAt: row.started_at,
+      ended: row.ended === 1,
+      seenAt: row.seen_at,
+      expiresAt: row.expires_at,
+    }
+    const known = found.get(row.alert_id)
+    if (known) known.push(one)
+    else found.set(row.alert_id, [one])
+  }
+  return found
+}
+
+const fingerprintsOfLiveAlerts = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .innerJoin('alert_fingerprints as f', 'f.alert_id', 'alerts.id')
+    .select(['f.alert_id', 'f.fingerprint', 'f.severity', 'f.said', 'f.started_at', 'f.ended', 'f.seen_at'])
+    .select('f.expires_at')
+    .where('alerts.settled_at', 'is', null)
+    .where('alerts.organization_id', '=', hole('organizationId'))
+    .orderBy('alerts.id'),
+)
+
+/** Saves the fingerprints that differ from those before the batch. Run after the alerts are saved. */
+export function saveFingerprints(
+  db: Db,
+  alerts: readonly SavedAlert[],
+  described: ReadonlyMap<string, DescribedFingerprint>,
+): void {
+  for (const { before, after, settledAt } of alerts) {
+    const known = before?.fingerprints ?? null
+    const list = settledAt === null ? after.fingerprints : null
+    if (known === null && list === null) continue
+    const kept = new Set(list?.map(({ fingerprint }) => fingerprint))
+    for (const { fingerprint } of known ?? []) {
+      if (!kept.has(fingerprint)) db.run(dropFingerprint, { alertId: after.rowId, fingerprint })
+    }
+    for (const one of list ?? []) {
+      const description = described.get(fingerprintKey(after.rowId, one.fingerprint))
+      if (description || !known?.includes(one)) saveFingerprint(db, after.rowId, one, description)
+    }
+  }
+}
+
+export function fingerprintKey(alertId: number, fingerprint: string): string {
+  return `${alertId} ${fingerprint}`
+}
+
+function saveFingerprint(db: Db, alertId: number, one: Fingerprint, description?: DescribedFingerprint): void {
+  const columns = {
+    severity: one.severity,
+    said: one.said,
+    started_at: one.startedAt,
+    ended: Number(one.ended),
+    seen_at: one.seenAt,
+    expires_at: one.expiresAt,
+    ...(description
+      ? { labels: patchOf(labelsOf(db, alertId), description.labels), generator: description.generator }
+      : {}),
+  }
+  db.run(
+    db.sql
+      .insertInto('alert_fingerprints')
+      .values({ alert_id: alertId, fingerprint: one.fingerprint, ...columns })
+      .onConflict((conflict) => conflict.columns(['alert_id', 'fingerprint']).doUpdateSet(columns)),
+  )
+}
+
+function labelsOf(db: Db, alertId: number): Labels {
+  return JSON.parse(db.first(alertLabels, { alertId })?.labels ?? '{}')
+}
+
+const alertLabels = query<{ alertId: number }>()((sql, hole) =>
+  sql.selectFrom('alerts').select('labels').where('id', '=', hole('alertId')),
+)
+const dropFingerprint = query<{ alertId: number; fingerprint: string }>()((sql, hole) =>
+  sql
+    .deleteFrom('alert_fingerprints')
+    .where('alert_id', '=', hole('alertId'))
+    .where('fingerprint', '=', hole('fingerprint')),
+)
+
+/** Returns the changes from one set of labels to another as a JSON merge patch; null if they are equal. */
+function patchOf(before: Labels, after: Labels): string | null {
+  const changed = Object.entries(after).filter(([name, value]) => before[name] !== value)
+  const removed = Object.keys(before).filter((name) => after[name] === undefined)
+  const patch = [...changed, ...removed.map((name) => [name, null] as const)]
+  return patch.length === 0 ? null : JSON.stringify(Object.fromEntries(patch))
+}
