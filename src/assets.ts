@@ -6,6 +6,7 @@ import { extname, join } from 'node:path'
 import { getAsset, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { getEnvironmentData, isMainThread, setEnvironmentData, Worker } from 'node:worker_threads'
+import { gunzipSync } from 'node:zlib'
 
 /** The data that `build.mjs` stores in the executable. */
 type Build = { readonly version: string; readonly commit: string; readonly sqlite: string }
@@ -29,6 +30,11 @@ let addon: object | null = null
 /** Returns the text of `sql/<name>.sql`. */
 export function migrationText(name: string): string {
   return textOf(`sql/${name}.sql`)
+}
+
+/** Returns the text of `recordings/<name>.jsonl.gz`, which `tests/recordings/record.ts` writes. */
+export function recordedText(name: 'demo' | 'example'): string {
+  return gunzipSync(bytesOf(`recordings/${name}.jsonl.gz`)).toString()
 }
 
 /** Returns the version in package.json. */
@@ -72,8 +78,12 @@ export function sqliteAddon(directory: string): object | null {
 }
 
 function textOf(path: string): string {
-  if (isSea()) return getAsset(path, 'utf8')
-  return readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8')
+  return isSea() ? getAsset(path, 'utf8') : bytesOf(path).toString()
+}
+
+function bytesOf(path: string): Buffer {
+  if (isSea()) return Buffer.from(getAsset(path))
+  return readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)))
 }
 
 function build(): Build | null {

@@ -4,10 +4,10 @@ import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type Deps, type World, withEngine } from './actions/deps.ts'
-import { programVersion, startWorker, webTexts } from './assets.ts'
-import { exampleOf } from './cli/demo/week.ts'
+import { programVersion, recordedText, startWorker, webTexts } from './assets.ts'
 import { type Config, programName } from './config.ts'
 import type { Notice } from './domain/notice.ts'
+import { readRecorded } from './domain/recorded.ts'
 import type { Engine } from './engine/engine.ts'
 import { createApp } from './http/app.ts'
 import { createListener } from './http/middleware/listener.ts'
@@ -185,7 +185,7 @@ function createContext({ deps, notices, state, loop, ...shared }: Parts): Server
       load: webTexts,
       icons: TAB_ICONS,
       settings: () => webSettings(state.settings),
-      example: exampleOf,
+      example: (now) => readRecorded(recordedText('example'), now),
     }),
     refusals: createRefusals(shared.log),
     wrongTokens: createWrongTokens(elapsed),

@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   assets: [
     ...['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:sea', 'node:url'],
     // Passes what the first test thread has loaded to the others.
-    'node:worker_threads',
+    ...['node:worker_threads', 'node:zlib'],
   ],
 }
 

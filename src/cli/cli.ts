@@ -61,12 +61,10 @@ function addServer(program: Command): void {
   const demo = addCommand(
     program,
     'demo',
-    'start a demo server with a week of example data; Ctrl-C stops it and deletes the data',
+    'start a demo server with 90 days of example data; Ctrl-C stops it and deletes the data',
   )
-  addKeys(demo, ['host', 'port'])
-    .option('--seed <number>', 'the seed of the example data; different seeds produce different data', '1')
-    .action(async (options) => {
-      const { runDemo } = await import('./demo/demo.ts')
-      await runDemo(options)
-    })
+  addKeys(demo, ['host', 'port']).action(async (options) => {
+    const { runDemo } = await import('./demo/demo.ts')
+    await runDemo(options)
+  })
 }

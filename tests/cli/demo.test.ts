@@ -1,6 +1,4 @@
-/**
- * incmon demo: the same seed produces the same story, which is sent through the webhooks and leaves no files behind.
- */
+/** incmon demo: the recorded history is replayed with current times and leaves no files behind. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,26 +6,30 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
+import { recordedText } from '../../src/assets.ts'
 import { startDemo } from '../../src/cli/demo/run.ts'
-import { DAY } from '../../src/cli/demo/senders.ts'
-import { weekOf } from '../../src/cli/demo/week.ts'
+import { readRecorded } from '../../src/domain/recorded.ts'
+import { DAY, MINUTE } from '../../src/domain/units.ts'
 import { defaultConfig } from '../helpers/demo.ts'
+import { RECORDINGS } from '../recordings/record.ts'
 
 const NOW = Date.UTC(2026, 10, 19, 3, 14)
 
-test('the same seed and time give the same story, and another seed gives another', () => {
-  const story = (seed: number) => JSON.stringify(weekOf(NOW, seed))
-  assert.equal(story(1), story(1))
-  assert.notEqual(story(1), story(2))
-})
+for (const name of ['demo', 'example'] as const) {
+  test(`recordings/${name}.jsonl.gz is what npm run record writes`, () => {
+    assert.ok(recordedText(name) === RECORDINGS[name], 'run npm run record')
+  })
+}
 
-test('the story runs from seven days ago until tomorrow, in chronological order', () => {
-  const times = weekOf(NOW, 1).requests.map(({ at }) => at)
+test('a recording is shifted to now and stays in chronological order', () => {
+  const lines = readRecorded<{ at: number; body?: { lastTime?: string } }>(recordedText('demo'), NOW)
+  const times = lines.map(({ at }) => at)
   assert.deepEqual(
     times,
     times.toSorted((a, b) => a - b),
   )
-  assert.ok((times[0] ?? 0) >= NOW - 7 * DAY - DAY && (times.at(-1) ?? 0) <= NOW + 2 * DAY)
+  assert.ok((times[0] ?? 0) === NOW - 90 * DAY && (times.at(-1) ?? 0) <= NOW + 2 * DAY)
+  assert.equal(lines[0]?.body?.lastTime, new Date(NOW - 90 * DAY).toISOString())
 })
 
 describe('The demo server', () => {
@@ -37,10 +39,11 @@ describe('The demo server', () => {
 
   const { settings, log, directories } = defaultConfig()
   let made = ''
+  let now = NOW
 
   before(async () => {
     const earlier = directories()
-    demo = await startDemo({ settings: { ...settings, port: 0 }, log, seed: 1, now: () => NOW })
+    demo = await startDemo({ settings: { ...settings, port: 0 }, log, now: () => now })
     made = directories().find((one) => !earlier.includes(one)) ?? ''
     const headers = { authorization: `Bearer ${demo.token}` }
     get = async (path) => (await fetch(`${demo.url}${path}`, { headers })).json()
@@ -73,6 +76,21 @@ describe('The demo server', () => {
   test('rejects nothing and recognizes all senders', async () => {
     assert.equal((await get('/api/rejections')).pagination.total, 0)
     assert.deepEqual((await get('/api/services')).length >= 16, true)
+  })
+
+  test('has incidents in each of the last twelve weeks', async () => {
+    const { data } = await get('/api/incidents?limit=100')
+    const weeks = data.map(({ startedAt }: { startedAt: string }) =>
+      Math.floor((NOW - Date.parse(startedAt)) / (7 * DAY)),
+    )
+    assert.deepEqual([...new Set(weeks)].sort((a, b) => Number(a) - Number(b)).slice(0, 12), [...Array(12).keys()])
+  })
+
+  test('shows a new alert within a minute', async () => {
+    const before = (await get('/api/alerts')).pagination.total
+    now += MINUTE
+    await demo.goOn()
+    assert.ok((await get('/api/alerts')).pagination.total > before)
   })
 
   test('deletes its files when it ends', async () => {

@@ -1,6 +1,6 @@
 /** The server context for tests: no stalls, no trusted proxies, and errors on standard error. */
-import { webTexts } from '../../src/assets.ts'
-import { exampleOf } from '../../src/cli/demo/week.ts'
+import { recordedText, webTexts } from '../../src/assets.ts'
+import { readRecorded } from '../../src/domain/recorded.ts'
 import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
 import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'
 import { numberRequests, type ServerContext } from '../../src/server/context.ts'
@@ -32,7 +32,7 @@ export function makeServerContext(more: Partial<ServerContext> = {}): ServerCont
       load: webTexts,
       icons: TAB_ICONS,
       settings: () => ({ userHeader: '', userOrganization: '', userScopes: ['read', 'write'], pathPrefix: '' }),
-      example: exampleOf,
+      example: (now) => readRecorded(recordedText('example'), now),
     }),
     notifier: {
       test: async () => ({ status: 200, detail: 'ok', remoteId: null, retryAfter: 0 }),

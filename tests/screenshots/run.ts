@@ -26,8 +26,8 @@ const PAGES: Readonly<Record<string, string>> = {
   overview: '/?view=list',
   wall: '/?view=wall',
   incidents: '/incidents',
-  incident: '/incidents/5',
-  postmortem: '/incidents/1/postmortem',
+  incident: '/incidents/27',
+  postmortem: '/incidents/23/postmortem',
   service: '.services tbody tr a',
   alerts: '/alerts',
   alert: '.groups a',
@@ -51,7 +51,7 @@ if ('faults' in read) throw new Error(read.faults.join('\n'))
 const now = Date.now()
 const log = pino({ level: 'silent' })
 console.log('making the demo')
-const demo = await startDemo({ settings: { ...read.config, port: 0 }, log, seed: 1, now: () => now })
+const demo = await startDemo({ settings: { ...read.config, port: 0 }, log, now: () => now })
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
 try {
   const state = await signedIn(browser)
@@ -103,7 +103,7 @@ async function shoot(state: State, { name, address, scheme, screen }: Shot): Pro
 }
 
 async function linked(page: import('playwright-core').Page, selector: string): Promise<string> {
-  await page.goto(`${demo.url}${selector.startsWith('.groups') ? '/incidents/5' : '/'}`)
+  await page.goto(`${demo.url}${selector.startsWith('.groups') ? '/incidents/27' : '/'}`)
   return (await page.locator(selector).first().getAttribute('href')) ?? '/'
 }
 

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Argument, type Command, Option } from 'commander'
 import { clientVariables } from '../../config.ts'
 import type { Source } from '../../domain/event/event.ts'
+import { moveTimes } from '../../domain/moved-times.ts'
 import {
   ask,
   detailOf,
@@ -19,7 +20,7 @@ import { readInput } from '../input.ts'
 import { print, visible } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { startProgress } from '../progress.ts'
-import { countAnswer, moveTimes, parseRecording, type RecordedRequest, type Tally } from '../replay/recording.ts'
+import { countAnswer, parseRecording, type RecordedRequest, type Tally } from '../replay/recording.ts'
 import { namedAddress, requireServer } from '../server-address.ts'
 import { parseSource, SOURCE_NAMES } from '../source-names.ts'
 import { TEST_PAYLOADS, TEST_SERVICE } from '../test-payloads.ts'

@@ -1,20 +1,18 @@
-/** incmon demo: starts a server with a week of an example shop's history. The shop keeps sending events. */
+/** incmon demo: starts a server with 90 days of an example shop's history. The shop keeps sending events. */
 
 import { systemClock } from '../../deps.ts'
 import { listening } from '../../server/connection/port.ts'
 import { createProcessLog } from '../../server/log.ts'
 import { type Common, requireConfig } from '../database.ts'
-import { UsageError } from '../failure.ts'
 import { print } from '../output.ts'
 import { type Demo, startDemo } from './run.ts'
 
-const UPDATE_INTERVAL_MS = 5_000
+const UPDATE_INTERVAL_MS = 2_000
 
 /** Resolves when the server is listening. Ctrl-C stops the server and deletes its files. */
-export async function runDemo(options: Common & { readonly seed?: string }): Promise<void> {
+export async function runDemo(options: Common): Promise<void> {
   const settings = requireConfig(options)
   const log = createProcessLog(options.json ? 'silent' : 'error')
-  const seed = readSeed(options.seed ?? '1')
   let demo: Demo | null = null
   let timer: NodeJS.Timeout | undefined
   let ended = false
@@ -28,19 +26,14 @@ export async function runDemo(options: Common & { readonly seed?: string }): Pro
     process.exit(0)
   }
   process.on('SIGINT', end).on('SIGTERM', end)
-  if (!options.json) print('Creating a week of example data. This takes a few seconds.')
-  const made = await listening(settings, () => startDemo({ settings, log, seed, now: systemClock }))
+  if (!options.json) print('Creating 90 days of example data. This takes a few seconds.')
+  const made = await listening(settings, () => startDemo({ settings, log, now: systemClock }))
   demo = made
   timer = setInterval(() => {
     made.goOn().catch((error) => log.error({ error }, 'the demo could not send further example data'))
   }, UPDATE_INTERVAL_MS)
   if (options.json) print(JSON.stringify({ url: made.url, link: made.link, token: made.token }))
   else for (const line of words(made)) print(line)
-}
-
-function readSeed(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new UsageError(`--seed: ${JSON.stringify(text)} is not a whole number from 0 to 999999999`)
 }
 
 function words({ url, link, token }: Demo): string[] {

@@ -1,7 +1,7 @@
-/** The demo shop's week: releases, minor warnings and larger problems, from seven days ago until tomorrow. */
-
+/** The demo shop: releases, minor warnings and larger problems, from 90 days ago until tomorrow. */
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/units.ts'
 import { CHECKOUT, crashLoop } from './crash-loop.ts'
-import { DAY, type Ending, HOUR, MINUTE, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
+import { type Ending, pipeline, type Request, rollout, shaOf, type Workload } from './senders.ts'
 import { memoryLeak, nodeFailure, type PersonAction, repeated, type Trouble, warning, wrongTag } from './troubles.ts'
 
 export type Story = { readonly requests: readonly Request[]; readonly acts: readonly PersonAction[] }
@@ -12,19 +12,20 @@ const WORKLOADS: readonly Workload[] = Object.entries({
   platform: ['auth', 'ingress-nginx', 'mailer', 'postgres', 'rabbitmq'],
 }).flatMap(([namespace, names]) => names.map((name) => ({ namespace, name })))
 
-const RELEASES_PER_DAY = 7
 const MINOR = [
   ['SlowRequests', 'p95 above 800 ms for 2 minutes'],
   ['CPUThrottlingHigh', 'A quarter of the CPU time is throttled.'],
   ['QueueGrowing', 'More than 1,000 messages are in the queue.'],
 ] as const
 
-/** Returns the week around `now` (Unix time in milliseconds). The same seed and time produce the same week. */
-export function weekOf(now: number, seed: number): Story {
+/** Returns the history around `now` (Unix time in milliseconds). The same seed and time produce the same history. */
+export function storyOf(now: number, seed = 1): Story {
   const chance = random(seed)
-  const start = now - 7 * DAY
+  const [start, week] = [now - 90 * DAY, now - 7 * DAY]
   const troubles: readonly Trouble[] = [
-    ...routine(start, now + DAY, now, chance),
+    ...routine(start, week, now, 2, chance),
+    ...routine(week, now + DAY, now, 7, chance),
+    ...olderIncidents(start, week, chance),
     memoryLeak(now - 5 * DAY - 3 * HOUR),
     nodeFailure(now - 3 * DAY - 5 * HOUR, 18),
     wrongTag(now - 2 * DAY - HOUR),
@@ -32,12 +33,33 @@ export function weekOf(now: number, seed: number): Story {
     warning(LEDGER, 'KubeDeploymentReplicasMismatch', MISMATCH, now - 98 * MINUTE, now + 5 * HOUR),
     warning({ namespace: 'shop', name: 'search' }, 'KubeHpaMaxedOut', MAXED, now - 4 * HOUR, now + 9 * HOUR),
     crashLoop(now),
+    // Shows soon after the start that the shop keeps sending alerts.
+    warning({ namespace: 'shop', name: 'recommendations' }, ...MINOR[2], now + 20 * SECOND, now + 6 * MINUTE),
   ]
-  const requests = [...first(start), ...heartbeats(start, now + DAY), ...troubles.flatMap((one) => one.requests)]
+  const requests = [
+    ...first(start),
+    ...heartbeats(week, now + DAY),
+    ...goodDeploy(now),
+    ...troubles.flatMap((one) => one.requests),
+  ]
   return {
     requests: requests.sort((a, b) => a.at - b.at),
     acts: troubles.flatMap(({ acts }) => acts).sort((a, b) => a.at - b.at),
   }
+}
+
+/** Returns an incident every three to four days, so that the reports have figures for twelve weeks. */
+function olderIncidents(from: number, to: number, chance: () => number): Trouble[] {
+  const troubles: Trouble[] = []
+  for (let n = 0, at = from + DAY; at < to - DAY; n += 1, at += 3 * DAY + Math.floor(chance() * 30 * HOUR)) {
+    const kinds = [
+      memoryLeak(at, 20 + 2 * n),
+      wrongTag(at, 20 + 2 * n),
+      nodeFailure(at, 10 + Math.floor(chance() * 50)),
+    ]
+    troubles.push(pick(kinds, chance))
+  }
+  return troubles
 }
 
 const LEDGER: Workload = { namespace: 'payments', name: 'ledger' }
@@ -56,26 +78,26 @@ function heartbeats(from: number, to: number): Request[] {
 }
 
 /** Returns releases and minor warnings for each day. The last hours are quiet so that the open incident stands out. */
-function routine(from: number, to: number, now: number, chance: () => number): Trouble[] {
+function routine(from: number, to: number, now: number, perDay: number, chance: () => number): Trouble[] {
   const troubles: Trouble[] = []
-  let id = 4600
+  let id = perDay === 7 ? 4600 : 4000
   for (let day = from; day < to; day += DAY) {
-    for (let n = 0; n < RELEASES_PER_DAY; n += 1) {
+    for (let n = 0; n < perDay; n += 1) {
       id += 1
-      const at = day + Math.floor((n + chance()) * (DAY / RELEASES_PER_DAY))
+      const at = day + Math.floor((n + chance()) * (DAY / perDay))
       const workload = pick(WORKLOADS, chance)
       const end = chance() < 0.75 ? 'deployed' : chance() < 0.5 ? 'tests failed' : 'no deploy'
       const quiet = at > now - 3 * HOUR && at < now + 20 * MINUTE
       if (!quiet && workload.name !== 'checkout') troubles.push(release(workload, id, at, end))
     }
-    for (const [name, summary] of MINOR) {
+    for (const [name, summary] of MINOR.slice(0, Math.ceil(perDay / 3))) {
       const at = day + Math.floor(chance() * DAY)
       const until = at + Math.floor((4 + chance() * 20) * MINUTE)
       if (at < now - 5 * HOUR || at > now + HOUR)
         troubles.push(warning(pick(WORKLOADS, chance), name, summary, at, until))
     }
   }
-  return [...troubles, { requests: goodDeploy(now), acts: [] }]
+  return troubles
 }
 
 /** Returns the last deploy of `checkout` before the open incident. */

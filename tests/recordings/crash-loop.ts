@@ -1,17 +1,6 @@
 /** The demo shop's open incident: a crashing release and the alert storm that it causes. */
-import {
-  alertmanager,
-  event,
-  type Firing,
-  MINUTE,
-  nodeOf,
-  pipeline,
-  podsOf,
-  rollout,
-  SECOND,
-  shaOf,
-  type Workload,
-} from './senders.ts'
+import { MINUTE, SECOND } from '../../src/domain/units.ts'
+import { alertmanager, event, type Firing, nodeOf, pipeline, podsOf, rollout, shaOf, type Workload } from './senders.ts'
 import { repeated, type Trouble } from './troubles.ts'
 
 export const CHECKOUT: Workload = { namespace: 'shop', name: 'checkout' }

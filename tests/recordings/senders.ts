@@ -1,14 +1,10 @@
 /** Builds requests in the formats of the real senders. */
 import { hash } from 'node:crypto'
-import type { Source } from '../../domain/event/event.ts'
+import type { Source } from '../../src/domain/event/event.ts'
+import { MINUTE, SECOND } from '../../src/domain/units.ts'
 
 /** A webhook request. `at` is a Unix time in milliseconds. */
 export type Request = { readonly at: number; readonly source: Source; readonly body: object }
-
-export const SECOND = 1000
-export const MINUTE = 60 * SECOND
-export const HOUR = 60 * MINUTE
-export const DAY = 24 * HOUR
 
 /** A workload of the shop. */
 export type Workload = { readonly namespace: string; readonly name: string }

@@ -1,15 +1,14 @@
 /** The demo shop's problems: requests from senders, and what people do about them. */
+import { MINUTE, SECOND } from '../../src/domain/units.ts'
 import {
   alertmanager,
   event,
   type Firing,
-  MINUTE,
   nodeOf,
   pipeline,
   podsOf,
   type Request,
   rollout,
-  SECOND,
   shaOf,
   type Workload,
 } from './senders.ts'
@@ -47,15 +46,15 @@ export function repeated(
  * Returns a release with a memory leak. A person acknowledges the incident, confirms its cause, resolves it, and edits
  * the postmortem.
  */
-export function memoryLeak(from: number): Trouble {
+export function memoryLeak(from: number, n = 4): Trouble {
   const first = from + 7 * MINUTE
   const end = from + 38 * MINUTE
-  const [sha, back] = [shaOf('gateway', 4), shaOf('gateway', 3)]
-  const kills = podsOf(GATEWAY, 4).flatMap((pod, n) =>
+  const [sha, back] = [shaOf('gateway', n), shaOf('gateway', n - 1)]
+  const kills = podsOf(GATEWAY, n).flatMap((pod, place) =>
     [0, 6, 13, 21].map((minutes, index) => {
       const message = 'Memory cgroup out of memory: Killed process 4121 (gateway)'
-      const since = first + n * 20 * SECOND
-      const more = { message, count: index + 1, since, node: nodeOf(n) }
+      const since = first + place * 20 * SECOND
+      const more = { message, count: index + 1, since, node: nodeOf(place) }
       return event(since + minutes * MINUTE, 'payments', pod, 'OOMKilled', more)
     }),
   )
@@ -68,29 +67,29 @@ export function memoryLeak(from: number): Trouble {
   return {
     requests: [
       ...pipeline(GATEWAY, {
-        id: 3308,
+        id: 3300 + 2 * n,
         from,
         until: from + 5 * MINUTE,
         sha,
         title: 'Run the fraud check on each request body',
       }),
-      ...rollout(from + 2 * MINUTE, GATEWAY, 4, sha),
+      ...rollout(from + 2 * MINUTE, GATEWAY, n, sha),
       ...kills,
       ...repeated('gateway', [slow], from + 10 * MINUTE, end),
       ...pipeline(GATEWAY, {
-        id: 3309,
+        id: 3301 + 2 * n,
         from: from + 31 * MINUTE,
         until: from + 36 * MINUTE,
         sha: back,
         title: 'Revert "Run the fraud check on each request body"',
       }),
-      ...rollout(from + 32 * MINUTE, GATEWAY, 5, back),
+      ...rollout(from + 32 * MINUTE, GATEWAY, n + 1, back),
     ],
     acts: [
       act(12, { status: 'investigating' }),
       act(26, { note: 'Memory has grown with every request since the deploy. I am reverting the deploy.' }),
       act(27, { status: 'identified' }),
-      act(28, { confirm: 'payments/gateway#3308' }),
+      act(28, { confirm: `payments/gateway#${3300 + 2 * n}` }),
       act(54, { status: 'resolved' }),
       act(140, {
         postmortem: {
@@ -137,14 +136,14 @@ export function nodeFailure(from: number, minutes: number): Trouble {
 }
 
 /** Returns a release with an image tag that was never pushed. */
-export function wrongTag(from: number): Trouble {
-  const [sha, good] = [shaOf('catalog', 7), shaOf('catalog', 8)]
+export function wrongTag(from: number, n = 7): Trouble {
+  const [sha, good] = [shaOf('catalog', n), shaOf('catalog', n + 1)]
   const end = from + 24 * MINUTE
   const message = 'Failed to pull image "registry.example.com/shop/catalog:latst": manifest unknown: not found'
-  const failures = podsOf(CATALOG, 7).flatMap((pod, n) => {
-    const since = from + (70 + n * 5) * SECOND
+  const failures = podsOf(CATALOG, n).flatMap((pod, place) => {
+    const since = from + (70 + place * 5) * SECOND
     return [0, 1, 3, 7, 13].map((minutes, index) =>
-      event(since + minutes * MINUTE, 'shop', pod, 'Failed', { message, since, count: index + 1, node: nodeOf(n) }),
+      event(since + minutes * MINUTE, 'shop', pod, 'Failed', { message, since, count: index + 1, node: nodeOf(place) }),
     )
   })
   const act = (minutes: number, what: PersonAction['do']) => actOf(from, minutes, 'Kim', 'catalog', what)
@@ -156,18 +155,18 @@ export function wrongTag(from: number): Trouble {
   }
   return {
     requests: [
-      ...pipeline(CATALOG, { id: 877, from, until: from + 3 * MINUTE, sha, title: 'Deploy the newest image' }),
-      ...rollout(from + MINUTE, CATALOG, 7, 'latst', false),
+      ...pipeline(CATALOG, { id: 863 + 2 * n, from, until: from + 3 * MINUTE, sha, title: 'Deploy the newest image' }),
+      ...rollout(from + MINUTE, CATALOG, n, 'latst', false),
       ...failures,
       ...repeated('catalog', [mismatch], from + 5 * MINUTE, end),
       ...pipeline(CATALOG, {
-        id: 878,
+        id: 864 + 2 * n,
         from: from + 17 * MINUTE,
         until: from + 21 * MINUTE,
         sha: good,
         title: 'Correct the image tag',
       }),
-      ...rollout(from + 18 * MINUTE, CATALOG, 8, good),
+      ...rollout(from + 18 * MINUTE, CATALOG, n + 1, good),
     ],
     acts: [
       act(6, { status: 'identified' }),
