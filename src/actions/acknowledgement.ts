@@ -70,17 +70,12 @@ export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): 
 
 /**
  * Acknowledges an incident. Does nothing if the incident is already acknowledged.
- * @param actor the name of the signed-in user; null if nobody is signed in
+ * @param actor the name of the person
  */
-export async function acknowledge(
-  deps: Deps,
-  { organizationId, incident, channel }: Acknowledging,
-  actor: string | null,
-) {
-  const name = actor ?? `Somebody (by link in #${channel.replace(/^#/, '')})`
+export async function acknowledge(deps: Deps, { organizationId, incident }: Acknowledging, actor: string) {
   await deps.engine.run(organizationId, (ctx, now) => {
     const { status } = ctx.state.incidents.get(incident.rowId) ?? incident
-    if (status === 'open') changeIncident(ctx, incident.id, { status: 'investigating' }, name, now)
+    if (status === 'open') changeIncident(ctx, incident.id, { status: 'investigating' }, actor, now)
   })
 }
 

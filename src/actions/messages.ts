@@ -1,6 +1,8 @@
 /** Takes messages from the outbox for sending, and records the result of each attempt. */
-import { MIN_MESSAGE_INTERVAL, resultOf, retryPause } from '../domain/notification/schedule.ts'
-import type { MessageItem } from '../domain/notification/words.ts'
+import { problemAt } from '../domain/incident/problem.ts'
+import { AT_ONCE_WITHIN, paceOf, resultOf, retryPause } from '../domain/notification/schedule.ts'
+import { verdictOf } from '../domain/notification/truth.ts'
+import type { MessageItem, MessageText } from '../domain/notification/words.ts'
 import {
   type ChannelRecord,
   type ChannelSecrets,
@@ -9,18 +11,30 @@ import {
   recordDelivery,
   recordFailure,
 } from '../store/notification/channels.ts'
+import { listItems } from '../store/notification/items.ts'
 import {
-  beginMessage,
   endMessage,
   findBegunMessage,
   findRemoteId,
   giveUpNotifications,
   hasDelivered,
   type Leader,
-  listItems,
+  listSentAt,
   postponeMessage,
   pruneOutbox,
+  storeSent,
 } from '../store/notification/outbox.ts'
+import {
+  beginMessage,
+  deleteNotification,
+  failDeleted,
+  listBegun,
+  listQueue,
+  postponeNotification,
+  type QueuedEntry,
+  releaseMessage,
+} from '../store/notification/queue.ts'
+import { insertUntold } from '../store/notification/untold.ts'
 import type { Deps } from './deps.ts'
 
 /**
@@ -67,7 +81,7 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
     giveUpNotifications(deps.db, channelId, 'the channel is disabled', now)
     return null
   }
-  const leader = findBegunMessage(deps.db, channelId) ?? begin(deps, channel, now)
+  const leader = begun(deps, channel, now) ?? begin(deps, channel, now)
   if (!leader || leader.dueAt > now) return null
   const items = listItems(deps.db, leader.rowId)
   if (leader.expiresAt <= now || items.length === 0) {
@@ -82,13 +96,77 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
   return { leader, channel, secrets, items, incidentId: single, replyTo, isFirst }
 }
 
-function begin(deps: Deps, { rowId, kind, deliveredAt }: ChannelRecord, now: number): Leader | undefined {
-  // Setting the clock back must not block the channel.
-  const pause = deliveredAt === null ? MIN_MESSAGE_INTERVAL : now - deliveredAt
-  if (pause >= 0 && pause < MIN_MESSAGE_INTERVAL) return undefined
-  const limit = kind === 'webhook' ? MAX_LISTED : MAX_COUNTED
-  const isBegun = deps.db.transaction(() => beginMessage(deps.db, rowId, now, limit))
+/** Returns the message that is being sent, unless something in it is no longer true. */
+function begun(deps: Deps, { rowId }: ChannelRecord, now: number): Leader | undefined {
+  const leader = findBegunMessage(deps.db, rowId)
+  if (!leader || leader.dueAt > now) return leader
+  const entries = listBegun(deps.db, leader.rowId)
+  if (entries.every((entry) => verdictOf(entry, now).do === 'send')) return leader
+  deps.db.transaction(() => {
+    releaseMessage(deps.db, leader.rowId)
+    sort(deps, rowId, entries, now)
+  })
+  return undefined
+}
+
+/** Begins the next message of a channel: the first three in 30 seconds at once, then a digest. */
+function begin(deps: Deps, { rowId, kind }: ChannelRecord, now: number): Leader | undefined {
+  failDeleted(deps.db, rowId, now)
+  const queue = listQueue(deps.db, rowId, now, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
+  if (queue.length === 0) return undefined
+  const isBegun = deps.db.transaction(() => {
+    const [first, ...others] = sort(deps, rowId, queue, now)
+    if (!first) return false
+    const sentAt = listSentAt(deps.db, rowId, Math.min(first.dueAt, now) - AT_ONCE_WITHIN)
+    const pace = paceOf(sentAt, first.dueAt, now)
+    if (pace === 'wait') return false
+    const together = others.filter((one) => pace === 'digest' || isSameMessage(one, first))
+    beginMessage(
+      deps.db,
+      [first, ...together].map((one) => one.rowId),
+    )
+    return true
+  })
   return isBegun ? findBegunMessage(deps.db, rowId) : undefined
+}
+
+function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
+  return one.incidentId === first.incidentId && one.isDigest === first.isDigest
+}
+
+/** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */
+function sort(deps: Deps, channelId: number, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
+  return entries.filter((entry) => {
+    const verdict = verdictOf(entry, now)
+    if (verdict.do === 'send') return true
+    if (verdict.do === 'wait') postponeNotification(deps.db, entry.rowId, verdict.until)
+    else {
+      const { incidentId, kind } = entry
+      deleteNotification(deps.db, entry.rowId)
+      insertUntold(deps.db, [{ incidentId, channelId, kind, at: now, reason: verdict.reason }])
+    }
+    return false
+  })
+}
+
+/** Returns the message with its present state, or null if it is no longer true. */
+export function retake(deps: Deps, message: Message): Message | null {
+  if (message.leader.attempts === 0 && !begun(deps, message.channel, deps.now())) return null
+  const items = listItems(deps.db, message.leader.rowId)
+  return items.length === 0 ? null : { ...message, items }
+}
+
+/** Stores what is sent, with the state that justifies it, before the first attempt. */
+export function recordSent(
+  deps: Deps,
+  { leader, items }: Message,
+  { title, body }: Pick<MessageText, 'title' | 'body'>,
+): void {
+  const last = items.at(-1)
+  if (!last) return
+  const { status, problem } = last.incident
+  const state = { status, problem: problemAt(problem, deps.now()), firing: problem.firing }
+  storeSent(deps.db, leader.rowId, { title, body, kind: last.kind, ...state })
 }
 
 /** Records the result of an attempt. @param jitter from 0 to 1 */

@@ -1,20 +1,17 @@
 /** Queues reminders and escalations when they are due. All other notifications are queued by the engine. */
 
-import { stillFiringDueAt } from '../domain/incident/incident.ts'
-import type { MessageKind } from '../domain/notification/kind.ts'
-import { sendTimeOf } from '../domain/notification/rule.ts'
+import { STILL_FIRING_AFTER } from '../domain/incident/incident.ts'
+import { phaseOf } from '../domain/incident/problem.ts'
+import { recipientsOf } from '../domain/notification/channel.ts'
+import type { NotificationKind } from '../domain/notification/kind.ts'
 import { nextReminder } from '../domain/notification/schedule.ts'
 import type { LiveIncident } from '../domain/state/live.ts'
 import { MINUTE } from '../domain/units.ts'
 import { findIncident } from '../store/incident/incidents.ts'
 import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/live/incidents.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
-import {
-  countStillFiring,
-  insertNotifications,
-  listSentMessages,
-  type OutboxEntry,
-} from '../store/notification/outbox.ts'
+import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
+import { listStillFiring, listToldSince } from '../store/notification/told.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { loadServiceName } from '../store/service/services.ts'
 import { isSilenced } from '../store/silences.ts'
@@ -37,67 +34,61 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const channels = listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)
   if (channels.length === 0) return []
   const open = listUnacknowledgedIncidents(deps.db, organizationId, MAX_INCIDENTS)
+  const burning = open.filter(({ problem }) => phaseOf(problem, now) === 'on')
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
-  const told = listSentMessages(
-    deps.db,
-    [...open, ...suppressed].map(({ rowId }) => rowId),
-  )
-  const toldOf = ({ rowId }: LiveIncident) => told.filter(({ incidentId }) => incidentId === rowId)
   return [
-    ...open.flatMap((incident) => {
-      const due = channels.flatMap((channel) => dueReminder(channel, incident, toldOf(incident), now))
-      return entriesFor(deps, incident, due, now)
-    }),
-    ...suppressed.flatMap((incident) => {
-      const due = dueStillFiring(deps, incident, channels, toldOf(incident), now)
-      return entriesFor(deps, incident, due, now)
-    }),
+    ...burning.flatMap((incident) => entriesFor(deps, incident, dueReminders(deps, channels, incident, now), now)),
+    ...suppressed.flatMap((incident) => entriesFor(deps, incident, dueStillFiring(deps, incident, channels, now), now)),
   ]
 }
 
-type SentMessages = ReturnType<typeof listSentMessages>
-type Due = { readonly channel: ChannelRecord; readonly kind: MessageKind }
+type Due = { readonly channel: ChannelRecord; readonly kind: NotificationKind }
 
-function dueReminder(channel: ChannelRecord, incident: LiveIncident, told: SentMessages, now: number): Due[] {
-  const { rowId, settings } = channel
-  const known = told.find(({ channelId }) => channelId === rowId)
-  const dueAt = known
-    ? nextReminder(settings, known.reminders, known.lastAt)
-    : escalationOf(settings.escalateAfter, incident)
-  return dueAt === null || dueAt > now ? [] : [{ channel, kind: known ? 'reminder' : 'escalation' }]
+/** Returns the channels to remind. Reminders and escalations count from the moment at which the problem last began. */
+function dueReminders(deps: Deps, channels: readonly ChannelRecord[], incident: LiveIncident, now: number): Due[] {
+  const told = listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt)
+  return channels.flatMap((channel): Due[] => {
+    const { rowId, settings } = channel
+    const known = told.find(({ channelId }) => channelId === rowId)
+    const dueAt = known
+      ? nextReminder(settings, known.reminders, known.lastAt)
+      : escalationOf(settings.escalateAfter, incident)
+    return dueAt === null || dueAt > now ? [] : [{ channel, kind: known ? 'reminder' : 'escalation' }]
+  })
 }
 
-/** Returns the channels to notify again because alerts are still firing after a user resolved their incident. */
+/** Returns the channels to tell, once, that alerts are still firing after a user resolved their incident. */
 function dueStillFiring(
   deps: Deps,
   { id, rowId, organizationId, resolvedAt }: LiveIncident,
   channels: readonly ChannelRecord[],
-  told: SentMessages,
   now: number,
 ): Due[] {
-  if (resolvedAt === null || told.length === 0 || stillFiringDueAt(resolvedAt, 0) > now) return []
+  if (resolvedAt === null || resolvedAt + STILL_FIRING_AFTER > now) return []
   if (!findIncident(deps.db, organizationId, id)?.firingAlerts) return []
-  const sent = countStillFiring(deps.db, rowId, resolvedAt)
-  const involved = channels.filter((channel) => told.some(({ channelId }) => channelId === channel.rowId))
-  return involved
-    .filter((channel) => stillFiringDueAt(resolvedAt, sent.get(channel.rowId) ?? 0) <= now)
-    .map((channel) => ({ channel, kind: 'still-firing' }))
+  const sent = listStillFiring(deps.db, rowId, resolvedAt)
+  const involved = new Set(listToldSince(deps.db, rowId, 0).map(({ channelId }) => channelId))
+  return channels.flatMap((channel) =>
+    involved.has(channel.rowId) && !sent.includes(channel.rowId) ? [{ channel, kind: 'still-firing' }] : [],
+  )
 }
 
 /** Returns outbox entries for the channels whose rules match now, or none if all firing alerts are silenced. */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
-  const { id: serviceId, name: service, namespace } = loadServiceName(deps.db, incident.serviceId)
-  const reminder = { kind: null, severity: incident.severity, serviceId, service, namespace }
+  const { id: serviceId, name: service, namespace, cluster } = loadServiceName(deps.db, incident.serviceId)
+  const { severity, rowId: incidentId, organizationId } = incident
   // Queues no reminders during quiet hours, because the first message is still pending.
-  const wanted = due.filter(({ channel }) => sendTimeOf(channel.settings.rules, reminder, now) === now)
-  const { rowId: incidentId, organizationId } = incident
+  const wanted = due.filter(({ channel, kind }) => {
+    const ruled = { kind, severity, serviceId, service, namespace, cluster }
+    return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt === now
+  })
   return wanted.map(({ channel, kind }) => {
     const entry = { organizationId, channelId: channel.rowId, incidentId, kind, actor: null, severityBefore: null }
-    return { ...entry, createdAt: now, dueAt: now, id: deps.newId() }
+    return { ...entry, facts: NO_FACTS, isDigest: false, createdAt: now, dueAt: now, id: deps.newId() }
   })
 }
 
-function escalationOf(minutes: number, { createdAt }: LiveIncident): number | null {
-  return minutes === 0 ? null : createdAt + minutes * MINUTE
+function escalationOf(minutes: number, { problem }: LiveIncident): number | null {
+  return minutes === 0 ? null : problem.alarmedAt + minutes * MINUTE
 }

@@ -19,8 +19,8 @@ export function isPrintable(name: string): boolean {
 export type Settings = {
   /** Whether to open incidents automatically for critical services. */
   readonly 'auto-incidents': 'critical' | 'off'
-  /** Whether a recovered incident is resolved after 24 hours without any user action. */
-  readonly 'auto-resolve': boolean
+  /** How many minutes after its recovery an incident is resolved if no user has touched it. */
+  readonly 'auto-resolve': number | 'off'
   /** Whether to open an incident when heartbeats stop arriving. */
   readonly heartbeats: boolean
   /** How long a deploy may silence its service, in minutes; 0 to disable. */
@@ -35,7 +35,7 @@ export type Settings = {
 
 export const DEFAULT_SETTINGS: Settings = {
   'auto-incidents': 'critical',
-  'auto-resolve': true,
+  'auto-resolve': 30,
   heartbeats: true,
   'deploy-silence-minutes': 0,
   'time-zone': 'UTC',
@@ -44,7 +44,14 @@ export const DEFAULT_SETTINGS: Settings = {
 }
 export const MAX_RETENTION_DAYS = 3650
 
+/** Earlier versions had a boolean: true was the default, and false was off. */
+export function toAutoResolve(value: number | 'off' | boolean): number | 'off' {
+  if (typeof value !== 'boolean') return value
+  return value ? DEFAULT_SETTINGS['auto-resolve'] : 'off'
+}
+
 /** Fills in the defaults for missing settings. */
 export function withDefaults(stored: Partial<Settings>): Settings {
-  return { ...DEFAULT_SETTINGS, ...stored }
+  const settings = { ...DEFAULT_SETTINGS, ...stored }
+  return { ...settings, 'auto-resolve': toAutoResolve(settings['auto-resolve']) }
 }

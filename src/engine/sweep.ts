@@ -1,5 +1,6 @@
 /** The sweep processes due work in small steps. */
-import { evaluateOrPostpone, MAX_EVALUATION_WORK, makeDue, splitServices } from '../domain/decide/evaluate.ts'
+import { makeDue } from '../domain/decide/due.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from '../domain/decide/evaluate.ts'
 import { applyDueSilences } from '../domain/decide/silences.ts'
 import {
   type Due,

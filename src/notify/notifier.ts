@@ -5,13 +5,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acknowledgePath } from '../actions/acknowledgement.ts'
 import type { Deps } from '../actions/deps.ts'
-import { type Message, pruneMessages, type SendOutcome, settleMessage, takeMessage } from '../actions/messages.ts'
+import {
+  type Message,
+  pruneMessages,
+  recordSent,
+  retake,
+  type SendOutcome,
+  settleMessage,
+  takeMessage,
+} from '../actions/messages.ts'
 import { remind } from '../actions/notifications.ts'
 import { BUDGETS } from '../domain/budgets.ts'
+import { NO_PROBLEM } from '../domain/incident/problem.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
+import { MINUTE } from '../domain/units.ts'
 import { type ChannelRecord, loadChannelSecrets } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
+import { findOrganization } from '../store/organizations.ts'
 import { deliver, type Transports } from './deliver.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
 import { createSlots } from './slots.ts'
@@ -157,11 +168,21 @@ function repeat(work: () => void, every: number, { failed }: NotifierOptions): (
 }
 
 async function send(deps: Deps, options: NotifierOptions, channelId: number): Promise<void> {
-  const message = takeMessage(deps, channelId)
+  for (;;) {
+    const message = takeMessage(deps, channelId)
+    if (!message) return
+    await sendMessage(deps, options, message)
+  }
+}
+
+async function sendMessage(deps: Deps, options: NotifierOptions, taken: Message): Promise<void> {
+  const context = await contextOf(deps, options, taken)
+  // The state may have changed while the cause was computed.
+  const message = retake(deps, taken)
   if (!message) return
-  const context = await contextOf(deps, options, message)
   const { leader, channel, secrets, items, incidentId, replyTo, isFirst } = message
   const words = digestTextOf(items, context)
+  recordSent(deps, message, words)
   const outgoing = { id: leader.id, kind: channel.kind, secrets, items, words, context, incidentId, replyTo, isFirst }
   const outcome = await deliver(outgoing, options.transports())
   settleMessage(deps, message, outcome, options.random())
@@ -196,7 +217,19 @@ function baseContext(
 ): MessageContext {
   const base = options.publicUrl()
   const url = base === '' ? null : `${base}/incidents${incidentId === null ? '' : `/${incidentId}`}`
-  return { now: deps.now(), timeZone: channel.settings.timeZone, url, acknowledgeUrl: null, ...UNKNOWN }
+  return {
+    now: deps.now(),
+    timeZone: channel.settings.timeZone,
+    resolveAfter: resolveAfterOf(deps, channel),
+    url,
+    acknowledgeUrl: null,
+    ...UNKNOWN,
+  }
+}
+
+function resolveAfterOf(deps: Deps, { organizationId }: ChannelRecord): number | null {
+  const minutes = findOrganization(deps.db, organizationId)?.settings['auto-resolve'] ?? 'off'
+  return minutes === 'off' ? null : minutes * MINUTE
 }
 
 /** Sends a test message through a channel and returns the receiver's response. */
@@ -224,10 +257,12 @@ function testItem(deps: Deps, { id, name }: ChannelRecord): MessageItem {
     at: now,
     actor: null,
     severityBefore: null,
+    ...{ names: [], wasWrong: false, isDigest: false, alerts: [] },
     incident: {
       ...{ id, number: 0, title: name, severity: 'info', status: 'open' },
       ...{ alertCount: 0, firingAlerts: 0, hasPostmortem: false },
-      ...{ startedAt: now, resolvedAt: null },
+      ...{ startedAt: now, resolvedAt: null, acknowledgedAt: null, acknowledgedBy: null, touchedAt: null },
+      ...{ origin: 'manual', problem: NO_PROBLEM, previous: null },
     },
     service: { name: 'incmon', namespace: '', cluster: '' },
   }

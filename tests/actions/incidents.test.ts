@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeOrganization } from '../../src/actions/organizations.ts'
+import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { addNote, changeIncident, createIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
@@ -44,7 +45,7 @@ test('a reopened incident counts a returning alert once', async (t) => {
   await change(flow, { status: 'resolved' })
   await flow.send('metrics', down(NOON + 4 * MINUTE), { at: NOON + 5 * MINUTE })
   const [incident, ...more] = flow.incidents()
-  assert.deepEqual([incident?.status, incident?.alert_count, more], ['investigating', 1, []])
+  assert.deepEqual([incident?.status, incident?.alert_count, more], ['open', 1, []])
 })
 
 test('a single event opens an incident only after a minute', async (t) => {
@@ -103,7 +104,7 @@ test('an event and an alert that agree open an incident immediately, even if nei
   assert.deepEqual([states(flow), flow.incidents()[0]?.alert_count], [['open'], 2])
 })
 
-test('warnings, failed deploys and unattributed alerts open no incident', async (t) => {
+test('warnings and failed deploys open no incident', async (t) => {
   const flow = makeFlow(t)
   const warnings = ['A', 'B', 'C', 'D', 'E', 'F'].map((name) =>
     alert(name, { deployment: 'cart', severity: 'warning' }),
@@ -111,7 +112,7 @@ test('warnings, failed deploys and unattributed alerts open no incident', async 
   await flow.send('metrics', alertmanager(warnings))
   const deploy = { id: 1, name: 'deploy', stage: 'deploy', status: 'failed' }
   await flow.send('ci', pipeline('failed', 'shop/cart', { jobs: [deploy] }))
-  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' })]))
+  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '', severity: 'warning' })]))
   await flow.sweepUntil(NOON + 50 * MINUTE)
   assert.deepEqual(states(flow), [])
   assert.equal(flow.service('unattributed')?.status, 'degraded')
@@ -137,62 +138,91 @@ test('later alerts join the oldest open incident of their service', async (t) =>
   )
 })
 
-test('after thirty healthy minutes an incident changes to monitoring; a day later it is resolved as of the recovery', async (t) => {
+test('a critical alert without a service opens one incident for its name, titled with name and summary', async (t) => {
+  const flow = makeFlow(t)
+  const nameless = (name: string, more: object = {}) => alert(name, { namespace: '', ...more }, { startsAt: NOON })
+  await flow.send(
+    'metrics',
+    alertmanager([nameless('EtcdDown'), nameless('VpnDown'), nameless('EtcdDown', { member: '2' })]),
+  )
+  assert.deepEqual(
+    flow.incidents().map(({ title, alert_count }) => [title.split(':')[0], alert_count]),
+    [
+      ['EtcdDown', 2],
+      ['VpnDown', 1],
+    ],
+  )
+  assert.equal(flow.service('unattributed')?.status, 'degraded')
+})
+
+test('a minute after the end an incident changes to monitoring; after 30 minutes it is resolved as of the recovery', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
-  await flow.sweepUntil(NOON + 39 * MINUTE)
+  await flow.sweepUntil(NOON + 11 * MINUTE - 1)
   assert.deepEqual(states(flow), ['open'])
-  await flow.sweepUntil(NOON + 41 * MINUTE)
+  await flow.sweepUntil(NOON + 11 * MINUTE)
   assert.deepEqual(states(flow), ['monitoring'])
   flow.restart()
-  await flow.sweepUntil(NOON + 27 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 40 * MINUTE)
   const [incident] = flow.incidents()
   assert.equal(incident?.status, 'resolved')
   assert.equal(incident?.resolved_at, NOON + 10 * MINUTE)
   assert.equal(incident?.acknowledged_at, null)
 })
 
-test('an edit by a person restarts the day before the automatic resolution', async (t) => {
+test('an incident that a person has touched stays in monitoring for a day', async (t) => {
   const flow = makeFlow(t)
   await recovered(flow)
-  await flow.sweepUntil(NOON + 20 * HOUR, 10 * MINUTE)
   await addNote(flow.deps, flow.acme.key, flow.incidents()[0]?.id ?? '', 'still looking', 'Ann')
-  await flow.sweepUntil(NOON + 30 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 24 * HOUR, 10 * MINUTE)
   assert.deepEqual(states(flow), ['monitoring'])
-  await flow.sweepUntil(NOON + 45 * HOUR, 10 * MINUTE)
+  await flow.sweepUntil(NOON + 25 * HOUR, 10 * MINUTE)
   assert.deepEqual(states(flow), ['resolved'])
 })
 
 test('with auto-resolve off an incident stays in monitoring', async (t) => {
   const flow = makeFlow(t)
-  await changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-resolve': false } })
+  await changeOrganization(flow.deps, flow.acme.key, { settings: { 'auto-resolve': 'off' } })
   await recovered(flow)
   await flow.sweepUntil(NOON + 72 * HOUR, HOUR)
   assert.deepEqual(states(flow), ['monitoring'])
 })
 
-test('an incident in monitoring returns to its status when its service is critical again', async (t) => {
-  const flow = makeFlow(t)
-  await recovered(flow)
-  await flow.sweepUntil(NOON + 2 * HOUR)
-  await flow.send('metrics', down(NOON + 2 * HOUR))
-  assert.deepEqual(states(flow), ['open'])
-})
-
 for (const [minutes, expected] of [
-  [30, ['investigating']],
+  [30, ['open']],
   [31, ['resolved', 'open']],
 ] as const) {
-  test(`critical again ${minutes} minutes after it was resolved: ${expected.join(', then ')}`, async (t) => {
+  test(`critical again ${minutes} minutes after its recovery: ${expected.join(', then ')}`, async (t) => {
     const flow = makeFlow(t)
     await recovered(flow)
-    flow.clock.now = NOON + 20 * MINUTE
+    await flow.sweepUntil(NOON + 20 * MINUTE)
     await change(flow, { status: 'resolved' })
-    const at = NOON + (20 + minutes) * MINUTE
+    const at = NOON + (10 + minutes) * MINUTE
     await flow.send('metrics', down(at), { at })
     assert.deepEqual(states(flow), expected)
   })
 }
+
+test('the next incident names the previous one', async (t) => {
+  const flow = makeFlow(t)
+  await recovered(flow)
+  await flow.sweepUntil(NOON + HOUR)
+  await flow.send('metrics', down(NOON + HOUR))
+  const [first, second] = flow.incidents()
+  assert.deepEqual(second?.previous && uuidFromBytes(second.previous), first?.id)
+})
+
+test('an acknowledgement lapses when the problem returns, and the first one is kept', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', down(NOON))
+  await change(flow, { status: 'investigating' })
+  await flow.send('metrics', up(NOON + 10 * MINUTE), { at: NOON + 10 * MINUTE })
+  await flow.sweepUntil(NOON + 12 * MINUTE)
+  await flow.send('metrics', down(NOON + 15 * MINUTE), { at: NOON + 15 * MINUTE })
+  const [incident] = flow.incidents()
+  assert.deepEqual([incident?.status, incident?.acknowledged_at, incident?.acknowledged_by], ['open', null, null])
+  assert.equal(JSON.parse(incident?.problem ?? '{}').firstAcknowledgedAt, NOON)
+})
 
 test('after a manual resolve no incident opens until the alerts have ended once', async (t) => {
   const flow = makeFlow(t)
@@ -210,7 +240,7 @@ test('after a manual resolve, another critical alert reopens the incident', asyn
   await flow.send('metrics', down(NOON))
   await change(flow, { status: 'resolved' })
   await flow.send('metrics', alertmanager([alert('DatabaseDown', { deployment: 'cart' }, { startsAt: NOON })]))
-  assert.deepEqual(states(flow), ['investigating'])
+  assert.deepEqual(states(flow), ['open'])
   assert.equal(flow.incidents()[0]?.alert_count, 2)
 })
 
@@ -225,14 +255,15 @@ test('fifty parallel resolves create one timeline entry', async (t) => {
   )
 })
 
-test('the first change away from open acknowledges; editing an automatically monitored incident does not', async (t) => {
+test('the first change away from open acknowledges; an edit and a resolution do not', async (t) => {
   const flow = makeFlow(t)
-  await recovered(flow)
-  await flow.sweepUntil(NOON + 2 * HOUR)
+  await flow.send('metrics', down(NOON))
   await change(flow, { title: 'Cart was down' })
+  await change(flow, { status: 'resolved' })
   assert.equal(flow.incidents()[0]?.acknowledged_at, null)
   await change(flow, { status: 'identified' })
-  assert.equal(flow.incidents()[0]?.acknowledged_at, NOON + 2 * HOUR)
+  const [incident] = flow.incidents()
+  assert.deepEqual([incident?.acknowledged_at, incident?.acknowledged_by], [NOON, 'Ann'])
 })
 
 test('a manual incident takes over the firing alerts and their start, except info alerts', async (t) => {

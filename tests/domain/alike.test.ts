@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { withoutAlike } from '../../src/domain/health/alike.ts'
 import { healthOf } from '../../src/domain/health/health.ts'
 import { explainedByNodes } from '../../src/domain/health/node-trouble.ts'
-import { decide, type SituationAlert } from '../../src/domain/incident/incident.ts'
+import { decide } from '../../src/domain/incident/incident.ts'
+import type { SituationAlert } from '../../src/domain/incident/situation.ts'
 import { SEVERITIES } from '../../src/domain/severity.ts'
 import { crashing, incident, MINUTE, NOON, situation, situationAlert } from '../helpers/signals.ts'
 
@@ -92,10 +93,17 @@ function verdictOf(alerts: readonly OnNode[], candidates: readonly OnNode[], isO
   const explained = explainedByNodes(alerts, [{ node: 'worker-1', startsAt: NOON, endsAt: null }])
   const { critical, ...health } = healthOf(alerts, NOON)
   const current = isOpen ? incident() : null
-  const decision = decide(situation(alerts, { candidates, current, explained }))
+  // The problem lists the names of all conditions, of which the reduced alerts contain only some.
+  const { problem: _, steps, ...decision } = decide(situation(alerts, { candidates, current, explained }))
+  const deeds = steps.map((step) => (step.do === 'worsen' ? step.do : { ...step, problem: null }))
   const causes = new Set(critical.flatMap(({ alertId }) => (explained.has(alertId) ? [] : [alertId])))
   const starts = alerts.filter(({ uuid }) => causes.has(uuid)).map(({ startsAt }) => startsAt)
-  return { health, decision, isExplained: critical.length > causes.size, first: Math.min(...starts) }
+  return {
+    health,
+    decision: { ...decision, steps: deeds },
+    isExplained: critical.length > causes.size,
+    first: Math.min(...starts),
+  }
 }
 
 test('health, incidents and the first cause are the same without similar alerts', () =>

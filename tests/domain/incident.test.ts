@@ -3,13 +3,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { healthOf } from '../../src/domain/health/health.ts'
-import {
-  type CurrentIncident,
-  decide,
-  type Situation,
-  type SituationAlert,
-} from '../../src/domain/incident/incident.ts'
-import { DAY, HOUR, incident, MINUTE, NOON, situation, situationAlert } from '../helpers/signals.ts'
+import { decide } from '../../src/domain/incident/incident.ts'
+import { NO_PROBLEM, type Problem } from '../../src/domain/incident/problem.ts'
+import type { Situation, SituationAlert } from '../../src/domain/incident/situation.ts'
+import { incident, MINUTE, NOON, situation, situationAlert } from '../helpers/signals.ts'
 
 const at = (minutes: number) => NOON + minutes * MINUTE
 const HELP = {
@@ -19,6 +16,9 @@ const HELP = {
   rollouts: [],
   helped: [[NOON, 'cart-a']],
 } as const
+
+/** A problem that recovered at noon. */
+const OVER: Problem = { ...NO_PROBLEM, had: ['Down'], endedAt: NOON, knownAt: NOON, isOver: true }
 
 const outage = (more: Partial<SituationAlert> = {}) => situationAlert({ uuid: 'outage', severity: 'critical', ...more })
 const events = (more: Partial<SituationAlert> = {}) =>
@@ -70,14 +70,20 @@ describe('an incident opens', () => {
       looping,
       outage({ uuid: 'i', severity: 'info' }),
     ]
-    assert.deepEqual(decide(situation(alerts)).steps, [
-      { do: 'open', title: 'cart: Down', startedAt: at(-5), alertIds: ['outage', 'b', 'loop'] },
-    ])
+    const [step, ...more] = decide(situation(alerts)).steps
+    assert.ok(step?.do === 'open' && more.length === 0)
+    assert.deepEqual([step.title, step.startedAt, step.alertIds], ['cart: Down', at(-5), ['outage', 'b', 'loop']])
   })
 
-  test('by reopening the last one, within 30 minutes of its end', () => {
-    assert.deepEqual(steps([outage()], 30, { lastResolvedAt: NOON }), ['reopen'])
-    assert.deepEqual(steps([outage()], 30.01, { lastResolvedAt: NOON }), ['open'])
+  test('by bringing the last one back, within 30 minutes of its recovery', () => {
+    assert.deepEqual(steps([outage()], 30, { last: { problem: OVER } }), ['return'])
+    assert.deepEqual(steps([outage()], 30.01, { last: { problem: OVER } }), ['open'])
+  })
+
+  test('for an alert without a service, titled with its name and summary', () => {
+    const nameless = outage({ name: 'EtcdDown', summary: 'etcd is down' })
+    const [step] = decide(situation([nameless], { about: 'EtcdDown' })).steps
+    assert.equal(step?.do === 'open' && step.title, 'EtcdDown: etcd is down')
   })
 })
 
@@ -94,7 +100,11 @@ describe('no incident opens', () => {
     ['where the setting is off', [outage()], { opens: false }],
     ['for what a node in trouble accounts for', [outage()], { explained: new Set(['outage']) }],
     ['when a person resolved the incident of its alerts', [outage({ hasIncident: true })], { suppressed: true }],
-    ['for unattributed', [outage()], { health: healthOf([outage()], NOON, { neverCritical: true }) }],
+    [
+      'for an event or an agreement without a service',
+      [looping, events({ severity: 'error' })],
+      { critical: healthOf([looping, events({ severity: 'error' })], NOON, { neverCritical: true }).critical },
+    ],
   ]
   for (const [title, alerts, more] of cases) test(title, () => assert.deepEqual(steps(alerts, 600, more), []))
 })
@@ -109,7 +119,9 @@ describe('a manual resolve while alerts are firing', () => {
     const { steps, suppressed: afterwards } = decide(
       situation([known, outage({ uuid: 'b', name: 'Down' })], { suppressed }),
     )
-    assert.deepEqual(steps, [{ do: 'open', title: 'cart: Down', startedAt: NOON, alertIds: ['outage', 'b'] }])
+    const [step] = steps
+    assert.ok(step?.do === 'open')
+    assert.deepEqual([step.title, step.alertIds], ['cart: Down', ['outage', 'b']])
     assert.equal(afterwards, false)
   })
 
@@ -121,12 +133,7 @@ describe('a manual resolve while alerts are firing', () => {
   test('is effective until they have ended once; the next problem opens an incident', () => {
     const cleared = decide(situation([], { suppressed })).suppressed
     assert.equal(cleared, false)
-    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, lastResolvedAt: NOON }), ['open'])
-  })
-
-  test('is not revoked when health returns from monitoring', () => {
-    const current = incident({ status: 'monitoring' })
-    assert.deepEqual(steps([outage({ inIncident: true })], 0, { suppressed, current }), [])
+    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, last: { problem: OVER } }), ['open'])
   })
 })
 
@@ -142,81 +149,4 @@ describe('alerts join', () => {
   test('only once', () => assert.deepEqual(joined([outage({ inIncident: true })]), []))
   test('unless it is only info', () => assert.deepEqual(joined([outage({ severity: 'info' })]), []))
   test('unless it has ended', () => assert.deepEqual(joined([outage({ status: 'resolved', endsAt: NOON })]), []))
-})
-
-describe('an open incident', () => {
-  const told = outage({ inIncident: true })
-  const watched = incident({ status: 'monitoring' })
-  /** Returns the steps for a healthy service, some minutes after it recovered at noon. */
-  const healthy = (minute: number, current: CurrentIncident, more: Partial<Situation> = {}) =>
-    steps([], minute, { healthySince: NOON, current, ...more })
-  const DAY_LATER = 30 + 24 * 60
-
-  test('changes to monitoring after 30 healthy minutes', () => {
-    assert.deepEqual(
-      [29.9, 30].map((minute) => healthy(minute, incident())),
-      [[], ['move']],
-    )
-  })
-
-  test('changes to monitoring only once', () => assert.deepEqual(healthy(31, watched), []))
-
-  test('does not change to monitoring while the service is degraded', () =>
-    assert.deepEqual(steps([looping], 600, { current: incident() }), ['join']))
-
-  for (const [acknowledged, to] of [
-    [true, 'investigating'],
-    [false, 'open'],
-  ] as const) {
-    test(`returns to ${to} when the service is critical again`, () => {
-      const { steps } = decide(
-        situation([told], { current: { ...watched, acknowledgedAt: acknowledged ? NOON : null } }),
-      )
-      assert.deepEqual(steps, [{ do: 'move', to, text: 'the service became critical again' }])
-    })
-  }
-
-  test('stays in monitoring while the service is degraded', () =>
-    assert.deepEqual(steps([{ ...looping, inIncident: true }], 0, { current: watched }), []))
-
-  test('is resolved 24 hours later, as of the time of recovery', () => {
-    assert.deepEqual(healthy(DAY_LATER - 1, watched), [])
-    const { steps } = decide(situation([], { now: at(DAY_LATER), healthySince: NOON, current: watched }))
-    assert.deepEqual(steps, [{ do: 'resolve', at: NOON, text: 'healthy for 24 hours with no changes to the incident' }])
-  })
-
-  test('waits 24 hours after the last action by a person', () => {
-    const touched = incident({ status: 'monitoring', touchedAt: NOON + 5 * HOUR })
-    assert.deepEqual(
-      [29 * 60 - 1, 29 * 60].map((minute) => healthy(minute, touched)),
-      [[], ['resolve']],
-    )
-  })
-
-  test('changes to monitoring and is resolved immediately after incmon was down for long', () =>
-    assert.deepEqual(healthy(DAY_LATER, incident()), ['move', 'resolve']))
-
-  test('is never resolved automatically if the setting is off', () =>
-    assert.deepEqual(healthy(99 * 1440, watched, { resolves: false }), []))
-
-  test('never changes automatically if a person opened it', () => {
-    const manual = incident({ origin: 'manual', status: 'monitoring' })
-    assert.deepEqual([healthy(99 * 1440, manual), steps([told], 0, { current: manual })], [[], []])
-  })
-})
-
-describe('the next time that changes an incident is', () => {
-  const due = (alerts: readonly SituationAlert[], more: Partial<Situation> = {}) =>
-    decide(situation(alerts, more)).changesAt
-  const healthy = { healthySince: NOON, current: incident() }
-
-  test('never without a problem', () => assert.equal(due([]), null))
-  test('never for an event that is not repeated', () => assert.equal(due([events({ name: 'OOMKilled' })]), null))
-  test('when a lone condition has lasted a minute', () => assert.equal(due([nodeDown]), at(1)))
-  test('when a cordon has lasted 15 minutes', () => assert.equal(due([nodeDown, cordon]), at(15)))
-  test('when health has lasted 30 minutes', () => assert.equal(due([], healthy), at(30)))
-  test('a day after that', () => assert.equal(due([], { ...healthy, now: at(31) }), at(30) + DAY))
-  test('immediately after the end of an incident, because the service might have another one', () =>
-    assert.equal(due([], { ...healthy, now: at(30) + DAY }), at(30) + DAY))
-  test('never if the setting is off', () => assert.equal(due([], { ...healthy, now: at(31), resolves: false }), null))
 })

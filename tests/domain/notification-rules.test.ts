@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
 import { type IncidentState, notificationKindOf } from '../../src/domain/notification/kind.ts'
 import { endOfQuiet, quietHoursFault, type Rule, sendTimeOf } from '../../src/domain/notification/rule.ts'
-import { nextReminder, resultOf, retryPause } from '../../src/domain/notification/schedule.ts'
+import { nextReminder, paceOf, resultOf, retryPause } from '../../src/domain/notification/schedule.ts'
 
 const OPEN: IncidentState = { severity: 'warning', status: 'open', cause: 'service', acknowledgedAt: null }
 const NOW = Date.UTC(2026, 2, 14, 12)
@@ -17,8 +17,8 @@ for (const [what, before, after, kind] of [
   ['a second move', { acknowledgedAt: 1 }, { status: 'identified', acknowledgedAt: 1 }, null],
   ['a raised severity', {}, { severity: 'critical' }, 'severity'],
   ['a lowered severity', { severity: 'critical' }, {}, null],
-  ['a recovery', {}, { status: 'monitoring' }, 'monitoring'],
-  ['a relapse', { status: 'monitoring' }, {}, 'reopened'],
+  ['a recovery, which its rule tells,', {}, { status: 'monitoring' }, null],
+  ['a new acknowledgement', { acknowledgedAt: 1 }, { acknowledgedAt: 2 }, 'acknowledged'],
   ['an end', {}, { status: 'resolved' }, 'resolved'],
   ['an incident that is opened again', { status: 'resolved' }, {}, 'reopened'],
   ['a new title', {}, {}, null],
@@ -89,9 +89,32 @@ test('an escalation channel gets nothing before the escalation', () => {
   )
   assert.deepEqual(
     recipientsOf(channels, NEWS, () => true, NOW),
-    [{ rowId: 1, dueAt: NOW }],
+    [{ rowId: 1, dueAt: NOW, untold: null }],
   )
 })
+
+test('a channel without a matching rule and one in quiet hours say why they are not told now', () => {
+  const channel = (rule: Rule) => [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, rules: [rule] } }]
+  const planned = (rule: Rule) => recipientsOf(channel(rule), NEWS, () => true, NOW)[0]
+  assert.deepEqual(planned({ events: ['resolved'] }), { rowId: 1, dueAt: null, untold: 'rule' })
+  const quietHours = { from: '11:00', to: '13:00', timeZone: 'UTC' }
+  assert.deepEqual(planned({ quietHours }), { rowId: 1, dueAt: at('03-14T13:00'), untold: 'quiet-hours' })
+})
+
+const SECONDS = (...seconds: number[]) => seconds.map((second) => NOW + second * 1000)
+for (const [what, sent, due, second, pace] of [
+  ['the first message', [], 0, 0, 'one'],
+  ['the third within 30 seconds', [0, 1], 2, 2, 'one'],
+  ['the fourth', [0, 1, 2], 3, 3, 'wait'],
+  ['what waited', [0, 1, 2], 3, 31, 'digest'],
+  ['a message after a quiet minute', [0, 1, 2], 60, 60, 'one'],
+  ['a message after the clock was set back', [100, 101, 102], 0, 0, 'one'],
+] as const) {
+  test(`the pace of ${what} is: ${pace}`, () => {
+    const [dueAt = 0, now = 0] = SECONDS(due, second)
+    assert.equal(paceOf(SECONDS(...sent), dueAt, now), pace)
+  })
+}
 
 test('a disabled channel gets nothing', () => {
   assert.deepEqual(

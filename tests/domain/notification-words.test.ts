@@ -17,63 +17,108 @@ import {
   type MessageItem,
   messageTextOf,
 } from '../../src/domain/notification/words.ts'
+import { burning, CONTEXT, healed, messageAlert, messageItem, NOW } from '../helpers/messages.ts'
 
-const NOW = Date.UTC(2026, 2, 14, 14, 6)
-const CONTEXT = {
-  now: NOW,
-  timeZone: 'UTC',
-  cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min earlier.',
-  suspects: [{ kind: 'pipeline', ref: 'shop/checkout#4711', serviceId: null, score: 0.9 }],
-  url: 'https://incmon.example.com/incidents/i',
-  acknowledgeUrl: 'https://incmon.example.com/acknowledge?a=1&b=2',
-} as const
-
-function item(more: Partial<MessageItem> = {}, incident: Partial<MessageItem['incident']> = {}): MessageItem {
-  return {
-    ...{ kind: 'opened', at: NOW, actor: null, severityBefore: null },
-    service: { name: 'checkout', namespace: 'shop', cluster: '' },
-    ...more,
-    incident: {
-      ...{ id: 'i', number: 7, title: 'checkout: CrashLoopBackOff', severity: 'critical', status: 'open' },
-      ...{ alertCount: 12, firingAlerts: 0 },
-      ...{ startedAt: NOW - 4 * 60_000, resolvedAt: null, hasPostmortem: false },
-      ...incident,
-    },
-  }
-}
+const item = messageItem
 
 for (const [kind, title] of [
   ['opened', 'checkout has been critical since 14:02 UTC (4 min).'],
-  ['severity', 'checkout is critical now (previously warning). The problem began at 14:02 UTC (4 min ago).'],
+  ['worse', 'checkout got worse: DiskFull is critical, too.'],
+  ['severity', 'checkout is critical now (previously warning): checkout has been critical since 14:02 UTC (4 min).'],
   ['acknowledged', 'anna is working on it: checkout has been critical since 14:02 UTC (4 min).'],
-  ['monitoring', 'checkout has recovered and is being monitored. The problem began at 14:02 UTC (4 min ago).'],
-  ['reopened', 'checkout is critical again. The problem began at 14:02 UTC (4 min ago).'],
-  ['resolved', 'checkout: the incident was resolved after 4 min.'],
+  ['again', 'checkout is critical again: checkout has been critical since 14:02 UTC (4 min).'],
+  ['reopened', 'anna reopened the incident: checkout has been critical since 14:02 UTC (4 min).'],
+  ['flapping', 'checkout is flapping: it was critical once within the last hour.'],
   ['reminder', 'Nobody is working on this yet: checkout has been critical since 14:02 UTC (4 min).'],
   ['escalation', 'Nobody has acknowledged this incident: checkout has been critical since 14:02 UTC (4 min).'],
 ] as const) {
   test(`the first line of ${kind} says what is wrong and since when`, () => {
-    assert.equal(messageTextOf(item({ kind, actor: 'anna', severityBefore: 'warning' }), CONTEXT).title, title)
+    const about = { kind, actor: 'anna', severityBefore: 'warning', names: ['DiskFull'] } as const
+    assert.equal(messageTextOf(item(about), CONTEXT).title, title)
   })
 }
 
-test('a message about an incident resolved too early says so, and does not look like a resolution', () => {
-  const early = item({ kind: 'resolved', actor: 'anna' }, { firingAlerts: 3, resolvedAt: NOW })
-  const { title, tone } = messageTextOf(early, CONTEXT)
-  assert.equal(title, 'checkout: anna resolved the incident after 4 min, but 3 alerts are still firing.')
-  assert.equal(tone, 'warning')
-  const later = messageTextOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
-  assert.equal(
-    later,
-    'checkout: 1 alert is still firing, even though the incident was resolved. The problem began at 14:02 UTC (4 min ago).',
+test('a recovery says since when, how long it was critical and when the incident resolves by itself', () => {
+  const { title, body, tone } = messageTextOf(item({ kind: 'recovered' }, { problem: healed() }), CONTEXT)
+  assert.equal(title, 'checkout has recovered: it was critical for 4 min, until 14:04 UTC.')
+  assert.match(body, /It resolves by itself at 14:34 UTC unless the problem comes back\./)
+  assert.equal(tone, 'resolved')
+})
+
+test('a touched incident resolves by itself after a day, and with the setting off never', () => {
+  const touched = item({ kind: 'recovered' }, { problem: healed(), touchedAt: NOW })
+  assert.match(messageTextOf(touched, CONTEXT).body, /It resolves by itself on Sun 14:04 UTC/)
+  assert.match(
+    messageTextOf(touched, { ...CONTEXT, resolveAfter: null }).body,
+    /It stays open until a user resolves it/,
   )
 })
 
-test('the second line contains the problem, the likely cause and the number of alerts', () => {
+test('a duration never spans a healthy gap', () => {
+  const back = item({ kind: 'again' }, { problem: burning(1, { criticalMs: 35_000 }), startedAt: NOW - 60 * 60_000 })
+  assert.match(messageTextOf(back, CONTEXT).title, /since 14:05 UTC \(1 min, 1 min in all\)/)
+})
+
+test('a disproved all-clear says so', () => {
+  const { title } = messageTextOf(item({ kind: 'again', wasWrong: true }), CONTEXT)
+  assert.equal(title, 'The all-clear was wrong: checkout has been critical since 14:02 UTC (4 min).')
+})
+
+test('a message about an incident resolved too early says so, and does not look like a resolution', () => {
+  const early = item({ kind: 'resolved', actor: 'anna' }, { firingAlerts: 3, resolvedAt: NOW, status: 'resolved' })
+  const { title, tone } = messageTextOf(early, CONTEXT)
+  assert.equal(title, 'checkout: anna resolved the incident, but 3 alerts are still firing. It was critical for 4 min.')
+  assert.equal(tone, 'warning')
+  const later = messageTextOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
+  assert.equal(later, 'checkout: 1 alert is still firing, even though the incident was resolved at 14:06 UTC.')
+})
+
+test("the second line contains the alerts' own summaries, the likely cause and the number of alerts", () => {
+  const alerts = [messageAlert({ summary: 'checkout answers 40 % with 5xx.' }), messageAlert({ name: 'Slow' })]
   assert.equal(
-    messageTextOf(item(), CONTEXT).body,
-    'CrashLoopBackOff. Likely cause: failed deploy shop/checkout#4711, started 3 min earlier. 12 alerts. Incident #7, namespace shop.',
+    messageTextOf(item({ alerts }), CONTEXT).body,
+    'Down: checkout answers 40 % with 5xx. Likely cause: failed deploy shop/checkout#4711, started 3 min earlier. 12 alerts. Incident #7, namespace shop.',
   )
+})
+
+test('a message names the cluster, and who is on it', () => {
+  const service = { name: 'checkout', namespace: 'shop', cluster: 'eu' }
+  const { body } = messageTextOf(
+    item({ kind: 'worse', service }, { acknowledgedAt: NOW, acknowledgedBy: 'Ada' }),
+    CONTEXT,
+  )
+  assert.match(body, /Ada is on it\. 12 alerts\. Incident #7, namespace shop, cluster eu\.$/)
+})
+
+test('the runbook of a firing alert is a link of its own', () => {
+  const annotations = { runbook_url: 'https://wiki.example/down' }
+  const { links } = messageTextOf(item({ alerts: [messageAlert({ annotations })] }), CONTEXT)
+  assert.deepEqual(links[1], { text: 'Runbook: Down', url: 'https://wiki.example/down' })
+  const unsafe = messageAlert({ annotations: { runbook_url: 'javascript:alert(1)' } })
+  assert.equal(messageTextOf(item({ alerts: [unsafe] }), CONTEXT).links.length, 2)
+})
+
+test('a message says since when nothing was heard of an alert', () => {
+  const receivedAt = NOW - 20 * 60_000
+  const bodyWith = (delivery: object) =>
+    messageTextOf(
+      item({
+        alerts: [
+          messageAlert({ receivedAt, delivery: { interval: null, reportsEnds: false, isRepeated: true, ...delivery } }),
+        ],
+      }),
+      CONTEXT,
+    ).body
+  assert.match(bodyWith({}), /Not heard since 13:46 UTC\./)
+  assert.match(bodyWith({ interval: 5 * 60_000 }), /Not heard since 13:46 UTC\./)
+  for (const delivery of [{ interval: 10 * 60_000 }, { interval: 60_000, reportsEnds: true }, { isRepeated: false }])
+    assert.doesNotMatch(bodyWith(delivery), /heard|repeated/)
+})
+
+test('an alert that names no service is called by its own name, with what to do', () => {
+  const { title, body } = messageTextOf(item({}, { problem: burning(4, { about: 'EtcdDown' }) }), CONTEXT)
+  assert.match(title, /^EtcdDown has been critical/)
+  assert.match(body, /The alert names no service: add a label/)
 })
 
 test('a missing sender is called by its name', () => {
@@ -89,17 +134,13 @@ test('times use the time zone of the channel', () => {
 })
 
 test('a problem that started on another day has a date', () => {
-  const words = (days: number, kind: MessageItem['kind']) =>
-    messageTextOf(item({ kind }, { startedAt: NOW - days * 86_400_000 }), CONTEXT)
-  assert.equal(
-    words(2, 'reminder').title,
-    'Nobody is working on this yet: checkout has been critical since Thu 14:06 UTC (2 days).',
-  )
-  assert.match(words(30, 'reopened').title, /The problem began on 12 Feb UTC \(30 days ago\)/)
+  const words = messageTextOf(item({ kind: 'reminder' }, { problem: burning(2 * 24 * 60) }), CONTEXT)
+  assert.equal(words.title, 'Nobody is working on this yet: checkout has been critical since Thu 14:06 UTC (2 days).')
 })
 
 test('a problem that started less than a minute ago started just now', () => {
-  assert.match(messageTextOf(item({}, { startedAt: NOW - 59_999 }), CONTEXT).title, /since 14:05 UTC \(just now\)\.$/)
+  const { title } = messageTextOf(item({}, { problem: burning(0.99) }), CONTEXT)
+  assert.match(title, /since 14:05 UTC \(just now\)\.$/)
 })
 
 test('200 incidents are one digest with their number and the worst one', () => {
@@ -117,6 +158,15 @@ test('200 incidents are one digest with their number and the worst one', () => {
 test('several updates of one incident give one message about the newest', () => {
   const { title } = digestTextOf([item(), item({ kind: 'acknowledged', actor: 'anna' })], CONTEXT)
   assert.match(title, /^anna is working on it/)
+})
+
+test('the digest of a flapping incident says whether it is critical now', () => {
+  const returns = [NOW - 50 * 60_000, NOW - 30 * 60_000, NOW - 10 * 60_000]
+  const items = (['again', 'recovered'] as const).map((kind) =>
+    item({ kind, isDigest: true }, { problem: healed(4, { returns }) }),
+  )
+  const { title } = digestTextOf(items, CONTEXT)
+  assert.equal(title, 'checkout is still flapping: it was critical 4 times within the last hour. It is well now.')
 })
 
 test('a title of 10,000 characters with line breaks becomes one short line', () => {
@@ -177,7 +227,7 @@ test('in ntfy, an acknowledgement and a resolution do not sound like an outage',
 })
 
 test('each kind of channel gets the acknowledge link, if there is one', () => {
-  const link = CONTEXT.acknowledgeUrl
+  const link = CONTEXT.acknowledgeUrl ?? ''
   const formatsOf = (context: MessageContext) => {
     const words = messageTextOf(item(), context)
     const mail = formatMail(words, { id: 'm', thread: 'i', isFirst: true, host: 'h' })

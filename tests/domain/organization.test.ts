@@ -10,7 +10,7 @@ test('there are three plans', () => {
 test('the defaults are incidents for critical services, heartbeats, UTC, and a year of history', () => {
   assert.deepEqual(withDefaults({}), {
     'auto-incidents': 'critical',
-    'auto-resolve': true,
+    'auto-resolve': 30,
     heartbeats: true,
     'deploy-silence-minutes': 0,
     'time-zone': 'UTC',
@@ -24,8 +24,13 @@ test('changed settings are kept, and all others have their default', () => {
 })
 
 test('a disabled setting stays disabled', () => {
-  const off = { 'auto-resolve': false, heartbeats: false }
+  const off = { 'auto-resolve': 'off', heartbeats: false } as const
   assert.deepEqual(withDefaults(off), { ...DEFAULT_SETTINGS, ...off })
+})
+
+test('the earlier booleans of auto-resolve become minutes and off', () => {
+  const resolved = (value: boolean) => withDefaults(JSON.parse(`{"auto-resolve":${value}}`))['auto-resolve']
+  assert.deepEqual([resolved(true), resolved(false)], [30, 'off'])
 })
 
 test('the defaults are not changed', () => {

@@ -2,7 +2,7 @@
 
 import { loadExample, removeExample } from '../../src/actions/example.ts'
 import { runOnce } from '../../src/actions/idempotency.ts'
-import { pruneMessages, settleMessage, takeMessage } from '../../src/actions/messages.ts'
+import { pruneMessages, recordSent, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import { createOrganization } from '../../src/actions/organizations.ts'
 import { pruneAll } from '../../src/actions/pruning/prune.ts'
@@ -12,7 +12,9 @@ import { isStored } from '../../src/store/events.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
-import { countStillFiring, findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
+import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
+import { releaseMessage } from '../../src/store/notification/queue.ts'
+import { listStillFiring } from '../../src/store/notification/told.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
 import { listSessions } from '../../src/store/sessions.ts'
@@ -229,14 +231,17 @@ function messages({ deps, clock }: Flow): void {
     remind(deps)
     for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       const message = takeMessage(deps, channelId)
-      if (message) settleMessage(deps, message, answer(status), 0)
+      if (!message) continue
+      recordSent(deps, message, { title: 'x', body: '' })
+      settleMessage(deps, message, answer(status), 0)
+      releaseMessage(deps.db, message.leader.rowId)
     }
   }
   for (const { id } of listOrganizations(deps.db).flatMap(({ rowId: key }) => listRecipients(deps.db, key))) {
     findRemoteId(deps.db, 1, id)
     hasDelivered(deps.db, 1, id)
     findLikelyCause(deps.db, 1, id, 0)
-    countStillFiring(deps.db, 1, 0)
+    listStillFiring(deps.db, 1, 0)
   }
   pruneMessages(deps)
 }

@@ -151,6 +151,7 @@ export function makeIncident(db: Db, organization: Made, service: Made, more: Pa
     origin: 'manual' as const,
     created_at: NOON,
     started_at: NOON,
+    problem: JSON.stringify({ since: more.resolved_at ? null : (more.started_at ?? NOON) }),
     ...more,
   }
   return named((uuid) => db.sql.insertInto('incidents').values({ uuid, ...row }), db)

@@ -7,7 +7,8 @@ import { type ReceivedEvent, withReceivedEvents } from '../../src/domain/alert/l
 import { digest } from '../../src/domain/event/fingerprint.ts'
 import type { HealthCondition } from '../../src/domain/health/health.ts'
 import { healthOf } from '../../src/domain/health/health.ts'
-import type { CurrentIncident, Situation, SituationAlert } from '../../src/domain/incident/incident.ts'
+import { NO_PROBLEM } from '../../src/domain/incident/problem.ts'
+import type { CurrentIncident, Situation, SituationAlert } from '../../src/domain/incident/situation.ts'
 
 /** A Saturday in March on which all tests take place. */
 export const NOON = Date.UTC(2026, 2, 14, 12)
@@ -116,20 +117,24 @@ export function crashing(more: Partial<HealthCondition> = {}): HealthCondition {
 }
 
 export function situationAlert(more: Partial<SituationAlert> = {}): SituationAlert {
-  return { ...condition(more), inIncident: false, hasIncident: more.inIncident ?? false, ...more }
+  const base = condition(more)
+  const own = { onset: base.startsAt, summary: '', inIncident: false, hasIncident: more.inIncident ?? false }
+  return { ...base, ...own, ...more }
 }
 
 /** Returns the cart service with these alerts at noon and the resulting health. */
 export function situation(alerts: readonly SituationAlert[], more: Partial<Situation> = {}): Situation {
   const now = more.now ?? NOON
   const health = healthOf(alerts, now)
-  const settings = { opens: true, resolves: true, serviceName: 'cart', suppressed: false }
-  const past = { healthySince: null, explained: new Set<string>(), current: null, lastResolvedAt: null }
-  return { now, ...settings, ...past, health, alerts, candidates: alerts, ...more }
+  const settings = { opens: true, resolveAfter: 30 * MINUTE, serviceName: 'cart', suppressed: false, about: null }
+  const ended = alerts.flatMap(({ name, endsAt }) => (endsAt === null ? [] : [{ name, endsAt, isGuess: false }]))
+  const past = { explained: new Set<string>(), current: null, last: null, elsewhere: [], muted: [], ended, joins: true }
+  return { now, ...settings, ...past, critical: health.critical, alerts, candidates: alerts, ...more }
 }
 
 export function incident(more: Partial<CurrentIncident> = {}): CurrentIncident {
-  return { status: 'open', origin: 'automatic', cause: 'service', acknowledgedAt: null, touchedAt: null, ...more }
+  const problem = { ...NO_PROBLEM, alarmedAt: NOON }
+  return { status: 'open', origin: 'automatic', cause: 'service', createdAt: NOON, touchedAt: null, problem, ...more }
 }
 
 /** Returns a service's alerts after these items, all received at the same time: the write path without a store. */

@@ -26,7 +26,7 @@ test('a change affects only the named fields of the own organization', async (t)
   const changed = await request('PATCH', PATH, { token: acme.token, body })
   const { name, plan, settings } = changed.body
   assert.deepEqual([changed.body.id, name, plan], [acme.id, 'Acme', 'Pro'])
-  assert.deepEqual([settings['auto-incidents'], settings['auto-resolve']], ['off', true])
+  assert.deepEqual([settings['auto-incidents'], settings['auto-resolve']], ['off', 30])
   const other = await request('GET', PATH, { token: charlie.token })
   assert.equal(other.body.settings['auto-incidents'], 'critical')
 })

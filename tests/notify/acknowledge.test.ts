@@ -37,19 +37,18 @@ function fieldsOf(path: string): Record<string, string> {
 
 const PATH = '/acknowledge'
 
-test('opening the link changes nothing; its button acknowledges the incident on behalf of the channel', async (t) => {
+test('opening the link changes nothing; its button acknowledges the incident in the name that the person gives', async (t) => {
   const { browser, path, fields, shown } = await withLink(t)
   const { status, html } = await browser.get(path)
   assert.deepEqual([status, (await shown()).status], [200, 'open'])
-  assert.match(html, /checkout: Down[\s\S]+Incident #1 of Acme, critical[\s\S]+>Acknowledge</)
-  const pressed = await browser.post(PATH, fields)
+  assert.match(html, /checkout: Down[\s\S]+Incident #1 of Acme, critical[\s\S]+name="name"[\s\S]+>Acknowledge</)
+  const nameless = await browser.post(PATH, { ...fields, name: ' ' })
+  assert.deepEqual([nameless.status, (await shown()).status], [400, 'open'])
+  const pressed = await browser.post(PATH, { ...fields, name: 'Dana' })
   assert.deepEqual([pressed.status, pressed.location], [303, path])
   const { status: after, timeline } = await shown()
-  assert.deepEqual(
-    [after, timeline.find(({ kind }) => kind === 'status')?.actor],
-    ['investigating', 'Somebody (by link in #on-call)'],
-  )
-  assert.match((await browser.get(path)).html, /somebody is working on it/)
+  assert.deepEqual([after, timeline.find(({ kind }) => kind === 'status')?.actor], ['investigating', 'Dana'])
+  assert.match((await browser.get(path)).html, /Dana is working on this incident/)
 })
 
 test('a person who is signed in acknowledges under their own name', async (t) => {
@@ -63,8 +62,8 @@ test('a person who is signed in acknowledges under their own name', async (t) =>
 test("Charlie, who is signed in elsewhere, is not named in Acme's timeline", async (t) => {
   const { browser, fields, shown, charlie } = await withLink(t)
   await browser.signIn(charlie.token, 'Charlie')
-  await browser.post(PATH, fields)
-  assert.match((await shown()).timeline.find(({ kind }) => kind === 'status')?.actor ?? '', /by link/)
+  await browser.post(PATH, { ...fields, name: 'Dana' })
+  assert.equal((await shown()).timeline.find(({ kind }) => kind === 'status')?.actor, 'Dana')
 })
 
 test("a link signed by Charlie's channel does not open Acme's incident", async (t) => {
@@ -129,7 +128,7 @@ test('a link from before the incident was reopened says so, and a new link works
   assert.match((await browser.get(path)).html, /reopened after this message/)
   assert.equal((await browser.post(PATH, fields)).status, 403)
   assert.equal((await shown()).status, 'open')
-  assert.equal((await browser.post(PATH, fieldsOf(makePath()))).status, 303)
+  assert.equal((await browser.post(PATH, { ...fieldsOf(makePath()), name: 'Dana' })).status, 303)
   assert.equal((await shown()).status, 'investigating')
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listMessages } from '../../src/store/notification/messages.ts'
-import { insertNotifications } from '../../src/store/notification/outbox.ts'
+import { insertNotifications, NO_FACTS } from '../../src/store/notification/outbox.ts'
 import { uuidBytes } from '../../src/store/sqlite/uuid.ts'
 import { NOON, newUuid } from '../helpers/factory.ts'
 import { startReceiver } from './receiver.ts'
@@ -11,7 +11,7 @@ import { notifying } from './world.ts'
 const INCIDENTS = 10_000
 const CHUNK = 500
 
-test('10,000 incidents in a minute result in six messages, which count them all', async (t) => {
+test('10,000 incidents in a minute result in eight messages, which count them all', async (t) => {
   const { channel, fail, settled, messages, clock, deps, acme } = notifying(t)
   const { url, received } = await startReceiver(t)
   channel('slack', url)
@@ -19,13 +19,14 @@ test('10,000 incidents in a minute result in six messages, which count them all'
   await fail()
   await settled(() => delivered().length === 1)
   copyNews(deps.db, acme.key, INCIDENTS - 1)
-  for (let sent = 1; sent < 6; sent += 1) {
+  await settled(() => delivered().length === 3)
+  for (let sent = 3; sent < 8; sent += 1) {
     clock.now += 30_000
     await settled(() => delivered().length > sent)
   }
   const counted = messages().reduce((sum, { count }) => sum + count, 0)
-  assert.deepEqual([counted, messages().length, received.length], [INCIDENTS, 6, 6])
-  assert.match(received[1]?.text ?? '', /2,000 incidents \(2,000 critical\): checkout\./)
+  assert.deepEqual([counted, messages().length, received.length], [INCIDENTS, 8, 8])
+  assert.match(received[3]?.text ?? '', /2,000 incidents \(2,000 critical\): checkout\./)
 })
 
 /** Stores copies of the only incident with its notification. */
@@ -39,10 +40,17 @@ function copyNews(db: Parameters<typeof insertNotifications>[0], organizationId:
       const rows = ids.slice(from, from + CHUNK).map((id) => ({ ...copied, id, uuid: uuidBytes(newUuid()) }))
       db.run(db.sql.insertInto('incidents').values(rows))
     }
-    const entry = { organizationId, channelId: 1, kind: 'opened', actor: null, severityBefore: null } as const
+    const entry = {
+      organizationId,
+      channelId: 1,
+      kind: 'opened',
+      actor: null,
+      severityBefore: null,
+      isDigest: false,
+    } as const
     insertNotifications(
       db,
-      ids.map((id) => ({ ...entry, incidentId: id, id: newUuid(), createdAt: NOON, dueAt: NOON })),
+      ids.map((id) => ({ ...entry, facts: NO_FACTS, incidentId: id, id: newUuid(), createdAt: NOON, dueAt: NOON })),
     )
   })
 }

@@ -15,11 +15,14 @@ import {
 import type { MessageKind } from '../../src/domain/notification/kind.ts'
 import { digestTextOf, type MessageItem, type MessageText, messageTextOf } from '../../src/domain/notification/words.ts'
 
+import { messageItem } from '../helpers/messages.ts'
+
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--hide-scrollbars']
 const NOW = Date.UTC(2026, 2, 14, 13, 6)
 const MINUTE = 60_000
 const CONTEXT = {
   now: NOW,
+  resolveAfter: 30 * MINUTE,
   timeZone: 'Europe/Berlin',
   cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min earlier.',
   suspects: [],
@@ -27,27 +30,21 @@ const CONTEXT = {
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?incident=019a&channel=019b&until=1773753960&signature=v1',
 }
 const KINDS: readonly MessageKind[] = [
-  ...(['opened', 'severity', 'reminder', 'escalation', 'acknowledged', 'monitoring', 'reopened'] as const),
+  ...(['opened', 'severity', 'reminder', 'escalation', 'acknowledged', 'recovered', 'again'] as const),
   ...(['resolved', 'still-firing', 'sender-silent', 'test'] as const),
 ]
 
 function item(kind: MessageKind, number = 12, service = 'checkout'): MessageItem {
-  const isOpen = !['resolved', 'still-firing', 'monitoring', 'acknowledged', 'test'].includes(kind)
-  return {
-    ...{ kind, at: NOW, actor: 'Anna', severityBefore: 'warning' },
-    incident: {
-      ...{
-        id: `${number}`,
-        number,
-        title: kind === 'sender-silent' ? 'Alertmanager (incmon) is silent' : `${service}: CrashLoopBackOff`,
-        severity: 'critical',
-        alertCount: 12,
-      },
-      ...{ status: isOpen ? 'open' : 'resolved', startedAt: NOW - 4 * MINUTE, resolvedAt: isOpen ? null : NOW },
+  const isOpen = !['resolved', 'still-firing', 'acknowledged', 'test'].includes(kind)
+  const title = kind === 'sender-silent' ? 'Alertmanager (incmon) is silent' : `${service}: CrashLoopBackOff`
+  const own = { name: kind === 'sender-silent' ? 'source/metrics/incmon' : service, namespace: 'shop', cluster: '' }
+  return messageItem(
+    { kind, at: NOW, actor: 'Anna', severityBefore: 'warning', service: own },
+    {
+      ...{ id: `${number}`, number, title, status: isOpen ? 'open' : 'resolved', resolvedAt: isOpen ? null : NOW },
       ...{ firingAlerts: kind === 'still-firing' ? 3 : 0, hasPostmortem: kind === 'resolved' },
     },
-    service: { name: kind === 'sender-silent' ? 'source/metrics/incmon' : service, namespace: 'shop', cluster: '' },
-  }
+  )
 }
 
 const DIGEST = ['cart', 'payment', 'search', 'login', 'mail'].map((name, index) => item('opened', 13 + index, name))

@@ -1,10 +1,11 @@
 /** Collects the live alerts of services and nodes as input for health and incident rules. */
 
 import type { Alert } from '../alert/alert.ts'
+import { fingerprintsOf } from '../alert/fingerprints.ts'
 import { delayOf } from '../alert/lag.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../alert/unavailable.ts'
 import type { NodeTrouble } from '../health/node-trouble.ts'
-import type { SituationAlert } from '../incident/incident.ts'
+import type { SituationAlert } from '../incident/situation.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { namesakeKey, type OrganizationState, senderKey } from '../state/state.ts'
@@ -26,7 +27,9 @@ export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert
 export function conditionsOf(state: OrganizationState, serviceId: number, endedSince: number): Condition[] {
   const found: Condition[] = []
   for (const live of alertsOf(state, serviceId)) {
-    if (isCurrent(live.alert, endedSince)) found.push(conditionOf(state, live))
+    // The end of an inferred alert lies in the past when it becomes known.
+    if (isCurrent(live.alert, endedSince) || (live.alert.endedAt ?? 0) > endedSince)
+      found.push(conditionOf(state, live))
   }
   return found
 }
@@ -51,7 +54,16 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     sender: alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
+    onset: onsetOf(live),
+    summary: alert.summary,
   }
+}
+
+/** Returns when an alert last began to fire. A reopened alert keeps the start of its first period. */
+function onsetOf({ alert, fingerprints }: LiveAlert): number {
+  if (alert.source === 'cluster') return Math.max(alert.startsAt, alert.lastSeenAt)
+  const starts = fingerprintsOf(alert, fingerprints).flatMap((one) => (one.ended ? [] : [one.startedAt]))
+  return starts.length === 0 ? alert.startsAt : starts.reduce((a, b) => Math.max(a, b))
 }
 
 function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {

@@ -11,8 +11,9 @@ import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
 import type { OrganizationState } from '../state/state.ts'
 import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
-import { applyStep, lastResolvedIncident, nameAfterFirst, noteScore, oldestOpenIncident } from './incidents.ts'
-import { noteSilences, withoutSilenced } from './silenced.ts'
+import { makeDue } from './due.ts'
+import { situationOf, unitsOf, updateIncident, wakeOthers } from './incident-units.ts'
+import { withoutSilenced } from './silenced.ts'
 
 /**
  * How long alerts of a pod may stay firing after its node recovered. Kubernetes sends no event when such a pod
@@ -57,19 +58,11 @@ export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number,
   else makeDue(ctx, serviceId, now)
 }
 
-/** Schedules the evaluation of a service unless it is already due. */
-export function makeDue(ctx: Context, serviceId: number, now: number): void {
-  const before = ctx.state.services.get(serviceId)
-  if (!before || (before.evaluateAt !== null && before.evaluateAt <= now)) return
-  ctx.emit({ kind: 'service-changed', before, after: { ...before, evaluateAt: now } })
-}
-
 /** Evaluates the health and the incidents of a service at `now`. Returns null if the service was removed by a merge. */
 export function evaluate(ctx: Context, serviceId: number, now: number): Health | null {
   const { state } = ctx
   const service = state.services.get(serviceId)
   if (!service) return null
-  const settings = settingsOf(ctx)
   const known = conditionsOf(state, serviceId, now - DECAY)
   ctx.addWork(known.length / ALERTS_PER_EFFECT)
   const { conditions: all, resilenced } = withoutSilenced(ctx, service, known, now)
@@ -78,39 +71,22 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const neverCritical = isUnattributed(service)
   const health = healthOf(conditions, now, { neverCritical })
   const healthySince = recoveredAt(service, conditions, now)
-  const current = oldestOpenIncident(state, serviceId)
   const explained = explainedByNodes(conditions, troubles)
   const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
-  const decision = decide({
-    now,
-    opens: settings['auto-incidents'] === 'critical' && !neverCritical,
-    resolves: settings['auto-resolve'],
-    serviceName: service.name,
-    health,
-    healthySince,
-    suppressed: service.suppressed,
-    alerts: conditions,
-    candidates: all,
-    explained,
-    current,
-    lastResolvedAt: current ? null : (lastResolvedIncident(state, serviceId)?.resolvedAt ?? null),
-  })
+  const found = { service, health, conditions, all, known, explained, resilenced }
+  const units = unitsOf(state, found).map((unit) => ({ unit, decision: decide(situationOf(ctx, found, unit, now)) }))
   if (health.status !== service.health.status || health.score !== service.health.score) {
     ctx.emit({ kind: 'state-recorded', serviceId, at: now, health })
   }
+  const changes = units.map(({ decision }) => decision.changesAt)
   storeEvaluation(ctx, service, {
     health: { status: health.status, score: health.score, penalties: health.penalties },
     healthySince,
-    suppressed: decision.suppressed,
-    evaluateAt: earliest([health.changesAt, decision.changesAt, isExplained ? recheckAt(troubles, now) : null]),
+    suppressed: units.some(({ decision }) => decision.suppressed),
+    evaluateAt: earliest([health.changesAt, ...changes, isExplained ? recheckAt(troubles, now) : null]),
   })
-  let incident = current && noteScore(ctx, current, health.score)
-  for (const step of decision.steps) {
-    incident = applyStep(ctx, service, { step, incident, conditions: all, score: health.score, now })
-  }
-  const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
-  if (incident) nameAfterFirst(ctx, service, { incident, causes, conditions, now })
-  if (incident) noteSilences(ctx, incident, resilenced, now)
+  for (const { unit, decision } of units) updateIncident(ctx, found, unit, decision, now)
+  wakeOthers(ctx, service, known, now)
   return health
 }
 
@@ -128,12 +104,6 @@ function recoveredAt(service: LiveService, conditions: readonly Condition[], now
         now,
         ends.reduce((a, b) => Math.max(a, b)),
       )
-}
-
-function settingsOf({ state }: Context) {
-  const settings = state.settings.get('settings')
-  if (!settings) throw new Error(`organization ${state.rowId} has no settings`)
-  return settings
 }
 
 type Evaluation = Pick<LiveService, 'health' | 'healthySince' | 'suppressed' | 'evaluateAt'>

@@ -1,7 +1,8 @@
 /** Manual incident changes: open, edit, add a note, merge. */
 import { IncmonError } from '../error.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
-import { mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
+import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
+import { alarmed, closed, NO_PROBLEM, settledAtOf } from '../incident/problem.ts'
 import type { Severity } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveIncident } from '../state/live.ts'
@@ -32,7 +33,9 @@ export function createIncident(
   const { title, severity } = wanted
   const startedAt = Math.min(now, ...firing.map(({ startsAt }) => startsAt))
   const origin = { origin: 'manual', cause: 'service' } as const
-  const opening = { serviceId: rowId, title, severity, ...origin, startedAt, touchedAt: now }
+  const names = [...new Set(firing.filter((one) => one.severity === 'critical').map(({ name }) => name))].sort()
+  const problem = { ...alarmed(NO_PROBLEM, now), since: startedAt, firing: names, had: names }
+  const opening = { serviceId: rowId, title, severity, ...origin, startedAt, touchedAt: now, problem, previous: null }
   const incident = openIncident(ctx, { ...opening, text: `opened: ${title}`, actor }, now)
   evaluate(ctx, rowId, now)
   return incident.id
@@ -51,7 +54,7 @@ export type IncidentChange = {
  */
 export function changeIncident(ctx: Context, id: string, change: IncidentChange, actor: string, now: number): boolean {
   const before = requireIncident(ctx, id)
-  const after = changed(before, change, now)
+  const after = changed(before, change, actor, now)
   if (after === before) return false
   for (const text of edits(before, after)) addEntry(ctx, before, { at: now, kind: 'edited', text, actor, ref: null })
   moveIncident(ctx, {
@@ -63,7 +66,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   })
   if (after.status === before.status) return true
   // If an alert of the incident is still firing, the alert cannot open a new incident until it has ended once.
-  if (after.status === 'resolved' || after.status === 'monitoring') suppress(ctx, before.serviceId)
+  if (after.status === 'resolved') suppress(ctx, before.serviceId)
   evaluate(ctx, before.serviceId, now)
   return true
 }
@@ -82,7 +85,7 @@ function suppress(ctx: Context, serviceId: number): void {
   if (service) ctx.emit({ kind: 'service-changed', before: service, after: { ...service, suppressed: true } })
 }
 
-function changed(before: LiveIncident, change: IncidentChange, now: number): LiveIncident {
+function changed(before: LiveIncident, change: IncidentChange, actor: string, now: number): LiveIncident {
   const status = change.status ?? before.status
   const wanted = {
     ...before,
@@ -101,10 +104,33 @@ function changed(before: LiveIncident, change: IncidentChange, now: number): Liv
     ...wanted,
     // The stored start can be in the future if the clock was ahead when the incident opened.
     startedAt: Math.min(wanted.startedAt, now),
-    acknowledgedAt: before.acknowledgedAt ?? (status === before.status || status === 'open' ? null : now),
-    resolvedAt: status === 'resolved' ? (before.resolvedAt ?? now) : null,
+    ...(acknowledges(before, status) ? acknowledgement(before, actor, now) : {}),
+    ...(status === before.status ? {} : statusChange(before, status, now)),
     touchedAt: now,
   }
+}
+
+/** Returns whether a user's change of the status acknowledges the incident. A resolution does not. */
+function acknowledges(before: LiveIncident, status: IncidentStatus): boolean {
+  const { acknowledgedAt, problem } = before
+  if (status === before.status || status === 'open' || status === 'resolved') return false
+  const recoveredAt = problem.isOver ? settledAtOf(problem) : null
+  // After a recovery, somebody who takes the incident again acknowledges it anew.
+  return acknowledgedAt === null || (recoveredAt !== null && acknowledgedAt <= recoveredAt && status !== 'monitoring')
+}
+
+function acknowledgement({ problem }: LiveIncident, actor: string, now: number) {
+  const firstAcknowledgedAt = problem.firstAcknowledgedAt ?? now
+  return { acknowledgedAt: now, acknowledgedBy: actor, problem: { ...problem, firstAcknowledgedAt } }
+}
+
+function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
+  if (status === 'resolved') return { resolvedAt: before.resolvedAt ?? now, problem: closed(before.problem, now) }
+  if (before.status !== 'resolved') return {}
+  // The problem of a manual incident is on again. The evaluation finds out whether that of an automatic one is.
+  const again = alarmed(before.problem, now)
+  const problem = before.origin === 'manual' ? { ...again, since: now } : { ...again, knownAt: now, isOver: true }
+  return { resolvedAt: null, problem }
 }
 
 function edits(before: LiveIncident, after: LiveIncident): string[] {
@@ -163,13 +189,9 @@ export function mergeIncidents(
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
   addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
   const alertCount = into.alertCount + left.alertCount
-  moveIncident(ctx, {
-    before: into,
-    after: { ...into, severity, startedAt, alertCount, touchedAt: now },
-    why,
-    actor,
-    now,
-  })
+  const touchedAt = actor === null ? into.touchedAt : now
+  const after = { ...into, severity, startedAt, alertCount, touchedAt, problem: mergedProblem(from, into) }
+  moveIncident(ctx, { before: into, after, why, actor, now })
   ctx.emit({ kind: 'incident-changed', before: left, after: { ...left, alertCount: 0 } })
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
   if (left.serviceId !== into.serviceId && wasOpen) {
@@ -181,6 +203,6 @@ export function mergeIncidents(
 }
 
 function ended(incident: LiveIncident, now: number): LiveIncident {
-  const acknowledgedAt = incident.acknowledgedAt ?? now
-  return { ...incident, status: 'resolved', acknowledgedAt, resolvedAt: now, touchedAt: now }
+  const problem = closed(incident.problem, now)
+  return { ...incident, status: 'resolved', resolvedAt: now, touchedAt: now, problem }
 }

@@ -1,25 +1,39 @@
 /** Opens and updates incidents automatically. `incident-changes.ts` has the manual changes. */
 import { byStartAndName } from '../health/alike.ts'
-import type { Step } from '../incident/incident.ts'
-import { notificationKindOf } from '../notification/kind.ts'
+import { type NotificationKind, notificationKindOf } from '../notification/kind.ts'
+import type { Severity } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { TimelineEntry } from '../state/effect.ts'
-import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
+import type { LiveIncident, LiveService } from '../state/live.ts'
 import type { OrganizationState } from '../state/state.ts'
 import type { Condition } from './conditions.ts'
 
 /** The earliest allowed start of an incident, relative to now. A sender may have its clock set to 1970. */
-const OLDEST_START = 400 * 24 * 3_600_000
-const MAX_TITLE = 200
+export const OLDEST_START = 400 * 24 * 3_600_000
+export const MAX_TITLE = 200
 
-/** Returns the oldest unresolved incident of a service. New alerts join this incident. */
-export function oldestOpenIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
+/**
+ * Returns the oldest unresolved incident of a service. New alerts join this incident.
+ * @param about for the service `unattributed`: the name of the alert that the incident is about
+ */
+export function oldestOpenIncident(
+  state: OrganizationState,
+  serviceId: number,
+  about: string | null = null,
+): LiveIncident | null {
   return best(
     state,
     serviceId,
-    ({ status }) => status !== 'resolved',
+    ({ status, problem }) => status !== 'resolved' && (about === null || problem.about === about),
     (a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId,
   )
+}
+
+/** Returns all unresolved incidents of a service, oldest first. */
+export function unresolvedIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
+  const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
+  const open = incidents.filter(({ status }) => status !== 'resolved')
+  return open.sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
 }
 
 /** Returns the unresolved incidents of a service, except those for missing heartbeats. */
@@ -29,8 +43,13 @@ export function openIncidents(state: OrganizationState, serviceId: number): Live
 }
 
 /** Returns the most recently resolved incident of a service. Ignores incidents for missing heartbeats. */
-export function lastResolvedIncident(state: OrganizationState, serviceId: number): LiveIncident | null {
-  const isCandidate = ({ status, cause }: LiveIncident) => status === 'resolved' && cause === 'service'
+export function lastResolvedIncident(
+  state: OrganizationState,
+  serviceId: number,
+  about: string | null = null,
+): LiveIncident | null {
+  const isCandidate = ({ status, cause, problem }: LiveIncident) =>
+    status === 'resolved' && cause === 'service' && problem.about === about
   return best(state, serviceId, isCandidate, (a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)
 }
 
@@ -48,7 +67,10 @@ function best(
   return found
 }
 
-export type Opening = Pick<LiveIncident, 'title' | 'severity' | 'origin' | 'cause' | 'startedAt' | 'touchedAt'> & {
+export type Opening = Pick<
+  LiveIncident,
+  'title' | 'severity' | 'origin' | 'cause' | 'startedAt' | 'touchedAt' | 'problem' | 'previous'
+> & {
   readonly serviceId: number
   readonly text: string
   readonly actor: string | null
@@ -64,12 +86,13 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
     status: 'open',
     createdAt: now,
     acknowledgedAt: null,
+    acknowledgedBy: null,
     resolvedAt: null,
     alertCount: 0,
     lowestScore: null,
   }
   ctx.emit({ kind: 'incident-opened', incident })
-  queueNotifications(ctx, null, incident, actor, now)
+  tell(ctx, incident, { change: notificationKindOf(null, incident), conditions: incident.problem.firing, actor, now })
   addEntry(ctx, incident, { at: now, kind: 'opened', text, actor, ref: null })
   return incident
 }
@@ -87,12 +110,19 @@ export type Move = {
   /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null
   readonly now: number
+  /** The message about the change; null for none. By default, the message follows from the change. */
+  readonly tells?: NotificationKind | null
+  readonly wasWrong?: boolean
+  readonly digestAt?: number | null
 }
 
 /** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
-export function moveIncident(ctx: Context, { before, after, why, actor, now }: Move): LiveIncident {
+export function moveIncident(ctx: Context, move: Move): LiveIncident {
+  const { before, after, why, actor, now, wasWrong = false, digestAt = null } = move
   ctx.emit({ kind: 'incident-changed', before, after })
-  queueNotifications(ctx, before, after, actor, now)
+  const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
+  const severityBefore = change === 'severity' ? before.severity : null
+  tell(ctx, after, { change, conditions: after.problem.firing, severityBefore, actor, now, wasWrong, digestAt })
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
   const text = why === null ? after.status : `${after.status}: ${why}`
@@ -101,19 +131,23 @@ export function moveIncident(ctx: Context, { before, after, why, actor, now }: M
   return after
 }
 
-/** Queues notifications for the organization's channels if the change is important enough. */
-function queueNotifications(
-  ctx: Context,
-  before: LiveIncident | null,
-  incident: LiveIncident,
-  actor: string | null,
-  now: number,
-): void {
-  const change = notificationKindOf(before, incident)
+export type News = {
+  readonly change: NotificationKind | null
+  readonly conditions: readonly string[]
+  readonly severityBefore?: Severity | null
+  readonly actor: string | null
+  readonly now: number
+  readonly wasWrong?: boolean
+  readonly digestAt?: number | null
+}
+
+/** Queues messages for the organization's channels. */
+export function tell(ctx: Context, incident: LiveIncident, news: News): void {
+  const { change, conditions, severityBefore = null, actor, now: at, wasWrong = false, digestAt = null } = news
   const service = ctx.state.services.get(incident.serviceId)
   if (change === null || !service) return
-  const severityBefore = change === 'severity' && before !== null ? before.severity : null
-  ctx.emit({ kind: 'notification-due', change, incident, service, severityBefore, actor, at: now })
+  const what = { change, incident, service, severityBefore, conditions, wasWrong, actor, at, digestAt }
+  ctx.emit({ kind: 'notification-due', ...what })
 }
 
 /** Records the lowest score of the service during the incident. */
@@ -122,74 +156,6 @@ export function noteScore(ctx: Context, incident: LiveIncident, score: number): 
   const after = { ...incident, lowestScore: score }
   ctx.emit({ kind: 'incident-changed', before: incident, after })
   return after
-}
-
-export type StepInput = {
-  readonly step: Step
-  readonly incident: LiveIncident | null
-  readonly conditions: readonly Condition[]
-  readonly score: number
-  readonly now: number
-}
-
-/** Applies one step of the incident rules. Returns the updated incident. */
-export function applyStep(ctx: Context, service: LiveService, taking: StepInput): LiveIncident | null {
-  const { step, now } = taking
-  if (step.do === 'reopen') return reopen(ctx, service, taking, step.alertIds)
-  const incident = step.do === 'open' ? openByRule(ctx, service, step, now) : taking.incident
-  if (!incident) return null
-  if (step.do === 'open' || step.do === 'join') {
-    return noteScore(ctx, addAlerts(ctx, incident, named(taking, step.alertIds)), taking.score)
-  }
-  const status = step.do === 'move' ? step.to : 'resolved'
-  const after: LiveIncident = { ...incident, status, resolvedAt: step.do === 'resolve' ? step.at : null }
-  return moveIncident(ctx, { before: incident, after, why: step.text, actor: null, now })
-}
-
-function openByRule(
-  ctx: Context,
-  service: LiveService,
-  step: Extract<Step, { do: 'open' }>,
-  now: number,
-): LiveIncident {
-  return openIncident(
-    ctx,
-    {
-      serviceId: service.rowId,
-      title: step.title.slice(0, MAX_TITLE),
-      severity: 'critical',
-      origin: 'automatic',
-      cause: 'service',
-      startedAt: step.startedAt < now - OLDEST_START ? now : Math.min(step.startedAt, now),
-      touchedAt: null,
-      text: `opened: ${service.name} is critical`,
-      actor: null,
-    },
-    now,
-  )
-}
-
-function reopen(
-  ctx: Context,
-  service: LiveService,
-  taking: StepInput,
-  alertIds: readonly string[],
-): LiveIncident | null {
-  const incident = lastResolvedIncident(ctx.state, service.rowId)
-  if (!incident) return null
-  const status = incident.acknowledgedAt === null ? 'open' : 'investigating'
-  const after: LiveIncident = { ...incident, status, resolvedAt: null }
-  const why = `${service.name} is critical again`
-  return addAlerts(
-    ctx,
-    moveIncident(ctx, { before: incident, after, why, actor: null, now: taking.now }),
-    named(taking, alertIds),
-  )
-}
-
-function named({ conditions }: StepInput, alertIds: readonly string[]): LiveAlert[] {
-  const ids = new Set(alertIds)
-  return conditions.filter(({ uuid }) => ids.has(uuid)).map(({ live }) => live)
 }
 
 /**
@@ -208,7 +174,8 @@ export function nameAfterFirst(
 ): void {
   const { incident, causes, conditions, now } = found
   const { origin, cause, touchedAt, status } = incident
-  if (origin !== 'automatic' || cause !== 'service' || touchedAt !== null || status === 'resolved') return
+  const isOwn = origin === 'automatic' && cause === 'service' && incident.problem.about === null
+  if (!isOwn || touchedAt !== null || status === 'resolved') return
   const ids = new Set(causes)
   const first = conditions.filter(({ uuid }) => ids.has(uuid)).sort(byStartAndName)[0]
   if (!first) return
@@ -217,7 +184,9 @@ export function nameAfterFirst(
     (first.startsAt < incident.startedAt && first.startsAt >= incident.createdAt - OLDEST_START) ||
     (first.startsAt === incident.startedAt && title < incident.title)
   if (!isFirst) return
-  const after = { ...incident, title, startedAt: first.startsAt }
+  const { problem } = incident
+  const since = problem.since === incident.startedAt ? first.startsAt : problem.since
+  const after = { ...incident, title, startedAt: first.startsAt, problem: { ...problem, since } }
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }
 
@@ -225,27 +194,10 @@ export function nameAfterFirst(
  * Counts a new alert as part of the open incident of its service. Returns the row id of the incident, or null if no
  * incident is open. Called for alerts that do not change the health.
  */
-export function joinOpenIncident(ctx: Context, serviceId: number): number | null {
-  const incident = oldestOpenIncident(ctx.state, serviceId)
+export function joinOpenIncident(ctx: Context, serviceId: number, about: string | null): number | null {
+  const incident = oldestOpenIncident(ctx.state, serviceId, about)
   if (!incident) return null
   const after = { ...incident, alertCount: incident.alertCount + 1 }
   ctx.emit({ kind: 'incident-changed', before: incident, after })
   return incident.rowId
-}
-
-/**
- * Adds alerts to an incident, except for alerts that already belong to the incident. Adds no timeline entries, because
- * the timeline lists all alerts of the incident anyway.
- */
-function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
-  const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
-  if (joining.length === 0) return incident
-  const after = { ...incident, alertCount: incident.alertCount + joining.length }
-  ctx.emit({ kind: 'incident-changed', before: incident, after })
-  for (const { rowId } of joining) {
-    const live = ctx.state.alerts.get(rowId)
-    if (live)
-      ctx.emit({ kind: 'alert-changed', before: live, after: { ...live, incidentId: incident.rowId }, texts: null })
-  }
-  return after
 }

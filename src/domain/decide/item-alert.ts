@@ -3,7 +3,7 @@ import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from
 import { settleAll } from '../alert/ending.ts'
 import { type Fingerprint, fingerprintsOf, withoutDerived, withStart } from '../alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
-import { makesAlert } from '../alert/signal.ts'
+import { isUnattributed, makesAlert } from '../alert/signal.ts'
 import { PUNCTUAL_SENDER } from '../alert/unavailable.ts'
 import type { Draft } from '../event/event.ts'
 import { shareEqual } from '../memoize.ts'
@@ -72,7 +72,7 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Receiv
     id: ctx.newId(),
     organizationId: ctx.state.rowId,
     serviceId: service.rowId,
-    incidentId: isAlike ? joinOpenIncident(ctx, service.rowId) : null,
+    incidentId: isAlike ? joinOpenIncident(ctx, service.rowId, isUnattributed(service) ? alert.name : null) : null,
     groupId: item.groupId,
     cluster: item.cluster,
     // The fields are listed one by one because V8 would allocate a second object for a spread.

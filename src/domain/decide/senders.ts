@@ -13,6 +13,7 @@ import { corrected, offsetIn, readingOf, withReading } from '../event/clock.ts'
 import type { Draft, Intake, Source } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
 import { NO_HOURS, withEvents, withHeartbeat } from '../event/heartbeat.ts'
+import { alarmed, closed, NO_PROBLEM } from '../incident/problem.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveGroup, LiveSender } from '../state/live.ts'
 import { groupKey, senderKey } from '../state/state.ts'
@@ -260,6 +261,8 @@ export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: num
       ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
       startedAt: lastBeat,
       touchedAt: null,
+      problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat },
+      previous: null,
       text: `opened: no heartbeat for ${minutes} minutes; problems may go unreported`,
       actor: null,
     },
@@ -272,7 +275,8 @@ function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: number)
   const service = findService(ctx.state, serviceKeyOf(sender))
   const incident = service && oldestOpenIncident(ctx.state, service.rowId)
   if (incident?.cause !== 'silence') return
-  const after = { ...incident, status: 'resolved', resolvedAt: now } as const
+  const problem = closed(incident.problem, now)
+  const after = { ...incident, status: 'resolved', resolvedAt: now, problem } as const
   moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
 }
 

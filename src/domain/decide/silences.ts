@@ -5,7 +5,8 @@ import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.
 import { nextChangeOf, type Schedule, scheduleFault, statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveSilence } from '../state/live.ts'
-import { evaluateOrPostpone, MAX_EVALUATION_WORK, makeDue, splitServices } from './evaluate.ts'
+import { makeDue } from './due.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from './evaluate.ts'
 
 export type WantedSilence = {
   readonly matchers: readonly Matcher[]

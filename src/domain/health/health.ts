@@ -85,7 +85,7 @@ export function healthOf(alerts: readonly HealthCondition[], now: number, { neve
   const score = Math.max(0, 100 - penalties.reduce((sum, { penalty }) => sum + penalty, 0))
   const firing = weighed.filter(({ alert }) => alert.status === 'firing')
   const critical = firing
-    .filter(({ by }) => by !== null && !neverCritical)
+    .filter(({ by }) => by !== null && (by === 'sender' || !neverCritical))
     .sort(byWeight)
     .flatMap(({ alert, by }) => (by ? [{ alertId: alert.uuid, by }] : []))
   const status = statusOf(score, firing)

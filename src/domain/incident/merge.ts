@@ -2,6 +2,7 @@
 
 import { type Severity, worst } from '../severity.ts'
 import type { LiveIncident } from '../state/live.ts'
+import type { Problem } from './problem.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
 export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'severity' | 'status' | 'startedAt'>
@@ -25,6 +26,15 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   if (into.status === 'resolved')
     return `incident ${into.id} is resolved: reopen it first, or merge in the other direction`
   return null
+}
+
+/** Returns the problem of the remaining incident: it has the conditions of both. */
+export function mergedProblem(from: LiveIncident, into: LiveIncident): Problem {
+  const [a, b] = [from.problem, into.problem]
+  const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
+  const since = a.since === null || b.since === null ? (b.since ?? a.since) : Math.min(a.since, b.since)
+  const isOver = since === null && b.isOver
+  return { ...b, since, isOver, others: [...new Set(others)], had: [...new Set([...a.had, ...b.had])] }
 }
 
 /** Returns the values for the remaining incident: the higher severity and the earlier start. */

@@ -1,6 +1,7 @@
 /** Channels: destinations for messages, and their settings. */
 import { type Rule, type RuledNotification, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
+import type { Untold } from './truth.ts'
 
 export type ChannelSettings = Reminders & {
   readonly rules: readonly Rule[]
@@ -23,20 +24,25 @@ export const DEFAULT_CHANNEL: ChannelSettings = {
 
 export type Recipient = { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }
 
+/** When a channel sends a message, or why it does not. */
+export type Planned = { readonly rowId: number; readonly dueAt: number | null; readonly untold: Untold | null }
+
 /**
- * Returns the channels that get a notification, and when to send it to each.
+ * Returns for each channel when it sends a notification, and why it does not do so now.
  * @param involved returns whether a channel has already sent a message about the incident. An escalation channel gets
  * updates only about incidents for which `involved` returns true.
+ * @param earliest the time before which the notification is not sent
  */
 export function recipientsOf(
   channels: readonly Recipient[],
   notification: RuledNotification,
   involved: (rowId: number) => boolean,
-  now: number,
-): { readonly rowId: number; readonly dueAt: number }[] {
-  return channels.flatMap(({ rowId, enabled, settings }) => {
+  earliest: number,
+): Planned[] {
+  return channels.flatMap(({ rowId, enabled, settings }): Planned[] => {
     if (!enabled || (settings.escalateAfter > 0 && !involved(rowId))) return []
-    const dueAt = sendTimeOf(settings.rules, notification, now)
-    return dueAt === null ? [] : [{ rowId, dueAt }]
+    const dueAt = sendTimeOf(settings.rules, notification, earliest)
+    if (dueAt === null) return [{ rowId, dueAt, untold: 'rule' }]
+    return [{ rowId, dueAt, untold: dueAt > earliest ? 'quiet-hours' : null }]
   })
 }

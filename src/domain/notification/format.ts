@@ -1,6 +1,8 @@
 /** Formats request bodies for each kind of channel. */
+
+import { criticalMsOf, problemAt } from '../incident/problem.ts'
 import { formatInstant } from '../instant.ts'
-import type { MessageContext, MessageItem, MessageText, Tone } from './words.ts'
+import type { MessageAlert, MessageContext, MessageItem, MessageText, Tone } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
@@ -23,6 +25,7 @@ const TONES = {
 const MAX_TEXT = 3_000
 /** The number of characters reserved for the links at the end of a truncated text. */
 const MAX_LINKS = 700
+const MAX_ACTIONS = 3
 
 /**
  * Formats a message for a Slack incoming webhook. Mattermost and Rocket.Chat accept the same format, but they support
@@ -102,7 +105,9 @@ export function formatNtfy({ tone, title, body, links }: MessageText, topic: str
     tags: [TONES[tone].tag],
   }
   const click = links.at(-1)?.url
-  const actions = links.map(({ text, url }) => ({ action: 'view', label: text, url, clear: true }))
+  // ntfy accepts at most three actions.
+  const shown = links.length > MAX_ACTIONS ? [...links.slice(0, MAX_ACTIONS - 1), ...links.slice(-1)] : links
+  const actions = shown.map(({ text, url }) => ({ action: 'view', label: text, url, clear: true }))
   return posted({ ...message, ...(click === undefined ? {} : { click, actions }) })
 }
 
@@ -116,7 +121,8 @@ export function formatWebhook(
   { title, body }: MessageText,
   { now, suspects, url, acknowledgeUrl }: MessageContext,
 ): ChannelRequest {
-  const [only, second] = items
+  const [first, second] = items
+  const only = first?.isDigest ? undefined : first
   const message = { title, body }
   if (only && !second) {
     if (only.kind === 'test') return posted({ type: 'test', timestamp: formatInstant(now), data: { message, url } })
@@ -124,10 +130,10 @@ export function formatWebhook(
     return posted({
       type,
       timestamp: formatInstant(now),
-      data: { ...shownItem(only), suspects, message, url, acknowledgeUrl },
+      data: { ...shownItem(only, now), suspects, message, url, acknowledgeUrl },
     })
   }
-  const notifications = items.map((item) => ({ type: item.kind, ...shownItem(item) }))
+  const notifications = items.map((item) => ({ type: item.kind, ...shownItem(item, now) }))
   return posted({ type: 'incidents.digest', timestamp: formatInstant(now), data: { notifications, message, url } })
 }
 
@@ -180,14 +186,27 @@ function htmlLink(text: string, url: string, style = ''): string {
   return `<a${style === '' ? '' : ` style="${style}"`} href="${escapeHtml(url)}">${escapeHtml(text)}</a>`
 }
 
-function shownItem({ kind: _, at, actor, incident, service }: MessageItem) {
-  const { startedAt, resolvedAt, ...rest } = incident
-  const shown = {
-    ...rest,
-    startedAt: formatInstant(startedAt),
-    resolvedAt: resolvedAt === null ? null : formatInstant(resolvedAt),
+function shownItem({ kind: _, at, actor, names, incident, service, alerts }: MessageItem, now: number) {
+  const { startedAt, resolvedAt, acknowledgedAt, touchedAt: _touchedAt, problem, ...rest } = incident
+  const timeOf = (time: number | null) => (time === null ? null : formatInstant(time))
+  const times = { startedAt: timeOf(startedAt), resolvedAt: timeOf(resolvedAt), acknowledgedAt: timeOf(acknowledgedAt) }
+  const criticalSeconds = Math.round(criticalMsOf(problem, resolvedAt ?? now) / 1000)
+  const state = { problem: problemAt(problem, now), conditions: names }
+  const shown = { ...rest, ...times, criticalSeconds }
+  return {
+    at: formatInstant(at),
+    actor,
+    ...state,
+    incident: shown,
+    service,
+    alerts: alerts.map(shownAlert),
+    group: null,
   }
-  return { at: formatInstant(at), actor, incident: shown, service }
+}
+
+function shownAlert({ id, source, name, severity, summary, labels, annotations, startsAt, endsAt }: MessageAlert) {
+  const times = { startsAt: formatInstant(startsAt), endsAt: endsAt === null ? null : formatInstant(endsAt) }
+  return { id, source, name, severity, summary, labels, annotations, ...times }
 }
 
 function posted(body: object): ChannelRequest {

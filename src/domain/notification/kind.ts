@@ -1,35 +1,49 @@
-/** The kinds of notifications, and the incident changes that cause them. */
+/** The kinds of messages, and the changes of an incident that cause them. */
 import { rank } from '../severity.ts'
 import type { LiveIncident } from '../state/live.ts'
 
-/** Most important first. If an incident changed in several ways, the first kind in this list determines the message. */
+/** The kinds that rules can name, most important first. */
 export const NOTIFICATION_KINDS = [
   'opened',
+  'group',
+  'worse',
+  'again',
+  'flapping',
   'sender-silent',
-  'reopened',
+  'recovered',
   'resolved',
+  'reopened',
   'severity',
-  'monitoring',
   'acknowledged',
+  'reminder',
+  'escalation',
+  'still-firing',
 ] as const
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number]
 
-/**
- * The outbox also has kinds that cannot be used in rules. `still-firing`: a user resolved the incident, but some of its
- * alerts are still firing.
- */
-export type MessageKind = NotificationKind | 'reminder' | 'escalation' | 'still-firing' | 'test'
+export type MessageKind = NotificationKind | 'test'
 
-/** The incident fields whose changes cause notifications. */
+/** Returns the present name of a kind. `recovered` was called `monitoring`. */
+export function currentKind(kind: NotificationKind | 'monitoring'): NotificationKind {
+  return kind === 'monitoring' ? 'recovered' : kind
+}
+
+/** Messages that are true only while the problem is on. */
+const BURNING: ReadonlySet<MessageKind> = new Set(['opened', 'group', 'worse', 'again', 'reminder', 'escalation'])
+
+/** Returns whether a message says that the problem is on. */
+export function saysBurning(kind: MessageKind): boolean {
+  return BURNING.has(kind)
+}
+
+/** The incident fields whose changes by a person cause messages. */
 export type IncidentState = Pick<LiveIncident, 'severity' | 'status' | 'cause' | 'acknowledgedAt'>
 
-/** Returns the most important change between two states of an incident, or null if no notification is needed. */
+/** Returns the most important change between two states of an incident, or null if no message is needed. */
 export function notificationKindOf(before: IncidentState | null, after: IncidentState): NotificationKind | null {
   if (before === null) return after.cause === 'silence' ? 'sender-silent' : 'opened'
   if (before.status === 'resolved' && after.status !== 'resolved') return 'reopened'
   if (before.status !== 'resolved' && after.status === 'resolved') return 'resolved'
   if (rank(after.severity) > rank(before.severity)) return 'severity'
-  if (before.status !== 'monitoring' && after.status === 'monitoring') return 'monitoring'
-  if (before.status === 'monitoring' && after.status !== 'monitoring') return 'reopened'
-  return before.acknowledgedAt === null && after.acknowledgedAt !== null ? 'acknowledged' : null
+  return after.acknowledgedAt !== null && after.acknowledgedAt !== before.acknowledgedAt ? 'acknowledged' : null
 }

@@ -19,9 +19,9 @@ export type Rule = {
   readonly quietHours?: QuietHours | null | undefined
 }
 
-/** The notification fields that rules can match. `kind` is null for a reminder or an escalation. */
+/** The notification fields that rules can match. */
 export type RuledNotification = {
-  readonly kind: NotificationKind | null
+  readonly kind: NotificationKind
   readonly severity: Severity
   readonly serviceId: string
   readonly service: string
@@ -59,7 +59,7 @@ export function quietHoursFault(hours: QuietHours): FieldError | null {
 
 function wants({ events, minSeverity, services, namespaces }: Rule, notification: RuledNotification): boolean {
   return (
-    (events === undefined || notification.kind === null || events.includes(notification.kind)) &&
+    (events === undefined || events.includes(notification.kind)) &&
     (minSeverity === undefined || rank(notification.severity) >= rank(minSeverity)) &&
     (services === undefined || services.includes(notification.service) || services.includes(notification.serviceId)) &&
     (namespaces === undefined || namespaces.includes(notification.namespace))

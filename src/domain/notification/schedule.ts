@@ -1,8 +1,9 @@
 /** Decides when a channel sends a message, retries, and gives up. */
 import { HOUR, MINUTE, SECOND } from '../units.ts'
 
-/** A channel sends at most one message in this period. Notifications in between are combined into a digest. */
-export const MIN_MESSAGE_INTERVAL = 30 * SECOND
+/** A channel sends this many messages in this period at once. Further notifications are collected into a digest. */
+export const AT_ONCE = 3
+export const AT_ONCE_WITHIN = 30 * SECOND
 /** Undelivered messages are marked as failed after this time. */
 export const GIVE_UP_AFTER = 24 * HOUR
 
@@ -47,10 +48,23 @@ export type Reminders = { readonly remindAfter: number; readonly remindEvery: nu
 
 /**
  * Returns when the next reminder is due, as Unix time in milliseconds, or null for never.
- * @param sent the number of reminders since the incident was opened
+ * @param sent the number of reminders since the problem began or came back
  * @param lastAt the time of the last message about the incident
  */
 export function nextReminder({ remindAfter, remindEvery }: Reminders, sent: number, lastAt: number): number | null {
   const minutes = sent === 0 ? remindAfter : remindEvery
   return minutes === 0 ? null : lastAt + minutes * MINUTE
+}
+
+/**
+ * Returns which of a channel's due messages to send next: `one` message, all of them in a `digest`, or none yet. The
+ * first three messages in 30 seconds are sent at once. What had to wait is sent in one digest.
+ * @param sentAt when the channel's last messages were sent
+ * @param dueAt when the oldest pending message was due
+ */
+export function paceOf(sentAt: readonly number[], dueAt: number, now: number): 'one' | 'digest' | 'wait' {
+  // Setting the clock back must not block the channel.
+  const sentSince = (from: number) => sentAt.filter((at) => at > from && at <= now).length
+  if (sentSince(now - AT_ONCE_WITHIN) >= AT_ONCE) return 'wait'
+  return sentSince(Math.min(dueAt, now) - AT_ONCE_WITHIN) >= AT_ONCE ? 'digest' : 'one'
 }

@@ -1,13 +1,28 @@
 /** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
-import { firingText } from '../incident/incident.ts'
-import { rank, SEVERITIES, type Severity, STATES } from '../severity.ts'
-import { formatDuration, formatMoment } from '../shown-time.ts'
+import type { Labels, Source } from '../event/event.ts'
+import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import type { LiveIncident, LiveService } from '../state/live.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import { countOf, formatCount, joinNames } from '../text.ts'
-import { MINUTE } from '../units.ts'
 import type { MessageKind } from './kind.ts'
-import { isSender, shortened, shownName } from './names.ts'
+import { shortened } from './names.ts'
+import { bodyOf, type Delivery, subjectOf, titleOf } from './sentences.ts'
+
+/** An alert that a message names. */
+export type MessageAlert = {
+  readonly id: string
+  readonly source: Source
+  readonly name: string
+  readonly severity: Severity
+  readonly summary: string
+  readonly labels: Labels
+  readonly annotations: Labels
+  readonly startsAt: number
+  readonly endsAt: number | null
+  /** When the alert was last received. */
+  readonly receivedAt: number
+  readonly delivery: Delivery
+}
 
 /** A notification, with the state of its incident at the time of sending. Times are Unix times in milliseconds. */
 export type MessageItem = {
@@ -17,9 +32,27 @@ export type MessageItem = {
   readonly actor: string | null
   /** The severity before it was raised. */
   readonly severityBefore: Severity | null
+  /** The critical conditions that the message is about. */
+  readonly names: readonly string[]
+  /** Whether an all-clear was disproved. */
+  readonly wasWrong: boolean
+  /** Whether the message is the digest of a flapping incident. */
+  readonly isDigest: boolean
   readonly incident: Pick<
     LiveIncident,
-    'id' | 'title' | 'severity' | 'status' | 'startedAt' | 'resolvedAt' | 'alertCount'
+    | 'id'
+    | 'title'
+    | 'severity'
+    | 'status'
+    | 'origin'
+    | 'startedAt'
+    | 'resolvedAt'
+    | 'acknowledgedAt'
+    | 'acknowledgedBy'
+    | 'touchedAt'
+    | 'alertCount'
+    | 'problem'
+    | 'previous'
   > & {
     /** The incident number that users refer to. Numbers increase within an organization. */
     readonly number: number
@@ -28,11 +61,15 @@ export type MessageItem = {
     readonly hasPostmortem: boolean
   }
   readonly service: Pick<LiveService, 'name' | 'namespace' | 'cluster'>
+  /** At most 20 alerts of the incident: firing ones first. */
+  readonly alerts: readonly MessageAlert[]
 }
 
 export type MessageContext = {
   readonly now: number
   readonly timeZone: string
+  /** How long after its recovery an untouched incident is resolved, in milliseconds; null for never. */
+  readonly resolveAfter: number | null
   /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min earlier.`; '' if unknown. */
   readonly cause: string
   /** The most probable causes, in machine-readable form. */
@@ -70,6 +107,7 @@ const SYMBOLS: Readonly<Record<Tone, string>> = {
   neutral: '⚪',
 }
 const MAX_SUBJECT = 150
+const MAX_RUNBOOKS = 3
 
 /** Returns the text for a single notification. */
 export function messageTextOf(item: MessageItem, context: MessageContext): MessageText {
@@ -80,14 +118,30 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
   const lines = { title: titleOf(item, context), body: bodyOf(item, context) }
   const isOver = kind === 'resolved' && incident.hasPostmortem
   const open = kind === 'test' ? 'Open incmon' : isOver ? 'Read the postmortem' : `Open incident #${incident.number}`
-  return { tone, symbol: SYMBOLS[tone], subject, ...lines, links: linksOf(context, open, isOver ? '/postmortem' : '') }
+  const own = linksOf(context, open, isOver ? '/postmortem' : '')
+  // The last link is the one that a tap on the message opens.
+  const links = [...own.slice(0, -1), ...runbooksOf(item), ...own.slice(-1)]
+  return { tone, symbol: SYMBOLS[tone], subject, ...lines, links }
+}
+
+/** Returns links to the runbooks of the alerts that the message names. */
+function runbooksOf({ kind, alerts }: MessageItem): MessageText['links'] {
+  if (kind === 'resolved' || kind === 'recovered') return []
+  const firing = alerts.filter(({ endsAt }) => endsAt === null)
+  const urls = new Map(
+    firing.flatMap(({ name, annotations }) => {
+      const url = annotations.runbook_url ?? ''
+      return /^https?:\/\//.test(url) ? [[url, name] as const] : []
+    }),
+  )
+  return [...urls].slice(0, MAX_RUNBOOKS).map(([url, name]) => ({ text: `Runbook: ${shortened(name)}`, url }))
 }
 
 /** A user's action is never urgent, even while alerts are firing. */
 function toneOf({ kind, incident }: MessageItem): Tone {
   if (kind === 'test') return 'neutral'
   if (kind === 'acknowledged') return 'acknowledged'
-  const isOver = kind === 'resolved' || kind === 'monitoring'
+  const isOver = kind === 'resolved' || kind === 'recovered'
   if (isOver && incident.firingAlerts === 0) return 'resolved'
   return kind === 'resolved' && rank(incident.severity) > rank('warning') ? 'warning' : incident.severity
 }
@@ -107,6 +161,9 @@ export function digestTextOf(items: readonly MessageItem[], context: MessageCont
   const last = items.at(-1)
   if (!last) throw new TypeError('a message without notifications')
   const incidents = new Map(items.map((item) => [item.incident.id, item]))
+  if (incidents.size === 1 && items.some(({ isDigest }) => isDigest)) {
+    return messageTextOf({ ...last, kind: 'flapping', isDigest: true }, context)
+  }
   return incidents.size === 1 ? messageTextOf(last, context) : digestOf([...incidents.values()], context)
 }
 
@@ -135,89 +192,7 @@ function digestOf(items: readonly MessageItem[], context: MessageContext): Messa
 }
 
 function namesOf(items: readonly MessageItem[]): string {
-  const names = [...new Set(items.map(({ service }) => shownName(service.name)))]
+  const names = [...new Set(items.map(subjectOf))]
   const rest = names.length - 3
   return rest > 1 ? `${names.slice(0, 3).join(', ')} and ${rest} other services` : joinNames(names)
-}
-
-function titleOf(item: MessageItem, context: MessageContext): string {
-  const { kind, actor, severityBefore, incident, service } = item
-  const { now, timeZone } = context
-  const name = shownName(service.name)
-  const clock = `${formatMoment(incident.startedAt, { now, zone: timeZone })}${timeZone === 'UTC' ? ' UTC' : ''}`
-  const age = now - incident.startedAt
-  const isNew = age < MINUTE
-  const since = `since ${clock} (${isNew ? 'just now' : formatDuration(age)})`
-  const began = `The problem began ${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock} (${isNew ? 'just now' : `${formatDuration(age)} ago`}).`
-  const lasting = isSender(service.name)
-    ? `${name} has sent nothing ${since}`
-    : `${name} ${STATES[incident.severity].hasBeen} ${since}`
-  const state = `${name} ${STATES[incident.severity].is}`
-  switch (kind) {
-    case 'test':
-      return 'This is a test message from incmon. The channel works.'
-    case 'opened':
-    case 'sender-silent':
-      return `${lasting}.`
-    case 'severity':
-      return `${state} now${severityBefore ? ` (previously ${severityBefore})` : ''}. ${began}`
-    case 'acknowledged':
-      return `${actor ?? 'Somebody'} is working on it: ${lasting}.`
-    case 'monitoring':
-      return `${name} has recovered and is being monitored. ${began}`
-    case 'reopened':
-      return `${state} again. ${began}`
-    case 'resolved':
-      return endText(item, name, now)
-    case 'still-firing':
-      return `${name}: ${firingText(incident.firingAlerts)}, even though the incident was resolved. ${began}`
-    case 'reminder':
-      return `Nobody is working on this yet: ${lasting}.`
-    case 'escalation':
-      return `Nobody has acknowledged this incident: ${lasting}.`
-  }
-}
-
-function endText({ actor, incident, service }: MessageItem, name: string, now: number): string {
-  const span = formatDuration((incident.resolvedAt ?? now) - incident.startedAt)
-  return isSender(service.name)
-    ? `${name} is sending again after ${span}.`
-    : incident.firingAlerts > 0
-      ? `${name}: ${actor ?? 'somebody'} resolved the incident after ${span}, but ${firingText(incident.firingAlerts)}.`
-      : `${name}: the incident was resolved after ${span}.`
-}
-
-function bodyOf({ kind, incident, service }: MessageItem, { cause }: MessageContext): string {
-  if (kind === 'test') return 'Notifications about your services will arrive here.'
-  const namespace = service.namespace === '' ? '' : `, namespace ${shortened(service.namespace)}`
-  const sentences = [...sentencesOf(kind, incident, service.name, cause), `Incident #${incident.number}${namespace}.`]
-  return sentences.filter((sentence) => sentence !== '').join(' ')
-}
-
-/** The most important words come first, because a lock screen truncates the text. */
-function sentencesOf(
-  kind: MessageKind,
-  { title, alertCount, hasPostmortem }: MessageItem['incident'],
-  service: string,
-  cause: string,
-): string[] {
-  const isOver = kind === 'resolved'
-  if (isSender(service))
-    return isOver ? [] : ['Problems with your services may go unnoticed until the sender reports again.']
-  const problem = `${problemOf(title, service)}.`
-  if (kind === 'monitoring')
-    return [problem, 'If the service stays healthy, the incident will be resolved automatically.']
-  const alerts = alertCount > 1 ? `${formatCount(alertCount)} alerts.` : ''
-  return [
-    problem,
-    kind === 'acknowledged' ? '' : cause,
-    alerts,
-    isOver && hasPostmortem ? 'The postmortem is ready.' : '',
-  ]
-}
-
-/** Returns the title without the service name, which is already on the first line. */
-function problemOf(title: string, service: string): string {
-  const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
-  return shortened(rest.replace(/[.\s]+$/, ''))
 }

@@ -187,9 +187,16 @@ function olderSentence(incident: IncidentFact): Sentence {
 }
 
 function acknowledgedText({ acknowledgedAt, resolvedAt }: IncidentFact, entries: readonly EntryFact[]): string {
-  if (acknowledgedAt === null) return 'No acknowledgement was recorded.'
+  const ending = entries.find(({ at, kind, actor, text }) => {
+    return kind === 'status' && at === resolvedAt && actor !== null && text.startsWith('resolved')
+  })
+  if (acknowledgedAt === null) {
+    return ending
+      ? `${ending.actor} resolved the incident without acknowledging it first at ${formatTime(ending.at)}.`
+      : 'No acknowledgement was recorded.'
+  }
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
-  const actor = entry?.actor ?? 'Somebody'
+  const actor = entry?.actor ?? 'A user'
   const deed =
     acknowledgedAt === resolvedAt ? 'resolved the incident without acknowledging it first' : 'acknowledged the incident'
   return `${actor} ${deed} at ${formatTime(acknowledgedAt)}.`

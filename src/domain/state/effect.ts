@@ -110,8 +110,14 @@ export type Effect =
       readonly service: LiveService
       /** Null unless the severity changed. */
       readonly severityBefore: Severity | null
+      /** The critical conditions that the message names. */
+      readonly conditions: readonly string[]
       readonly actor: string | null
       readonly at: number
+      /** Whether an all-clear was disproved. */
+      readonly wasWrong: boolean
+      /** When to send the digest of a flapping incident; null to send the message at once. */
+      readonly digestAt: number | null
     }
   /** The store recomputes the links from the history in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }

@@ -13,6 +13,7 @@ import type { Labels, Links, Source } from '../event/event.ts'
 import type { Hours } from '../event/heartbeat.ts'
 import type { Health } from '../health/health.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
+import type { Problem } from '../incident/problem.ts'
 import type { Severity } from '../severity.ts'
 import type { Matcher } from '../silence/matcher.ts'
 import type { Period } from '../silence/silence.ts'
@@ -89,13 +90,18 @@ export type LiveIncident = {
   readonly cause: 'service' | 'silence'
   readonly createdAt: number
   readonly startedAt: number
+  /** An acknowledgement lapses when the problem returns. */
   readonly acknowledgedAt: number | null
+  readonly acknowledgedBy: string | null
   readonly resolvedAt: number | null
   /** The time of the last user action. */
   readonly touchedAt: number | null
   readonly alertCount: number
   /** The service's lowest score during the incident. */
   readonly lowestScore: number | null
+  readonly problem: Problem
+  /** The UUID of the service's last incident; null if this incident did not follow another one. */
+  readonly previous: string | null
 }
 
 /** A sender is one receiver of one source in one cluster. */

@@ -131,6 +131,7 @@ function precedes({ startsAt }: JudgedSuspect, startedAt: number | null): boolea
   return startsAt === null || startedAt === null || startsAt <= startedAt + CLOCKS_DIFFER
 }
 
-function isChange({ kind }: Pick<JudgedSuspect, 'kind'>): boolean {
+/** Returns whether a suspect is a change, such as a deploy. */
+export function isChange({ kind }: Pick<JudgedSuspect, 'kind'>): boolean {
   return kind === 'pipeline' || kind === 'rollout'
 }

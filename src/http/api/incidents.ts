@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { addNote, changeIncident, createIncident, mergeIncidents } from '../../domain/decide/incident-changes.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { criticalMsOf, problemAt } from '../../domain/incident/problem.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findTimeline } from '../../store/incident/timeline-facts.ts'
@@ -33,8 +34,28 @@ export const incidentShape = v.object({
   origin: shape.choice(['manual', 'automatic'], 'Whether a user or incmon opened the incident'),
   createdAt: shape.instant('When the incident was opened'),
   startedAt: shape.instant('The time of the first evidence, or createdAt if there is no evidence'),
-  acknowledgedAt: shape.nullable(shape.instant(), 'When the status first changed from open', null),
+  acknowledgedAt: shape.nullable(
+    shape.instant(),
+    'When a user acknowledged the incident; null again after the problem has returned',
+    null,
+  ),
+  acknowledgedBy: shape.nullable(v.string(), 'Who acknowledged the incident', null),
   resolvedAt: shape.nullable(shape.instant(), 'When the incident was resolved; null if it is not resolved', null),
+  problem: shape.choice(['on', 'off'], 'Whether the problem is on: a critical condition goes on and is not silenced'),
+  criticalSeconds: shape.count('The sum of the periods in which the problem was on, in seconds', 95),
+  previous: shape.nullable(
+    shape.uuid('The ID of an incident'),
+    "The service's last incident, if this one followed it after more than 30 minutes",
+    null,
+  ),
+  group: shape.nullable(
+    v.object({
+      leader: shape.uuid('The incident with the earliest cause'),
+      size: shape.count('The number of incidents', 5),
+    }),
+    'The group of open incidents with a common cause; null if there is none',
+    null,
+  ),
   alertCount: shape.count('The number of alerts', 2),
   firingAlerts: shape.count(
     'The number of alerts that are still firing. If this number is not 0 for a resolved incident, the incident was resolved too early',
@@ -48,8 +69,20 @@ export const incidentShape = v.object({
   hasPostmortem: shape.flag('Whether a postmortem exists', false),
 })
 
-/** Converts an incident to its API format. */
-export const showIncident = shape.shower(incidentShape)
+const showFields = shape.shower(incidentShape)
+
+/** Returns a function that converts an incident to its API format at a time. */
+export function incidentShower(now: number) {
+  return ({ problem, ...incident }: IncidentRecord) => {
+    const ms = criticalMsOf(problem, incident.resolvedAt ?? now)
+    const state = { problem: problemAt(problem, now), criticalSeconds: Math.round(ms / 1000), group: null }
+    return showFields({ ...incident, ...state })
+  }
+}
+
+function showIncident({ deps }: Call<unknown, unknown>, incident: IncidentRecord) {
+  return incidentShower(deps.now())(incident)
+}
 
 /** An entry in the timeline of an incident or postmortem. */
 export const timelineEntryShape = v.object({
@@ -92,7 +125,7 @@ export const incidentRoutes: readonly Route[] = [
       status: shape.optional(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status'),
     }),
     answers: successPage(incidentShape, 'A page of incidents with createdAt in the half-open range [from, to)'),
-    handle: (call) => answerPage(call, listIncidents, showIncident),
+    handle: (call) => answerPage(call, listIncidents, incidentShower(call.deps.now())),
   }),
   rest('POST /api/incidents', {
     summary: 'Open an incident',
@@ -107,7 +140,7 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const id = await change(call, (ctx, now, actor) => createIncident(ctx, call.body, actor, now))
       const location = `${originOf(call.c, call.server)}/api/incidents/${id}`
-      return json(showIncident(await requireIncident({ ...call, id })), 201, { location })
+      return json(showIncident(call, await requireIncident({ ...call, id })), 201, { location })
     },
   }),
   rest('GET /api/incidents/:id', {
@@ -117,15 +150,15 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const incident = await requireIncident(call)
       const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
-      return json({ ...showIncident(incident), ...related, timeline })
+      return json({ ...showIncident(call, incident), ...related, timeline })
     },
   }),
   rest('PATCH /api/incidents/:id', {
     summary: 'Change the status, title, severity or start of an incident',
     description:
       '{"status":"resolved"} resolves the incident and generates its postmortem on the Team and Pro plans. Any status ' +
-      'can change to any other status, and a resolved incident can be reopened. The first change from open sets ' +
-      'acknowledgedAt. In the response, firingAlerts is the number of alerts that are still firing. If alerts are still firing after ' +
+      'can change to any other status, and a resolved incident can be reopened. The first change from open to a status ' +
+      'other than resolved sets acknowledgedAt. In the response, firingAlerts is the number of alerts that are still firing. If alerts are still firing after ' +
       'an incident is resolved, its channels are notified after 30 minutes. Omitted fields stay unchanged.',
     scope: 'write',
     body: shape.object(
@@ -142,7 +175,7 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const { id } = await requireIncident(call)
       await change(call, (ctx, now, actor) => changeIncident(ctx, id, call.body, actor, now))
-      return json(showIncident(await requireIncident(call)))
+      return json(showIncident(call, await requireIncident(call)))
     },
   }),
   rest('POST /api/incidents/:id/notes', {
@@ -167,7 +200,7 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const ids = { from: (await requireIncident(call)).id, into: call.body.into }
       await change(call, (ctx, now, actor) => mergeIncidents(ctx, ids, actor, now))
-      return json(showIncident(await requireIncident({ ...call, id: ids.into })))
+      return json(showIncident(call, await requireIncident({ ...call, id: ids.into })))
     },
   }),
 ]

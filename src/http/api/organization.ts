@@ -1,7 +1,7 @@
 /** /api/organization: the name, plan and settings of the caller's organization. */
 import * as v from 'valibot'
 import { changeOrganization } from '../../actions/organizations.ts'
-import { DEFAULT_SETTINGS, MAX_RETENTION_DAYS, PLANS } from '../../domain/organization.ts'
+import { DEFAULT_SETTINGS, MAX_RETENTION_DAYS, PLANS, toAutoResolve } from '../../domain/organization.ts'
 import { isTimeZone } from '../../domain/time-zone.ts'
 import { findOrganizationView } from '../../store/views.ts'
 import { textField, wholeNumberField } from '../middleware/body.ts'
@@ -32,6 +32,8 @@ const timeZoneField = v.pipe(
   v.check(isTimeZone, 'expected a time zone such as Europe/Berlin'),
 )
 
+const AUTO_RESOLVE = 'expected a whole number of minutes from 1 to 10080, or "off"'
+
 const settingsShape = v.object(
   {
     'auto-incidents': shape.described(
@@ -39,9 +41,13 @@ const settingsShape = v.object(
       'Whether incidents open automatically for critical services',
     ),
     'auto-resolve': shape.described(
-      flagField,
-      'Whether a recovered incident is resolved automatically if nobody changes it for 24 hours',
-      true,
+      v.pipe(
+        v.union([wholeNumberField('minutes', 1, 10_080), v.literal('off'), v.boolean()], AUTO_RESOLVE),
+        v.transform(toAutoResolve),
+      ),
+      'How many minutes after its recovery an incident is resolved if no user has touched it, or off. The earlier ' +
+        'values true (30) and false (off) are still accepted',
+      30,
     ),
     heartbeats: shape.described(flagField, 'Whether a missing heartbeat opens an incident', true),
     'deploy-silence-minutes': shape.described(

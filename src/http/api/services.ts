@@ -12,7 +12,7 @@ import { json } from '../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../route.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { refusals, success } from './answers.ts'
-import { incidentShape, showIncident } from './incidents.ts'
+import { incidentShape, incidentShower } from './incidents.ts'
 import * as shape from './shapes.ts'
 
 const MAX_NAME = 253
@@ -158,7 +158,7 @@ async function showWhole(call: Call<unknown, unknown>) {
   return {
     ...showService(service),
     recentAlerts: alerts.map(showAlert),
-    openIncidents: incidents.map(showIncident),
+    openIncidents: incidents.map(incidentShower(call.deps.now())),
     health: service.health,
     aliases,
   }

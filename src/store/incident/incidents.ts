@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
-import { listSuppressedIncidents } from '../live/incidents.ts'
+import { listSuppressedIncidents, toProblem } from '../live/incidents.ts'
 import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -125,7 +125,7 @@ export const firingAlerts = sql<number>`(
 
 const columns = [
   ...(['id', 'uuid', 'number', 'title', 'severity', 'status', 'origin', 'created_at', 'started_at'] as const),
-  ...(['acknowledged_at', 'resolved_at', 'alert_count'] as const),
+  ...(['acknowledged_at', 'acknowledged_by', 'resolved_at', 'alert_count', 'problem', 'previous'] as const),
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
   // SQLite computes `firingAlerts` and the time of recovery from the index on incident_id alone.
   firingAlerts,
@@ -155,11 +155,14 @@ function toRecord(row: IncidentRow): IncidentRecord {
     createdAt: row.created_at,
     startedAt: row.started_at,
     acknowledgedAt: row.acknowledged_at,
+    acknowledgedBy: row.acknowledged_by,
     resolvedAt: row.resolved_at,
     alertCount: row.alert_count,
     firingAlerts: row.firing_alerts,
     recoveredAt: row.firing_alerts > 0 ? null : row.last_ends_at,
     hasPostmortem: row.has_postmortem === 1,
+    problem: toProblem(row.problem),
+    previous: row.previous && uuidFromBytes(row.previous),
   }
 }
 

@@ -1,7 +1,6 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
-import { firstSymptom } from '../../domain/alert/first-symptom.ts'
-import { likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
-import type { Suspect, SuspectAlert } from '../../domain/suspect/suspect.ts'
+import { isChange, LIKELY, likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
+import type { Suspect } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident } from './incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
@@ -14,31 +13,35 @@ type FoundCause = {
 }
 
 /**
- * Finds the likely cause. Returns null if the incident does not exist. If no cause is likely, or if only the timing
- * suggests a cause, `cause` describes the first alert instead.
+ * Finds the likely cause. Returns null if the incident does not exist. `cause` is '' unless a cause is at least likely,
+ * began before the problem, and is connected by more than time.
  */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
   if (!incident) return null
-  const { suspects, alerts } = findJudgedSuspects(db, organizationId, incident, now)
-  const { heading, suspect, before, after } = likelyCauseOf(suspects, incident.startedAt)
-  const isNamed = heading !== 'No related change found' && heading !== 'Only connected by time'
-  const sentence =
-    suspect !== null && isNamed
-      ? `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after)}`
-      : firstAlertText(alerts, incident.title)
+  const { startedAt, serviceId } = incident
+  const judged = findJudgedSuspects(db, organizationId, incident, now).suspects
+  // The service of the incident is the victim, not the cause.
+  const others = judged.filter((one) => isChange(one) || one.serviceId !== serviceId)
+  const suspects = others.filter((one) => one.verdict === 'confirmed' || (!one.onlyTime && beganBefore(one, startedAt)))
   const named = suspects.slice(0, MAX_NAMED).map(({ kind, ref, serviceId, score }) => ({ kind, ref, serviceId, score }))
-  return { cause: sentence, suspects: named }
+  return { cause: sentenceOf(suspects, startedAt), suspects: named }
 }
 
-/**
- * Returns text such as `First alert: p99 above 2 s.`, or '' if there is no alert or if the title already contains the
- * alert's summary.
- */
-function firstAlertText(alerts: readonly SuspectAlert[], title: string): string {
-  const first = firstSymptom(alerts.filter(({ inIncident }) => inIncident))
-  const summary = first?.summary.replace(/[\s.]+$/, '') ?? ''
-  return summary === '' || title.includes(summary) ? '' : `First alert: ${summary.slice(0, 200).toWellFormed()}.`
+type Judged = ReturnType<typeof findJudgedSuspects>['suspects'][number]
+
+function beganBefore({ startsAt, since }: Judged, startedAt: number): boolean {
+  const beganAt = startsAt ?? since ?? null
+  return beganAt !== null && beganAt <= startedAt
+}
+
+function sentenceOf(suspects: readonly Judged[], startedAt: number): string {
+  const { heading, suspect, before, after } = likelyCauseOf(suspects, startedAt)
+  if (suspect === null) return ''
+  if (heading === 'Confirmed cause' || heading === 'Likely cause')
+    return `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after)}`
+  const isLikely = heading === 'No related change found' && suspect.verdict === null && suspect.score >= LIKELY
+  return isLikely ? `Likely cause: the ${suspect.kind === 'node' ? 'node' : 'workload'} ${suspect.ref}.` : ''
 }
 
 /** Returns text such as `, started 3 min earlier.` The message already says when the problem began. */

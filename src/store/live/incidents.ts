@@ -1,4 +1,5 @@
 import type { InferResult } from 'kysely'
+import { NO_PROBLEM, type Problem } from '../../domain/incident/problem.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
@@ -6,7 +7,7 @@ import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 const COLUMNS = [
   ...(['id', 'uuid', 'organization_id', 'service_id', 'title', 'severity', 'status', 'origin', 'cause'] as const),
   ...(['created_at', 'started_at', 'acknowledged_at', 'resolved_at', 'touched_at'] as const),
-  ...(['alert_count', 'lowest_score'] as const),
+  ...(['alert_count', 'lowest_score', 'acknowledged_by', 'previous', 'problem'] as const),
 ] as const
 
 export function selectIncidents(sql: Db['sql']) {
@@ -31,7 +32,15 @@ export function toLiveIncident(row: InferResult<ReturnType<typeof selectIncident
     touchedAt: row.touched_at,
     alertCount: row.alert_count,
     lowestScore: row.lowest_score,
+    acknowledgedBy: row.acknowledged_by,
+    previous: row.previous && uuidFromBytes(row.previous),
+    problem: toProblem(row.problem),
   }
+}
+
+/** Parses a stored problem. An older version may have stored fewer fields. */
+export function toProblem(stored: string): Problem {
+  return { ...NO_PROBLEM, ...JSON.parse(stored) }
 }
 
 /** Finds an incident by UUID. Returns null if the organization has no such incident or the UUID is malformed. */

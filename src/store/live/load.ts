@@ -20,7 +20,7 @@ import { loadAlerts } from './load-alerts.ts'
  * resolved. The rest of the hour allows for clock changes.
  */
 const SILENCE_KEPT = HOUR
-const LATELY = 24 * HOUR
+const LATELY = 48 * HOUR
 
 /** Returns the highest row id in each table whose row ids the engine assigns. */
 export function findLastRowIds(db: Db): Record<IdTable, number> {

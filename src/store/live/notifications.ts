@@ -2,7 +2,9 @@
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import type { Effect } from '../../domain/state/effect.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
-import { insertNotifications, listSentMessages, type OutboxEntry } from '../notification/outbox.ts'
+import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
+import { listToldChannels } from '../notification/told.ts'
+import { insertUntold, type UntoldEntry } from '../notification/untold.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
@@ -12,43 +14,53 @@ type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
  */
 export function writeNotifications(db: Db, all: readonly NotificationDue[], newId: () => string): void {
   const channels = new Map<number, readonly ChannelRecord[]>()
-  const notified = notifiedOf(db, all)
-  const messages = all.flatMap((due) => {
-    const { organizationId } = due.incident
+  const told = toldOf(db, all)
+  const entries: OutboxEntry[] = []
+  const untold: UntoldEntry[] = []
+  for (const due of all) {
+    const { organizationId, rowId } = due.incident
     const known = channels.get(organizationId) ?? listRecipients(db, organizationId)
     channels.set(organizationId, known)
-    return known.length > 0 ? messagesOf(notified, known, due, newId) : []
-  })
-  insertNotifications(db, messages)
+    const involved = told.get(rowId) ?? new Set<number>()
+    // Nobody hears of the recovery from a problem of which nobody heard.
+    if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
+    plan(known, due, involved, { entries, untold, newId })
+  }
+  insertNotifications(db, entries)
+  insertUntold(db, untold)
 }
 
-/**
- * Returns the channels that were notified about each incident before this batch. Reads the database once for all
- * existing incidents.
- */
-function notifiedOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, ReadonlySet<number>> {
+/** Returns the channels that were told about each incident before this batch. Reads the database once. */
+function toldOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, ReadonlySet<number>> {
   const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')
-  const notified = new Map<number, Set<number>>()
-  for (const { incidentId, channelId } of listSentMessages(db, [
+  const told = new Map<number, Set<number>>()
+  for (const { incidentId, channelId } of listToldChannels(db, [
     ...new Set(known.map(({ incident }) => incident.rowId)),
   ])) {
     if (incidentId === null) continue
-    notified.set(incidentId, (notified.get(incidentId) ?? new Set()).add(channelId))
+    told.set(incidentId, (told.get(incidentId) ?? new Set()).add(channelId))
   }
-  return notified
+  return told
 }
 
-function messagesOf(
-  notified: ReturnType<typeof notifiedOf>,
+type Plan = { readonly entries: OutboxEntry[]; readonly untold: UntoldEntry[]; readonly newId: () => string }
+
+function plan(
   channels: readonly ChannelRecord[],
-  { change, incident, service, severityBefore, actor, at }: NotificationDue,
-  newId: () => string,
-): OutboxEntry[] {
-  const involved = (rowId: number) => notified.get(incident.rowId)?.has(rowId) ?? false
+  { change: kind, incident, service, severityBefore, conditions, wasWrong, actor, at, digestAt }: NotificationDue,
+  told: ReadonlySet<number>,
+  { entries, untold, newId }: Plan,
+): void {
   const { organizationId, severity, rowId: incidentId } = incident
-  const ruled = { kind: change, severity, serviceId: service.id, service: service.name, namespace: service.namespace }
-  return recipientsOf(channels, ruled, involved, at).map(({ rowId: channelId, dueAt }) => {
-    const message = { organizationId, channelId, incidentId, kind: change, actor, severityBefore }
-    return { ...message, id: newId(), createdAt: at, dueAt }
-  })
+  const { id: serviceId, name, namespace, cluster } = service
+  const ruled = { kind, severity, serviceId, service: name, namespace, cluster }
+  const isDigest = digestAt !== null
+  for (const one of recipientsOf(channels, ruled, (rowId) => told.has(rowId), digestAt ?? at)) {
+    const { rowId: channelId, dueAt, untold: reason } = one
+    if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
+    if (dueAt === null) continue
+    const facts = { names: conditions, wasWrong }
+    const message = { organizationId, channelId, incidentId, kind, actor, severityBefore, facts, isDigest }
+    entries.push({ ...message, id: newId(), createdAt: at, dueAt })
+  }
 }

@@ -8,7 +8,8 @@ export function saveIncidents(db: Db, incidents: readonly SavedChange<LiveIncide
 }
 
 function rowOf(incident: LiveIncident) {
-  return { id: incident.rowId, uuid: uuidBytes(incident.id), ...columnsOf(incident) }
+  const previous = incident.previous === null ? null : uuidBytes(incident.previous)
+  return { id: incident.rowId, uuid: uuidBytes(incident.id), previous, ...columnsOf(incident) }
 }
 
 function columnsOf(incident: LiveIncident) {
@@ -27,5 +28,7 @@ function columnsOf(incident: LiveIncident) {
     touched_at: incident.touchedAt,
     alert_count: incident.alertCount,
     lowest_score: incident.lowestScore,
+    acknowledged_by: incident.acknowledgedBy,
+    problem: JSON.stringify(incident.problem),
   }
 }

@@ -4,12 +4,14 @@
  */
 import type { MessageKind } from '../../domain/notification/kind.ts'
 import { GIVE_UP_AFTER } from '../../domain/notification/schedule.ts'
-import type { MessageItem } from '../../domain/notification/words.ts'
 import type { Severity } from '../../domain/severity.ts'
-import { firingAlerts } from '../incident/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows, listed, query } from '../sqlite/query.ts'
+import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+
+/** What a message says about its moment. `names`: critical conditions. `wasWrong`: an all-clear was disproved. */
+export type MessageFacts = { readonly names: readonly string[]; readonly wasWrong: boolean }
+export const NO_FACTS: MessageFacts = { names: [], wasWrong: false }
 
 /** A notification to send. Times are Unix times in milliseconds. */
 export type OutboxEntry = {
@@ -20,8 +22,16 @@ export type OutboxEntry = {
   readonly kind: MessageKind
   readonly actor: string | null
   readonly severityBefore: Severity | null
+  readonly facts: MessageFacts
+  /** Whether the notification belongs to the digest of a flapping incident. */
+  readonly isDigest: boolean
   readonly createdAt: number
   readonly dueAt: number
+}
+
+/** Parses the stored facts of a message. */
+export function toFacts(stored: string): MessageFacts {
+  return { ...NO_FACTS, ...JSON.parse(stored) }
 }
 
 /** Stores notifications. A notification that cannot be delivered is abandoned when it expires. */
@@ -34,6 +44,8 @@ export function insertNotifications(db: Db, all: readonly OutboxEntry[]): void {
     kind: one.kind,
     actor: one.actor,
     severity_before: one.severityBefore,
+    facts: JSON.stringify(one.facts),
+    is_digest: one.isDigest ? 1 : 0,
     created_at: one.createdAt,
     due_at: one.dueAt,
     expires_at: one.dueAt + GIVE_UP_AFTER,
@@ -87,39 +99,11 @@ const begun = query<{ channelId: number }>()((sql, hole) =>
     .limit(1),
 )
 
-/** Combines up to `limit` due notifications into one message. Returns false if no notifications are due. */
-export function beginMessage(db: Db, channelId: number, now: number, limit: number): boolean {
-  const due = db.sql.selectFrom('outbox').where('channel_id', '=', channelId).where('status', '=', 'pending')
-  const ids = db
-    .all(due.select('id').where('due_at', '<=', now).orderBy('due_at').orderBy('id').limit(limit))
-    .map(({ id }) => id)
-  const [leader] = ids
-  if (leader === undefined) return false
-  const json = JSON.stringify(ids)
-  db.run(db.sql.updateTable('outbox').set({ leader_id: leader }).where('id', 'in', listed(json)))
-  return true
-}
-
-/** Lists the notifications in a message, oldest first, except those about deleted incidents. */
-export function listItems(db: Db, leaderId: number): MessageItem[] {
-  const items = db.sql
-    .selectFrom('outbox')
-    .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
-    .innerJoin('services', 'services.id', 'incidents.service_id')
-    .leftJoin('postmortems', 'postmortems.incident_id', 'incidents.id')
-    .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'severity_before as severityBefore'])
-    .select(['incidents.uuid', 'incidents.number', 'incidents.title', 'incidents.severity', 'incidents.status'])
-    .select(['started_at as startedAt', 'resolved_at as resolvedAt', 'alert_count as alertCount', firingAlerts])
-    .select(['services.name', 'services.namespace', 'services.cluster', 'postmortems.id as document'])
-    .where('outbox.leader_id', '=', leaderId)
-    .orderBy('outbox.id')
-  return db.all(items).map((row) => {
-    const { kind, at, actor, severityBefore, name, namespace, cluster, firing_alerts: firingAlerts } = row
-    const { number, title, severity, status, startedAt, resolvedAt, alertCount } = row
-    const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.document !== null }
-    const incident = { ...known, number, title, severity, status, startedAt, resolvedAt, alertCount, firingAlerts }
-    return { kind, at, actor, severityBefore, incident, service: { name, namespace, cluster } }
-  })
+/** Lists when a channel's messages after `since` were delivered. */
+export function listSentAt(db: Db, channelId: number, since: number): number[] {
+  const sent = db.sql.selectFrom('outbox').select('ended_at').where('ended_at', '>', since)
+  const own = sent.where('channel_id', '=', channelId).where('status', '=', 'delivered')
+  return db.all(own.whereRef('leader_id', '=', 'id')).flatMap(({ ended_at: at }) => at ?? [])
 }
 
 /** Finds the receiver's id for the first message about an incident, or null if unknown. */
@@ -140,6 +124,16 @@ function messagesAbout(db: Db, channelId: number, incidentId: string) {
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
     .where('incidents.uuid', '=', uuidBytes(incidentId))
     .where('channel_id', '=', channelId)
+}
+
+/** Stores a message as it was sent, with the state that justified it. */
+export function storeSent(db: Db, leaderId: number, sent: object): void {
+  db.run(
+    db.sql
+      .updateTable('outbox')
+      .set({ sent: JSON.stringify(sent) })
+      .where('id', '=', leaderId),
+  )
 }
 
 type Attempt = { readonly status: number | null; readonly detail: string | null; readonly remoteId: string | null }
@@ -190,30 +184,4 @@ export function giveUpNotifications(db: Db, channelId: number, detail: string, n
 export function pruneOutbox(db: Db, before: number, limit: number): number {
   const old = db.sql.selectFrom('outbox').select('id').where('ended_at', '<', before).orderBy('ended_at').limit(limit)
   return db.run(db.sql.deleteFrom('outbox').where('id', 'in', old))
-}
-
-/**
- * Lists the channels notified about each incident, with the number of reminders and the time of the last notification.
- */
-export function listSentMessages(db: Db, incidentIds: readonly number[]) {
-  if (incidentIds.length === 0) return []
-  const sentMessages = db.sql
-    .selectFrom('outbox')
-    .select((eb) => ['incident_id as incidentId', 'channel_id as channelId', eb.fn.max('created_at').as('lastAt')])
-    .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
-    .where('incident_id', 'in', listed(JSON.stringify(incidentIds)))
-    .groupBy(['incident_id', 'channel_id'])
-  return db.all(sentMessages)
-}
-
-/** Counts the `still-firing` notifications since `since`, by channel. */
-export function countStillFiring(db: Db, incidentId: number, since: number): ReadonlyMap<number, number> {
-  const rows = db.sql
-    .selectFrom('outbox')
-    .select((eb) => ['channel_id as channelId', eb.fn.countAll<number>().as('count')])
-    .where('incident_id', '=', incidentId)
-    .where('kind', '=', 'still-firing')
-    .where('created_at', '>=', since)
-    .groupBy('channel_id')
-  return new Map(db.all(rows).map(({ channelId, count }) => [channelId, count]))
 }

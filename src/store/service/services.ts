@@ -134,8 +134,10 @@ function toRecord(row: ServiceRow, now: number): ServiceRecord {
 export type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }
 
 /** Returns a service's name. Throws if the service does not exist. */
-export function loadServiceName(db: Db, rowId: number): ServiceName {
-  const row = db.first(db.sql.selectFrom('services').select(['uuid', 'name', 'namespace']).where('id', '=', rowId))
+export function loadServiceName(db: Db, rowId: number): ServiceName & { readonly cluster: string } {
+  const row = db.first(
+    db.sql.selectFrom('services').select(['uuid', 'name', 'namespace', 'cluster']).where('id', '=', rowId),
+  )
   if (!row) throw new Error(`there is no service ${rowId}`)
-  return { id: uuidFromBytes(row.uuid), name: row.name, namespace: row.namespace }
+  return { id: uuidFromBytes(row.uuid), name: row.name, namespace: row.namespace, cluster: row.cluster }
 }

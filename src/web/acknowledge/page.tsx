@@ -2,15 +2,22 @@
 import type { Child, FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
-import { Hidden, Submit } from '../kit/form.tsx'
+import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Alone } from '../kit/section.tsx'
 
 type AcknowledgeView = Pick<LiveIncident, 'title' | 'severity' | 'status'> & {
   readonly number: number
-  readonly channel: string
+  /** One sentence about the present state: whether the problem goes on, and for how long. */
+  readonly state: string
+  /** The likely cause; '' if unknown. */
+  readonly cause: string
   readonly organization: string
-  /** The signed-in person, or null. Without a person, the timeline names the channel. */
+  /** The signed-in person, or null. Without a person, the page asks for a name. */
   readonly person: string | null
+  /** The name that was used last in this browser. */
+  readonly knownName: string
+  readonly acknowledgedBy: string | null
+  readonly faults: readonly Fault[]
   /** The values from the link. */
   readonly fields: Readonly<Record<string, string>>
 }
@@ -31,7 +38,9 @@ export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
       <p class="second">
         Incident #{number} of {organization}, {severity}
       </p>
-      {status === 'open' ? <Ask view={view} /> : <p role="status">{STATES[status]}</p>}
+      <p>{view.state}</p>
+      {view.cause === '' ? null : <p>{view.cause}</p>}
+      {status === 'open' ? <Ask view={view} /> : <p role="status">{stateText(view, status)}</p>}
       <p>
         <a href={`/incidents/${number}`}>Show the incident</a> (requires signing in)
       </p>
@@ -39,20 +48,35 @@ export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
   )
 }
 
-const Ask: FC<{ view: AcknowledgeView }> = ({ view: { person, channel, fields } }) => (
+const Ask: FC<{ view: AcknowledgeView }> = ({ view: { person, knownName, fields, faults } }) => (
   <form class="stack" method="post" action="/acknowledge">
     <p>Let others know that you are working on this incident. Reminders will stop.</p>
+    <Faults faults={faults} />
     <Hidden fields={fields} />
+    {person === null ? (
+      <Input
+        id="name"
+        label="Your name"
+        hint="Messages and the timeline show this name. This browser remembers it."
+        value={knownName}
+        maxlength={100}
+        required
+        autocomplete="name"
+      />
+    ) : null}
     <Submit look="primary wide">{person === null ? 'Acknowledge' : `Acknowledge as ${person}`}</Submit>
-    {person === null ? <p class="hint">The timeline will say: by link in #{channel.replace(/^#/, '')}.</p> : null}
   </form>
 )
 
-const STATES: Readonly<Record<Exclude<IncidentStatus, 'open'>, string>> = {
-  investigating: 'This incident is acknowledged: somebody is working on it.',
-  identified: 'This incident is acknowledged: somebody has found the cause.',
-  monitoring: 'The problem seems to be over. The incident is being monitored.',
-  resolved: 'This incident is resolved. There is nothing left to acknowledge.',
+function stateText({ acknowledgedBy }: AcknowledgeView, status: Exclude<IncidentStatus, 'open'>): string {
+  const name = acknowledgedBy ?? 'A user'
+  const states = {
+    investigating: `${name} is working on this incident.`,
+    identified: `${name} is working on this incident and has found the cause.`,
+    monitoring: 'The problem is over. The incident is being monitored.',
+    resolved: 'This incident is resolved. There is nothing left to acknowledge.',
+  }
+  return states[status]
 }
 
 const REASONS = {

@@ -9,21 +9,40 @@ import {
   acknowledge,
   readAcknowledgeLink,
 } from '../../actions/acknowledgement.ts'
+import { criticalMsOf, problemAt } from '../../domain/incident/problem.ts'
+import { personName } from '../../domain/session/session.ts'
+import { STATES } from '../../domain/severity.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
+import type { IncidentRecord } from '../../store/incident/incidents.ts'
+import { findLikelyCause } from '../../store/incident/likely-cause.ts'
 import { findOrganization } from '../../store/organizations.ts'
+import type { Fault } from '../kit/form.tsx'
 import { type AnyVisit, openPage, type PageRoute } from '../visit/page.ts'
 import { redirect, show } from '../visit/reply.ts'
+import { choiceCookie, cookieOf } from '../visit/visitor.ts'
 import { AcknowledgePage, DeadLinkPage } from './page.tsx'
 
+const NAME_COOKIE = 'incmon_name'
+const NO_NAME: Fault = { path: 'name', label: 'Your name', message: 'Enter your name.' }
 const FIELDS = ['incident', 'channel', 'opening', 'until', 'signature'] as const
 
 export const acknowledgeRoutes: readonly PageRoute[] = [
-  openPage(`GET ${ACKNOWLEDGE_PATH}`, (visit) => withLink(visit, visit.query, (found) => showLink(visit, found))),
+  openPage(`GET ${ACKNOWLEDGE_PATH}`, (visit) =>
+    withLink(visit, visit.query, (found) => showLink(visit, found, visit.query)),
+  ),
   openPage(`POST ${ACKNOWLEDGE_PATH}`, (visit) =>
     withLink(visit, visit.form.text, async (found) => {
-      await visit.store.run(acknowledge, found, personOf(visit, found))
+      const name = personOf(visit, found) ?? personName(visit.form.text('name'))
+      if (name === '') return showLink(visit, found, visit.form.text, [NO_NAME])
+      await visit.store.run(acknowledge, found, name)
       const query = new URLSearchParams(FIELDS.map((name): [string, string] => [name, visit.form.text(name)]))
-      return redirect(visit, `${ACKNOWLEDGE_PATH}?${query}`)
+      return redirect(
+        visit,
+        `${ACKNOWLEDGE_PATH}?${query}`,
+        undefined,
+        choiceCookie(visit.c, visit, NAME_COOKIE, encodeURIComponent(name)),
+      )
     }),
   ),
 ]
@@ -40,14 +59,43 @@ async function withLink(
   return show({ ...visit, visitor: null }, { title: 'Acknowledge', content, status: 403 })
 }
 
-async function showLink(visit: AnyVisit, found: Acknowledging): Promise<Reply> {
-  const { incident, channel, organizationId } = found
-  const { title, number, severity, status } = incident
-  const fields = Object.fromEntries(FIELDS.map((name) => [name, visit.query(name)]))
-  const organization = (await visit.store.read(findOrganization, organizationId))?.name ?? ''
-  const view = { title, number, severity, status, channel, organization, person: personOf(visit, found), fields }
+async function showLink(
+  visit: AnyVisit,
+  found: Acknowledging,
+  get: (name: string) => string,
+  faults: readonly Fault[] = [],
+): Promise<Reply> {
+  const { incident, organizationId } = found
+  const { title, number, severity, status, acknowledgedBy } = incident
+  const fields = Object.fromEntries(FIELDS.map((name) => [name, get(name)]))
+  const [organization, cause] = await Promise.all([
+    visit.store.read(findOrganization, organizationId),
+    visit.store.read(findLikelyCause, organizationId, incident.id, visit.deps.now()),
+  ])
+  const view = {
+    ...{ title, number, severity, status, acknowledgedBy, fields, faults },
+    organization: organization?.name ?? '',
+    state: problemText(incident, visit.deps.now()),
+    cause: cause?.cause ?? '',
+    person: personOf(visit, found),
+    knownName: rememberedName(visit),
+  }
   // The page has no navigation, because anyone who can read the channel can open the page without signing in.
-  return show({ ...visit, visitor: null }, { title: `Incident #${number}`, content: <AcknowledgePage view={view} /> })
+  const content = <AcknowledgePage view={view} />
+  const page = { title: `Incident #${number}`, content }
+  return show({ ...visit, visitor: null }, faults.length > 0 ? { ...page, status: 400 } : page)
+}
+
+/** Returns the name that was used last in this browser, or ''. */
+function rememberedName({ c }: AnyVisit): string {
+  return new URLSearchParams(`name=${cookieOf(c, NAME_COOKIE)}`).get('name') ?? ''
+}
+
+function problemText({ problem, severity }: IncidentRecord, now: number): string {
+  const length = formatDuration(criticalMsOf(problem, now))
+  return problemAt(problem, now) === 'on'
+    ? `The problem goes on. The service ${STATES[severity].hasBeen} for ${length}.`
+    : `The problem is over. The service ${STATES[severity].was} for ${length}.`
 }
 
 /** Returns the visitor's name if they are allowed to change the incident. */

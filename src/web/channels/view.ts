@@ -101,12 +101,19 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
 
 export const NEWS: Readonly<Record<NotificationKind, string>> = {
   opened: 'opened',
+  group: 'common cause',
+  worse: 'got worse',
+  again: 'critical again',
+  flapping: 'flapping',
+  'sender-silent': 'sender silent',
+  recovered: 'recovered',
+  resolved: 'resolved',
+  reopened: 'reopened by a user',
   severity: 'severity raised',
   acknowledged: 'acknowledged',
-  monitoring: 'recovered',
-  reopened: 'reopened',
-  resolved: 'resolved',
-  'sender-silent': 'sender silent',
+  reminder: 'reminders',
+  escalation: 'escalations',
+  'still-firing': 'still firing after the resolution',
 }
 
 /** Returns a short description of each rule. */

@@ -2,7 +2,7 @@
 
 import { changeOrganization } from '../../actions/organizations.ts'
 import { changePerson } from '../../actions/sessions.ts'
-import { PLANS } from '../../domain/organization.ts'
+import { PLANS, type Settings } from '../../domain/organization.ts'
 import { isShownZone } from '../../domain/shown-time.ts'
 import { organizationChangeBody } from '../../http/api/organization.ts'
 import { required } from '../../http/middleware/problem.ts'
@@ -46,7 +46,7 @@ type Shown = { readonly typed?: OrganizationForm; readonly typedZone?: string; r
 async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Shown): Promise<Reply> {
   const { visitor, c } = visit
   const { name, plan, settings } = await requireOrganization(visit)
-  const stored = { name, plan, ...settings, 'deploy-silence-minutes': `${settings['deploy-silence-minutes']}` }
+  const stored = { name, plan, ...settings, ...textsOf(settings) }
   const isAdmin = visitor.scopes.includes('admin')
   const content = (
     <GeneralSettings
@@ -78,16 +78,23 @@ function keep(visit: Visit, name: string, value: string): Reply {
 function saveGeneral(visit: Visit): Promise<Reply> {
   const { form } = visit
   const typed: OrganizationForm = {
-    ...form.record(['name', 'deploy-silence-minutes']),
+    ...form.record(['name', 'deploy-silence-minutes', 'auto-resolve']),
     plan: choiceOf(form.text('plan'), PLANS, 'Free'),
     'time-zone': form.zone('time-zone'),
     'auto-incidents': choiceOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
-    'auto-resolve': form.text('auto-resolve') === '1',
     heartbeats: form.text('heartbeats') === '1',
   }
   const { name, plan, ...settings } = typed
   const minutes = numberOrText(settings['deploy-silence-minutes'] || '0')
-  const body = { name, plan, settings: { ...settings, 'deploy-silence-minutes': minutes } }
+  const body = {
+    name,
+    plan,
+    settings: {
+      ...settings,
+      'deploy-silence-minutes': minutes,
+      'auto-resolve': numberOrText(settings['auto-resolve']),
+    },
+  }
   return save(visit, '/settings', body, (faults) => showGeneral(visit, { typed, faults }))
 }
 
@@ -122,4 +129,9 @@ async function save(
 
 function requireOrganization({ store, visitor }: Visit) {
   return required(store.read(findOrganization, visitor.organizationId), 'organization', 'incmon org list')
+}
+
+function textsOf(settings: Settings) {
+  const { 'deploy-silence-minutes': minutes, 'auto-resolve': resolve } = settings
+  return { 'deploy-silence-minutes': `${minutes}`, 'auto-resolve': `${resolve}` }
 }

@@ -12,10 +12,11 @@ const AUTO_INCIDENTS: readonly Option[] = [
 ]
 
 /** The submitted values, so that the form can show an invalid value again. */
-export type OrganizationForm = Pick<Settings, 'auto-incidents' | 'auto-resolve' | 'heartbeats' | 'time-zone'> & {
+export type OrganizationForm = Pick<Settings, 'auto-incidents' | 'heartbeats' | 'time-zone'> & {
   readonly name: string
   readonly plan: string
   readonly 'deploy-silence-minutes': string
+  readonly 'auto-resolve': string
 }
 
 type Props = {
@@ -133,12 +134,13 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
               min={0}
               max={1440}
             />
+            <Input
+              {...field('auto-resolve')}
+              label="Resolve after a recovery (minutes)"
+              hint="An incident that a user has touched stays in monitoring for up to 24 hours. off: never."
+              pattern="off|[0-9]+"
+            />
           </div>
-          <label class="check">
-            <input type="checkbox" name="auto-resolve" value="1" checked={form['auto-resolve']} />
-            Resolve an incident automatically if its service has been healthy and nobody has changed the incident for 24
-            hours
-          </label>
           <label class="check">
             <input type="checkbox" name="heartbeats" value="1" checked={form.heartbeats} />
             Open an incident when the heartbeat of a sender stops

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { changeChannel, createChannel } from '../../../actions/channels.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import { CHANNEL_KINDS, type ChannelKind } from '../../../domain/notification/format.ts'
-import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
+import { currentKind, NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import { WEEKDAYS } from '../../../domain/time-zone.ts'
 import type { ChannelRecord } from '../../../store/notification/channels.ts'
@@ -44,7 +44,7 @@ const quietHours = v.object(
 const rule = v.object(
   {
     events: shape.optional(
-      v.array(wordParameter(NOTIFICATION_KINDS)),
+      v.array(v.pipe(wordParameter([...NOTIFICATION_KINDS, 'monitoring']), v.transform(currentKind))),
       'The incident events to report; all if omitted',
       ['opened'],
     ),

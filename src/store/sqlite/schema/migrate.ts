@@ -6,7 +6,12 @@ import type { Db } from '../open.ts'
 import { startPart } from '../temporary-file.ts'
 
 /** All migrations, in order. A test compares this list with the `sql/` folder. */
-export const MIGRATIONS = ['0001_create_tables', '0002_add_postmortems_due', '0003_add_alert_fingerprints'] as const
+export const MIGRATIONS = [
+  '0001_create_tables',
+  '0002_add_postmortems_due',
+  '0003_add_alert_fingerprints',
+  '0004_add_problem',
+] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
 export const MIGRATIONS_TABLE =

@@ -44,6 +44,9 @@ export type Schema = SettingsTables & {
     touched_at: number | null
     alert_count: Generated<number>
     lowest_score: number | null
+    acknowledged_by: string | null
+    previous: Buffer | null
+    problem: Generated<string>
   }
   alerts: {
     id: Generated<number>

@@ -81,5 +81,16 @@ export type SettingsTables = {
     answer_status: number | null
     detail: string | null
     remote_id: string | null
+    facts: Generated<string>
+    is_digest: Generated<number>
+    sent: string | null
+  }
+  untold: {
+    id: Generated<number>
+    incident_id: number
+    channel_id: number
+    kind: MessageKind
+    at: number
+    reason: string
   }
 }

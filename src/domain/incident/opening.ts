@@ -1,0 +1,40 @@
+/** Opens an incident, and brings one back whose problem returned. */
+import { alarmed, allNamed, type Burning, NO_PROBLEM, observe, type Problem, returned } from './problem.ts'
+import type { Situation, SituationAlert, Step } from './situation.ts'
+
+/** Returns the step that opens an incident. Its title names the condition that began first. */
+export function opening(
+  { now, serviceName, about }: Situation,
+  due: readonly SituationAlert[],
+  { alertIds, burning, follows }: { alertIds: readonly string[]; burning: readonly Burning[]; follows: boolean },
+): Step {
+  const first = [...due].sort((a, b) => a.startsAt - b.startsAt || (a.uuid < b.uuid ? -1 : 1))[0]
+  const observed = observe(NO_PROBLEM, { now, burning, muted: [], ended: [] })
+  const name = first?.name ?? 'critical'
+  const summary = first?.summary ?? ''
+  const named = summary === '' || summary === name ? name : `${name}: ${summary}`
+  return {
+    do: 'open',
+    title: about === null ? `${serviceName}: ${name}` : named,
+    startedAt: first?.startsAt ?? now,
+    alertIds,
+    problem: { ...alarmed(allNamed(observed), now), about },
+    follows,
+  }
+}
+
+export type Back = {
+  readonly burning: readonly Burning[]
+  readonly alertIds: readonly string[]
+  readonly wasWrong: boolean
+}
+
+/** Returns the step that puts an incident back whose problem returned. */
+export function returning(
+  { now }: Pick<Situation, 'now'>,
+  before: Problem,
+  { burning, alertIds, wasWrong }: Back,
+): Step {
+  const observed = allNamed(observe(before, { now, burning, muted: [], ended: [] }, wasWrong))
+  return { do: 'return', alertIds, problem: returned(observed, now), wasWrong }
+}

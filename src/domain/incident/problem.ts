@@ -1,0 +1,200 @@
+/** The problem of an incident: whether it goes on, since when, and for how long it has been critical. Start here. */
+import { HOUR, MINUTE } from '../units.ts'
+
+/** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
+export const SETTLE = MINUTE
+/** A problem that returns within this time after its recovery became known belongs to the same incident. */
+export const COMES_BACK_WITHIN = 30 * MINUTE
+/** A flapping incident is one that came back this many times within an hour. */
+export const FLAPS = 3
+/** A flapping incident gets one digest in this time, until it has been stable for `COMES_BACK_WITHIN`. */
+export const FLAPPING_DIGEST = 15 * MINUTE
+/** New conditions in this period after the opening are reported together. */
+export const GATHERING = MINUTE
+
+/** Times are Unix times in milliseconds. */
+export type Problem = {
+  /** When the present interval began; null while the set of critical conditions is empty. */
+  readonly since: number | null
+  /** When the last interval ended, and when this became known; null before the first end. */
+  readonly endedAt: number | null
+  readonly knownAt: number | null
+  /** Whether the last end was inferred or expired, so that a repeat can disprove it. */
+  readonly isGuess: boolean
+  /** The length of all intervals that have ended, in milliseconds. */
+  readonly criticalMs: number
+  /** Whether silences cover all critical conditions that go on. */
+  readonly isMuted: boolean
+  /** Whether the recovery has been announced. */
+  readonly isOver: boolean
+  /** The critical conditions that go on, those that the incident has had, and those that no message has named. */
+  readonly firing: readonly string[]
+  readonly had: readonly string[]
+  readonly untold: readonly string[]
+  /** When the problem came back: the times of the last hour. */
+  readonly returns: readonly number[]
+  /** When the incident last opened, came back or was reopened. Reminders count from this time. */
+  readonly alarmedAt: number
+  /** When the incident was found to be flapping; null if it is stable. */
+  readonly flapsSince: number | null
+  /** The first acknowledgement, even if it has lapsed. */
+  readonly firstAcknowledgedAt: number | null
+  /** Whether a user resolved the incident while the problem was on. */
+  readonly isSuppressed: boolean
+  /** Row ids of other services whose incidents were merged into this one. */
+  readonly others: readonly number[]
+  /** For the service `unattributed`: the name of the alert that the incident is about. */
+  readonly about: string | null
+}
+
+/** A problem that has no critical condition yet. */
+export const NO_PROBLEM: Problem = {
+  since: null,
+  endedAt: null,
+  knownAt: null,
+  isGuess: false,
+  criticalMs: 0,
+  isMuted: false,
+  isOver: false,
+  firing: [],
+  had: [],
+  untold: [],
+  returns: [],
+  alarmedAt: 0,
+  flapsSince: null,
+  firstAcknowledgedAt: null,
+  isSuppressed: false,
+  others: [],
+  about: null,
+}
+
+/** A critical condition that goes on. `onset`: when it last began to fire. */
+export type Burning = { readonly name: string; readonly onset: number }
+/** The end of a condition. `isGuess`: whether the end was inferred or expired. */
+export type Ended = { readonly name: string; readonly endsAt: number; readonly isGuess: boolean }
+
+/** What is known about the critical conditions of an incident at `now`. */
+export type Observation = {
+  readonly now: number
+  readonly burning: readonly Burning[]
+  /** Critical conditions that go on and are silenced. */
+  readonly muted: readonly string[]
+  /** The conditions that ended lately. */
+  readonly ended: readonly Ended[]
+}
+
+/** `settling`: the set is empty, but not yet for the settle time. `muted`: everything that goes on is silenced. */
+export type Phase = 'on' | 'settling' | 'off' | 'muted'
+
+/** Returns the phase of a problem at a time. Status, messages, durations and pages use only this function. */
+export function phaseOf(problem: Problem, now: number): Phase {
+  if (problem.since !== null) return 'on'
+  if (problem.isMuted) return 'muted'
+  const settledAt = settledAtOf(problem)
+  return settledAt === null || now >= settledAt ? 'off' : 'settling'
+}
+
+/** Returns whether the problem is on, as the API shows it. */
+export function problemAt(problem: Problem, now: number): 'on' | 'off' {
+  const phase = phaseOf(problem, now)
+  return phase === 'on' || phase === 'settling' ? 'on' : 'off'
+}
+
+/** Returns when the settle time after the last end is over; null while the problem is on. */
+export function settledAtOf({ since, knownAt, isGuess }: Problem): number | null {
+  return since !== null || knownAt === null ? null : knownAt + (isGuess ? 0 : SETTLE)
+}
+
+/** Returns the sum of the intervals in which the problem was on, in milliseconds. */
+export function criticalMsOf({ since, criticalMs }: Problem, until: number): number {
+  return criticalMs + (since === null ? 0 : Math.max(0, until - since))
+}
+
+/**
+ * Returns the problem after an observation. Does not announce anything.
+ * @param wasWrong whether the last end is disproved, so that its gap disappears
+ */
+export function observe(before: Problem, seen: Observation, wasWrong = false): Problem {
+  const { now, burning } = seen
+  const firing = [...new Set(burning.map(({ name }) => name))].sort()
+  if (burning.length > 0) return { ...begun(before, seen, wasWrong), firing, isMuted: false }
+  const isMuted = seen.muted.some((name) => before.had.includes(name))
+  if (before.since === null) {
+    // A condition that ended while a silence covered it has ended only now.
+    const isEnd = before.isMuted && !isMuted
+    return { ...before, firing, isMuted, ...(isEnd ? { ...endOf(before, seen), criticalMs: before.criticalMs } : {}) }
+  }
+  const end = isMuted ? { endedAt: now, knownAt: now, isGuess: false } : endOf(before, seen)
+  const criticalMs = before.criticalMs + Math.max(0, end.endedAt - before.since)
+  return { ...before, ...end, since: null, criticalMs, firing, isMuted }
+}
+
+function begun(before: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
+  if (before.since !== null) return before
+  const { endedAt, criticalMs } = before
+  const onset = Math.min(now, ...burning.map((one) => one.onset))
+  if (wasWrong && endedAt !== null) return { ...before, since: endedAt, criticalMs }
+  // A condition cannot have begun again before it ended.
+  return { ...before, since: endedAt === null || onset > endedAt ? onset : now }
+}
+
+/** Returns the last end of the conditions that the incident had, or `now` if no end is known. */
+function endOf({ had, since }: Problem, { now, ended }: Observation) {
+  const own = ended.filter(({ name }) => had.includes(name))
+  const last = own.reduce<Ended | null>((found, one) => (found && found.endsAt >= one.endsAt ? found : one), null)
+  const endedAt = Math.max(since ?? 0, Math.min(now, last?.endsAt ?? now))
+  return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false }
+}
+
+/** Returns whether what fires shows that the last end was wrong: it has been firing since before that end. */
+export function isDisproved({ since, endedAt, isGuess }: Problem, burning: readonly Burning[]): boolean {
+  return since === null && isGuess && endedAt !== null && burning.some(({ onset }) => onset <= endedAt)
+}
+
+/**
+ * Records which conditions the incident has had. Returns those that are new and must be reported now. In the first
+ * minute after the opening, new conditions are gathered. A condition that ends before it is reported is forgotten.
+ */
+export function withNames(problem: Problem, now: number, createdAt: number): { problem: Problem; worse: string[] } {
+  const { firing } = problem
+  const forgotten = problem.untold.filter((name) => !firing.includes(name))
+  const known = problem.had.filter((name) => !forgotten.includes(name))
+  const fresh = firing.filter((name) => !known.includes(name))
+  const untold = [...problem.untold.filter((name) => firing.includes(name)), ...fresh]
+  const had = [...known, ...fresh]
+  const isDue = now >= createdAt + GATHERING
+  if (untold.length === 0 && forgotten.length === 0) return { problem, worse: [] }
+  return { problem: { ...problem, had, untold: isDue ? [] : untold }, worse: isDue ? untold : [] }
+}
+
+/** Records that a message names everything that fires. */
+export function allNamed(problem: Problem): Problem {
+  return { ...problem, had: [...new Set([...problem.had, ...problem.firing])], untold: [] }
+}
+
+/** Returns the problem of an incident that opens or returns at `now`: reminders count from here. */
+export function alarmed(problem: Problem, now: number): Problem {
+  return { ...problem, isOver: false, isSuppressed: false, alarmedAt: now }
+}
+
+/** Records that the problem came back at `now`. Starts to flap with the third return within an hour. */
+export function returned(problem: Problem, now: number): Problem {
+  const returns = [...problem.returns.filter((at) => now - at < HOUR && at <= now), now]
+  const flaps = problem.flapsSince ?? (returns.length >= FLAPS ? now : null)
+  return { ...alarmed(problem, now), returns, flapsSince: flaps }
+}
+
+/** Returns when the next digest of a flapping incident is sent; null if the incident does not flap. */
+export function digestAtOf({ flapsSince }: Problem, now: number): number | null {
+  if (flapsSince === null) return null
+  return flapsSince + FLAPPING_DIGEST * Math.max(1, Math.ceil((now - flapsSince) / FLAPPING_DIGEST))
+}
+
+/** Ends the problem by a person's decision. */
+export function closed(problem: Problem, now: number): Problem {
+  const over = { isOver: true, isMuted: false, untold: [], isSuppressed: problem.firing.length > 0 }
+  if (problem.since === null) return { ...problem, ...over }
+  const criticalMs = criticalMsOf(problem, now)
+  const end = { since: null, endedAt: now, knownAt: now, isGuess: false }
+  return { ...problem, ...over, ...end, criticalMs }
+}

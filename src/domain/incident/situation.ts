@@ -1,0 +1,84 @@
+/** What the rules for automatic incidents know, and what they decide. */
+import type { Health, HealthCondition } from '../health/health.ts'
+import type { LiveIncident } from '../state/live.ts'
+import type { Burning, Ended, Problem } from './problem.ts'
+
+export type Situation = {
+  readonly now: number
+  /** Whether an incident may open automatically. */
+  readonly opens: boolean
+  /** How long after its recovery an untouched incident is resolved, in milliseconds; null for never. */
+  readonly resolveAfter: number | null
+  readonly serviceName: string
+  /** Critical alerts, and why they are critical. */
+  readonly critical: Health['critical']
+  /**
+   * Whether a user resolved an incident while its alerts were firing. These alerts open no new incident until they have
+   * ended once.
+   */
+  readonly suppressed: boolean
+  /** The alerts that determine the health, without alerts that have the same effect as another alert. */
+  readonly alerts: readonly SituationAlert[]
+  /** All alerts. Alerts without an incident can join the incident of the service. */
+  readonly candidates: readonly SituationAlert[]
+  /** Alerts explained by a failed node. */
+  readonly explained: ReadonlySet<string>
+  /** Critical conditions of other services whose incidents were merged into this one. */
+  readonly elsewhere: readonly Burning[]
+  /** The names of silenced conditions that would be critical. */
+  readonly muted: readonly string[]
+  /** The ends of conditions that ended lately, silenced ones included. */
+  readonly ended: readonly Ended[]
+  /** Whether alerts join the incident. */
+  readonly joins: boolean
+  /** The unresolved incident. */
+  readonly current: CurrentIncident | null
+  /** The last resolved incident, if there is no unresolved one. */
+  readonly last: Pick<LiveIncident, 'problem'> | null
+  /** For the service `unattributed`: the name of the alert that the incident is about. */
+  readonly about: string | null
+}
+
+export type SituationAlert = HealthCondition & {
+  /** When the alert last began to fire. */
+  readonly onset: number
+  readonly summary: string
+  /** Whether the alert belongs to an unresolved incident. */
+  readonly inIncident: boolean
+  /** Whether the alert belongs to any incident. */
+  readonly hasIncident: boolean
+}
+
+export type CurrentIncident = Pick<LiveIncident, 'status' | 'origin' | 'cause' | 'createdAt' | 'touchedAt' | 'problem'>
+
+export type Step =
+  | {
+      readonly do: 'open'
+      readonly title: string
+      readonly startedAt: number
+      readonly alertIds: readonly string[]
+      readonly problem: Problem
+      /** Whether the incident names the last one as previous. */
+      readonly follows: boolean
+    }
+  /** The problem is back. `wasWrong`: it was never gone. */
+  | {
+      readonly do: 'return'
+      readonly alertIds: readonly string[]
+      readonly problem: Problem
+      readonly wasWrong: boolean
+    }
+  | { readonly do: 'join'; readonly alertIds: readonly string[] }
+  | { readonly do: 'worsen'; readonly names: readonly string[] }
+  | { readonly do: 'recover'; readonly problem: Problem }
+  /** `isTold`: whether people hear of it. */
+  | { readonly do: 'resolve'; readonly at: number; readonly text: string; readonly isTold: boolean }
+
+export type Decision = {
+  readonly steps: readonly Step[]
+  readonly suppressed: boolean
+  /** The problem of the current incident, or of the last one, before the steps; null if there is no incident. */
+  readonly problem: Problem | null
+  /** When a step may next become due without a new event, in ms UTC; null for never. */
+  readonly changesAt: number | null
+}

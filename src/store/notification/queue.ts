@@ -1,0 +1,72 @@
+/** The notifications of a channel that wait to be sent. */
+import type { Queued } from '../../domain/notification/truth.ts'
+import { toProblem } from '../live/incidents.ts'
+import type { Db } from '../sqlite/open.ts'
+import { listed } from '../sqlite/query.ts'
+import { toFacts } from './outbox.ts'
+
+/** A due notification, with what is needed to decide whether it is still true. */
+export type QueuedEntry = Queued & { readonly rowId: number; readonly incidentId: number; readonly dueAt: number }
+
+/** Lists up to `limit` due notifications of a channel that are in no message yet, the one that is due first first. */
+export function listQueue(db: Db, channelId: number, now: number, limit: number): QueuedEntry[] {
+  const due = queued(db).where('channel_id', '=', channelId).where('outbox.status', '=', 'pending')
+  const rows = due.where('leader_id', 'is', null).where('due_at', '<=', now)
+  return db.all(rows.orderBy('due_at').orderBy('outbox.id').limit(limit)).map(toQueued)
+}
+
+/** Gives up the notifications about deleted incidents. */
+export function failDeleted(db: Db, channelId: number, now: number): void {
+  const pending = db.sql.updateTable('outbox').where('channel_id', '=', channelId).where('status', '=', 'pending')
+  const lost = pending.where('incident_id', 'is', null).where('leader_id', 'is', null).where('due_at', '<=', now)
+  const detail = 'the incident was deleted'
+  db.run(lost.set((eb) => ({ status: 'failed', ended_at: now, detail, leader_id: eb.ref('id') })))
+}
+
+/** Lists the notifications of a message that is being sent. */
+export function listBegun(db: Db, leaderId: number): QueuedEntry[] {
+  return db.all(queued(db).where('leader_id', '=', leaderId).orderBy('outbox.id')).map(toQueued)
+}
+
+function queued(db: Db) {
+  return db.sql
+    .selectFrom('outbox')
+    .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
+    .select(['outbox.id as rowId', 'incidents.id as incidentId', 'kind', 'facts', 'is_digest as isDigest'])
+    .select(['due_at as dueAt', 'incidents.status', 'incidents.problem', 'acknowledged_at as acknowledgedAt'])
+}
+
+type QueuedRow = Omit<QueuedEntry, 'names' | 'isDigest' | 'incident'> & {
+  readonly facts: string
+  readonly isDigest: number
+  readonly status: QueuedEntry['incident']['status']
+  readonly problem: string
+  readonly acknowledgedAt: number | null
+}
+
+function toQueued({ facts, isDigest, status, problem, acknowledgedAt, ...row }: QueuedRow): QueuedEntry {
+  const incident = { status, problem: toProblem(problem), acknowledgedAt }
+  return { ...row, names: toFacts(facts).names, isDigest: isDigest === 1, incident }
+}
+
+/** Combines notifications into one message. The first one is the leader. */
+export function beginMessage(db: Db, rowIds: readonly number[]): void {
+  const leader = rowIds[0] ?? null
+  const json = JSON.stringify(rowIds)
+  db.run(db.sql.updateTable('outbox').set({ leader_id: leader }).where('id', 'in', listed(json)))
+}
+
+/** Takes a message apart whose notifications are not all true any more. The rest is sent in another message. */
+export function releaseMessage(db: Db, leaderId: number): void {
+  db.run(db.sql.updateTable('outbox').set({ leader_id: null, attempts: 0 }).where('leader_id', '=', leaderId))
+}
+
+/** Postpones a notification that is not in a message yet. */
+export function postponeNotification(db: Db, rowId: number, dueAt: number): void {
+  db.run(db.sql.updateTable('outbox').set({ due_at: dueAt }).where('id', '=', rowId))
+}
+
+/** Deletes a notification that is not sent. */
+export function deleteNotification(db: Db, rowId: number): void {
+  db.run(db.sql.deleteFrom('outbox').where('id', '=', rowId))
+}

@@ -1,0 +1,38 @@
+/** Which channels were told about an incident. */
+import type { Db } from '../sqlite/open.ts'
+import { listed, query } from '../sqlite/query.ts'
+
+/** Lists the channels that were told about each incident. */
+export function listToldChannels(db: Db, incidentIds: readonly number[]) {
+  if (incidentIds.length === 0) return []
+  const told = db.sql
+    .selectFrom('outbox')
+    .select(['incident_id as incidentId', 'channel_id as channelId'])
+    .where('incident_id', 'in', listed(JSON.stringify(incidentIds)))
+    .groupBy(['incident_id', 'channel_id'])
+  return db.all(told)
+}
+
+/**
+ * Lists the channels that were told about an incident since `since`, with the number of reminders and the time of the
+ * last notification.
+ */
+export function listToldSince(db: Db, incidentId: number, since: number) {
+  return db.all(toldSince, { incidentId, since })
+}
+
+const toldSince = query<{ incidentId: number; since: number }>()((sql, hole) =>
+  sql
+    .selectFrom('outbox')
+    .select((eb) => ['channel_id as channelId', eb.fn.max('created_at').as('lastAt')])
+    .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
+    .where('incident_id', '=', hole('incidentId'))
+    .where('created_at', '>=', hole('since'))
+    .groupBy('channel_id'),
+)
+
+/** Lists the channels that heard since `since` that alerts of a resolved incident are still firing. */
+export function listStillFiring(db: Db, incidentId: number, since: number): number[] {
+  const sent = db.sql.selectFrom('outbox').select('channel_id').where('incident_id', '=', incidentId)
+  return db.all(sent.where('kind', '=', 'still-firing').where('created_at', '>=', since)).map((row) => row.channel_id)
+}

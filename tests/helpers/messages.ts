@@ -1,0 +1,55 @@
+/** Messages for tests, with overrides. */
+import { NO_PROBLEM, type Problem } from '../../src/domain/incident/problem.ts'
+import type { MessageAlert, MessageContext, MessageItem } from '../../src/domain/notification/words.ts'
+
+export const NOW = Date.UTC(2026, 2, 14, 14, 6)
+const MINUTE = 60_000
+
+export const CONTEXT: MessageContext = {
+  now: NOW,
+  timeZone: 'UTC',
+  resolveAfter: 30 * MINUTE,
+  cause: 'Likely cause: failed deploy shop/checkout#4711, started 3 min earlier.',
+  suspects: [{ kind: 'pipeline', ref: 'shop/checkout#4711', serviceId: null, score: 0.9 }],
+  url: 'https://incmon.example.com/incidents/i',
+  acknowledgeUrl: 'https://incmon.example.com/acknowledge?a=1&b=2',
+}
+
+/** A problem that has been on for some minutes. */
+export function burning(minutes = 4, more: Partial<Problem> = {}): Problem {
+  return { ...NO_PROBLEM, since: NOW - minutes * MINUTE, firing: ['Down'], had: ['Down'], ...more }
+}
+
+/** A problem that was on for some minutes, until a minute ago. */
+export function healed(minutes = 4, more: Partial<Problem> = {}): Problem {
+  const times = { endedAt: NOW - 2 * MINUTE, knownAt: NOW - 2 * MINUTE, criticalMs: minutes * MINUTE, isOver: true }
+  return { ...NO_PROBLEM, had: ['Down'], ...times, ...more }
+}
+
+export function messageAlert(more: Partial<MessageAlert> = {}): MessageAlert {
+  return {
+    ...{ id: 'a', source: 'metrics', name: 'Down', severity: 'critical', summary: '', labels: {}, annotations: {} },
+    ...{ startsAt: NOW - 4 * MINUTE, endsAt: null, receivedAt: NOW },
+    delivery: { interval: null, reportsEnds: false, isRepeated: true },
+    ...more,
+  }
+}
+
+export function messageItem(
+  more: Partial<MessageItem> = {},
+  incident: Partial<MessageItem['incident']> = {},
+): MessageItem {
+  return {
+    ...{ kind: 'opened', at: NOW, actor: null, severityBefore: null },
+    ...{ names: [], wasWrong: false, isDigest: false, alerts: [] },
+    service: { name: 'checkout', namespace: 'shop', cluster: '' },
+    ...more,
+    incident: {
+      ...{ id: 'i', number: 7, title: 'checkout: CrashLoopBackOff', severity: 'critical', status: 'open' },
+      ...{ alertCount: 12, firingAlerts: 0, origin: 'automatic', previous: null, problem: burning() },
+      ...{ acknowledgedAt: null, acknowledgedBy: null, touchedAt: null },
+      ...{ startedAt: NOW - 4 * MINUTE, resolvedAt: null, hasPostmortem: false },
+      ...incident,
+    },
+  }
+}

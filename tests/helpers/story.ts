@@ -1,0 +1,136 @@
+/** Plays a story about one service through the rules for incidents. tests/domain/problem-stories.test.ts explains it. */
+import { healthOf } from '../../src/domain/health/health.ts'
+import { decide } from '../../src/domain/incident/incident.ts'
+import type { Ended } from '../../src/domain/incident/problem.ts'
+import { alarmed, closed, NO_PROBLEM, type Problem, settledAtOf } from '../../src/domain/incident/problem.ts'
+import type { CurrentIncident, SituationAlert, Step } from '../../src/domain/incident/situation.ts'
+import { MINUTE, NOON, situationAlert } from './signals.ts'
+
+type World = {
+  now: number
+  incident: (CurrentIncident & { acknowledgedAt: number | null }) | null
+  suppressed: boolean
+  silenced: boolean
+  resolveAfter: number | null
+  readonly firing: Map<string, SituationAlert>
+  ended: Ended[]
+  news: string[]
+}
+
+/** Returns the status and the messages after each step, and those that the story expects. */
+export function play(story: string) {
+  const world: World = {
+    ...{ now: NOON, incident: null, suppressed: false, silenced: false, resolveAfter: 30 * MINUTE },
+    ...{ firing: new Map(), ended: [], news: [] },
+  }
+  const told: string[] = []
+  const expected: string[] = []
+  for (const line of story.split('; ')) {
+    if (line === 'off') world.resolveAfter = null
+    else if (line.startsWith('resolve ')) world.resolveAfter = Number(line.slice(8)) * MINUTE
+    else {
+      const [what = '', then = ''] = line.split(' → ')
+      const [minute = '', ...deeds] = what.split(' ')
+      world.now = NOON + Number(minute) * MINUTE
+      world.news = []
+      for (const deed of deeds) happen(world, deed)
+      evaluate(world)
+      told.push(`${minute}: ${world.incident?.status ?? 'none'} ${world.news.join(', ')}`)
+      const [status = '', news = ''] = then.split(': ')
+      expected.push(`${minute}: ${status} ${news}`)
+    }
+  }
+  return { told, expected, problem: world.incident?.problem ?? null, now: world.now }
+}
+
+function happen(world: World, deed: string): void {
+  const { incident, now, firing } = world
+  const name = deed.replace(/^[-~=]/, '')
+  const touched = incident && { ...incident, touchedAt: now }
+  if (deed === 'now') return
+  if (deed === 's' || deed === '-s') world.silenced = deed === 's'
+  else if (deed === 'note') world.incident = touched
+  else if (deed === 'ack' || deed === 'monitor') acknowledge(world, deed === 'ack' ? 'investigating' : 'monitoring')
+  else if (deed === 'resolve' && touched) {
+    world.incident = { ...touched, status: 'resolved', problem: closed(touched.problem, now) }
+    world.suppressed = true
+    world.news.push('resolved')
+  } else if (deed === 'reopen' && touched) {
+    const problem = { ...alarmed(touched.problem, now), knownAt: now, isOver: true }
+    world.incident = { ...touched, status: 'open', problem }
+    world.news.push('reopened')
+  } else if (deed.startsWith('-') || deed.startsWith('~')) {
+    firing.delete(name)
+    world.ended = [{ name, endsAt: now, isGuess: deed.startsWith('~') }]
+  } else {
+    const startsAt = deed.startsWith('=') ? NOON : now
+    const hasIncident = firing.get(name)?.hasIncident ?? false
+    const alert = { uuid: name, name, severity: 'critical', startsAt, onset: startsAt, hasIncident } as const
+    if (!firing.has(name)) firing.set(name, situationAlert(alert))
+  }
+}
+
+function acknowledge(world: World, status: 'investigating' | 'monitoring'): void {
+  const { incident, now } = world
+  if (!incident) return
+  const recoveredAt = incident.problem.isOver ? settledAtOf(incident.problem) : null
+  const isNew = incident.acknowledgedAt === null || (recoveredAt !== null && incident.acknowledgedAt <= recoveredAt)
+  if (isNew) world.news.push('acknowledged')
+  world.incident = { ...incident, status, touchedAt: now, acknowledgedAt: isNew ? now : incident.acknowledgedAt }
+}
+
+function evaluate(world: World): void {
+  const { now, incident, silenced, firing, suppressed, resolveAfter } = world
+  const known = [...firing.values()]
+  const alerts = silenced ? [] : known
+  const isOpen = incident !== null && incident.status !== 'resolved'
+  const decision = decide({
+    ...{ now, opens: true, resolveAfter, serviceName: 'cart', suppressed, about: null, joins: true },
+    critical: healthOf(alerts, now).critical,
+    ...{ alerts, candidates: alerts, explained: new Set<string>(), elsewhere: [], ended: world.ended },
+    muted: silenced ? known.map(({ name }) => name) : [],
+    current: isOpen ? incident : null,
+    last: isOpen ? null : incident,
+  })
+  world.suppressed = decision.suppressed
+  if (incident && decision.problem) world.incident = { ...incident, problem: decision.problem }
+  for (const step of decision.steps) apply(world, step)
+  for (const [name, alert] of firing) {
+    if (world.incident && world.incident.status !== 'resolved') firing.set(name, { ...alert, hasIncident: true })
+  }
+  world.ended = []
+}
+
+function apply(world: World, step: Step): void {
+  const { now, incident, news } = world
+  const tell = (what: string, { flapsSince }: Problem) =>
+    news.push(flapsSince === null ? what : flapsSince === now && what === 'again' ? 'flapping' : 'digest')
+  if (step.do === 'open') {
+    const base = { origin: 'automatic', cause: 'service', touchedAt: null, acknowledgedAt: null } as const
+    world.incident = { ...base, status: 'open', createdAt: now, problem: { ...NO_PROBLEM, ...step.problem } }
+    news.push('opened')
+    return
+  }
+  if (!incident) return
+  if (step.do === 'worsen') news.push('worse')
+  if (step.do === 'recover') {
+    world.incident = { ...incident, status: 'monitoring', problem: step.problem }
+    tell('recovered', step.problem)
+  }
+  if (step.do === 'resolve') {
+    world.incident = { ...incident, status: 'resolved' }
+    if (step.isTold) news.push('resolved')
+  }
+  if (step.do === 'return') {
+    const recoveredAt = settledAtOf(incident.problem) ?? now
+    const isKept = incident.acknowledgedAt !== null && incident.acknowledgedAt > recoveredAt && !step.wasWrong
+    const status = isKept && incident.status !== 'resolved' ? incident.status : 'open'
+    world.incident = {
+      ...incident,
+      status,
+      acknowledgedAt: isKept ? incident.acknowledgedAt : null,
+      problem: step.problem,
+    }
+    tell('again', step.problem)
+  }
+}
