@@ -1,7 +1,6 @@
 /** The HTTP application: its routes and the steps of every request. Start reading here. */
 import { type Context, Hono } from 'hono'
 import { createStore, type Deps } from '../actions/deps.ts'
-import { createImport } from '../actions/imports.ts'
 import { once } from '../domain/memoize.ts'
 import { createRecent } from '../intake/recent.ts'
 import type { ServerContext } from '../server/context.ts'
@@ -71,10 +70,9 @@ type Routes = readonly { readonly method: string; readonly path: string }[]
  */
 export function createApp(deps: Deps, read: Read, server: ServerContext, access: Access = 'network'): Hono {
   const app = new Hono({ strict: false })
-  const importing = once(() => createImport(deps, { server: access !== 'program' }))
   const { now, engine } = deps
   const store = createStore(deps, read)
-  const parts = { access, deps: { now, engine }, store, importing, server, recent: createRecent() }
+  const parts = { access, deps: { now, engine }, store, server, recent: createRecent() }
   // The network application does not contain the operator routes, so no request from the network can reach those
   // routes.
   const served = [...ROUTES, ...alertmanagerRoutes]

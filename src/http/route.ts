@@ -3,7 +3,6 @@ import type { Context } from 'hono'
 import type * as v from 'valibot'
 import type { Deps, Store } from '../actions/deps.ts'
 import { hashBody, runOnce } from '../actions/idempotency.ts'
-import type { Import } from '../actions/imports.ts'
 import type { Context as Decision } from '../domain/state/context.ts'
 import type { Scope } from '../domain/token.ts'
 import type { Recent } from '../intake/recent.ts'
@@ -61,8 +60,6 @@ export type HandlerParts = {
   readonly access: Access
   readonly deps: Pick<Deps, 'now' | 'engine'>
   readonly store: Store
-  /** Returns this process's import. Creates the import on first use. */
-  readonly importing: () => Import
   readonly recent: Recent
   readonly server: ServerContext
 }

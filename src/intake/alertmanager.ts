@@ -43,13 +43,9 @@ const HEARTBEATS = new Set([
 ])
 const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
 
-/** Parsing this many items takes a few dozen milliseconds. */
-const ITEMS_PER_STEP = 500
-
 /**
- * Parses an Alertmanager webhook notification, version 4 or similar, in at least `steps` steps. The caller can do other
- * work at each `yield`. `receivedAt` is in ms UTC. Each item must have a `labels` object. All other fields have
- * defaults. Invalid items are rejected individually.
+ * Parses an Alertmanager webhook notification, version 4 or similar. `receivedAt` is in ms UTC. Each item must have a
+ * `labels` object. All other fields have defaults. Invalid items are rejected individually.
  * @param toAlert converts an item of another sender's format to Alertmanager's; rejects the item if it throws
  * @throws IncmonError `invalid` if there is no list of alerts, or more than 20,000 alerts
  */
@@ -57,34 +53,23 @@ export function readNotification(
   body: unknown,
   receivedAt: number,
   source: Source,
-  steps: number,
   toAlert = (item: Fields) => item,
-): Generator<void, Intake> {
-  return readAlerts(body, receivedAt, source, steps, (item, warn, readOne) => readOne(toAlert(item), warn))
+): Intake {
+  return readAlerts(body, receivedAt, source, (item, warn, readOne) => readOne(toAlert(item), warn))
 }
 
 /** Parses one alert in Alertmanager's format. */
 export type ReadOne = (item: Fields, warn: Warn) => AlertDraft
 
 /** Like `readNotification`, but `toDraft` parses each item, with the help of `readOne`. */
-export function* readAlerts(
+export function readAlerts(
   body: unknown,
   receivedAt: number,
   source: Source,
-  steps: number,
   toDraft: (item: Fields, warn: Warn, readOne: ReadOne) => Draft,
-): Generator<void, Intake> {
+): Intake {
   const { alerts, read, finish } = openNotification(body, receivedAt, source)
-  const items: Items = { accepted: [], rejected: [] }
-  const step = Math.min(ITEMS_PER_STEP, Math.ceil(alerts.length / steps))
-  for (let from = 0; from < alerts.length; from += step) {
-    const part = alerts.slice(from, from + step)
-    const { accepted, rejected } = readItems(part, (item, warn) => toDraft(item, warn, read), from, MAX_ITEM_VALUES)
-    items.accepted.push(...accepted)
-    items.rejected.push(...rejected)
-    yield
-  }
-  return finish(items)
+  return finish(readItems(alerts, (item, warn) => toDraft(item, warn, read), MAX_ITEM_VALUES))
 }
 
 /** Returns the alerts in a notification, a function that parses one alert, and a function that builds the result. */

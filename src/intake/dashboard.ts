@@ -5,6 +5,6 @@ import { readNotification } from './alertmanager.ts'
  * Parses a Grafana notification; see `readNotification`. `TestAlert`, which Grafana's Test button sends, becomes a
  * test.
  */
-export function readDashboard(body: unknown, receivedAt: number, steps: number): Generator<void, Intake> {
-  return readNotification(body, receivedAt, 'dashboard', steps)
+export function readDashboard(body: unknown, receivedAt: number): Intake {
+  return readNotification(body, receivedAt, 'dashboard')
 }

@@ -17,17 +17,14 @@ const KEPT_LENGTH = 65_536
 /**
  * Parses items one by one. A rejected item does not affect the other items. An item with more than `maxValues` values
  * is rejected, because searching it for secrets would block all other requests.
- * @param from the index of the first item in the whole request
  */
 export function readItems(
   items: readonly unknown[],
   read: (item: Fields, warn: Warn) => Draft,
-  from = 0,
   maxValues = MAX_VALUES,
 ): Items {
   const { accepted, rejected }: Items = { accepted: [], rejected: [] }
-  for (let place = 0; place < items.length; place += 1) {
-    const [index, item] = [from + place, items[place]]
+  for (const [index, item] of items.entries()) {
     if (countValues(item, maxValues) > maxValues) {
       const error = `item: too large; at most ${maxValues} values`
       rejected.push({ index, error, payload: redactRaw(JSON.stringify(item).slice(0, 2 * KEPT_LENGTH), KEPT_LENGTH) })

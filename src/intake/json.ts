@@ -25,21 +25,13 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * The maximum number of values to parse at once, enough for a pipeline with 1,500 jobs. Parsing this many values can
- * take up to 0.1 s, because V8 is ten times slower if the objects have many different shapes.
- */
-const MAX_PART = 50_000
-/** The number of values to parse per step in a list of alerts. */
-const PART = 20_000
-
-/**
  * Parses a JSON body: strict UTF-8, an optional byte order mark, at most 64 levels and 500,000 values. A `__proto__`
  * key becomes an ordinary own property. The number 1e400 becomes Infinity.
  * @throws IncmonError `invalid` with a one-line message that says what to do; it never quotes the body
  */
 export function parseBody(bytes: Uint8Array): unknown {
   const text = decode(bytes)
-  scan(text)
+  guard(text)
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -47,44 +39,7 @@ export function parseBody(bytes: Uint8Array): unknown {
   }
 }
 
-/**
- * Like `parseBody`, but parses the `alerts` list in parts. The caller can do other work at each `yield`. Allows at most
- * 50,000 values in each alert, and at most 50,000 values outside the list.
- */
-export function* parseInSteps(bytes: Uint8Array): Generator<void, unknown> {
-  const text = decode(bytes)
-  const list = scan(text)
-  const tooMany = list.cuts.some(({ values }) => values > MAX_PART) || list.valuesAround > MAX_PART
-  if (tooMany) throw new IncmonError('invalid', `body: more than ${MAX_PART} values in one item; send smaller items`)
-  yield
-  const body = parsed(text.slice(0, list.from) + text.slice(list.to))
-  const alerts = (body as { alerts?: unknown } | null)?.alerts
-  if (list.cuts.length === 0) return body
-  // The `alerts` key occurs twice, and `scan` and JSON.parse found different lists.
-  if (!Array.isArray(alerts) || alerts.length > 0) {
-    throw new IncmonError('invalid', 'body: "alerts" occurs more than once; send one list of alerts')
-  }
-  let from = list.from
-  for (const { at } of list.cuts) {
-    const part = text.slice(from, at)
-    // An empty part means that the list contains a stray comma.
-    if (list.cuts.length > 1 && part.trim() === '') throw notJson()
-    for (const alert of parsed(`[${part}]`) as unknown[]) alerts.push(alert)
-    from = at + 1
-    yield
-  }
-  return body
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw notJson()
-  }
-}
-
-function notJson(where = ''): IncmonError {
+function notJson(where: string): IncmonError {
   return new IncmonError('invalid', `body: not JSON${where}; send one JSON document in UTF-8, not a form or text`)
 }
 
@@ -120,59 +75,26 @@ function decode(bytes: Uint8Array): string {
   return text
 }
 
-/**
- * The position of a list, the positions at which the list is split, the number of values in each part, and the number
- * of values outside the list.
- */
-type List = { from: number; to: number; cuts: { readonly at: number; readonly values: number }[]; valuesAround: number }
-
-const ALERTS = /[{,]\s*"alerts"\s*:\s*$/
-
-/** Finds the parts of the `alerts` list before the JSON is parsed, by counting brackets outside strings. */
-function scan(text: string): List {
-  let list: List = { from: 0, to: 0, cuts: [], valuesAround: 0 }
-  let isInList = false
+/** Limits depth and size before the JSON is parsed, by counting brackets and commas outside strings. */
+function guard(text: string): void {
   let depth = 0
   let values = 0
-  let counted = 0
-  const cut = (at: number) => {
-    list.cuts.push({ at, values: values - counted })
-    counted = values
-  }
-  const count = () => {
-    if (++values > MAX_VALUES) {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === QUOTE) i = endOfString(text, i + 1)
+    else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) depth -= 1
+    else if (unit === COMMA) values += 1
+    else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      values += 1
+      depth += 1
+    }
+    if (depth > MAX_DEPTH) {
+      throw new IncmonError('invalid', `body: nested more than ${MAX_DEPTH} levels deep; send a flatter document`)
+    }
+    if (values > MAX_VALUES) {
       throw new IncmonError('invalid', `body: more than ${MAX_VALUES} values; send it in smaller parts`)
     }
   }
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit === QUOTE) {
-      i = endOfString(text, i + 1)
-    } else if (unit === COMMA) {
-      if (isInList && depth === 2 && values - counted >= PART) cut(i)
-      count()
-    } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
-      if (depth === 1 && unit === OPEN_ARRAY && ALERTS.test(text.slice(Math.max(0, i - 64), i))) {
-        // If the `alerts` key occurs twice, the last list wins, as in JSON.parse.
-        list = { from: i + 1, to: i + 1, cuts: [], valuesAround: values }
-        isInList = true
-        counted = values
-      }
-      count()
-      if (++depth > MAX_DEPTH) {
-        throw new IncmonError('invalid', `body: nested more than ${MAX_DEPTH} levels deep; send a flatter document`)
-      }
-    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) {
-      if (--depth === 1 && isInList) {
-        cut(i)
-        list.to = i
-        isInList = false
-      }
-    }
-  }
-  if (isInList) throw notJson()
-  list.valuesAround += values - counted
-  return list
 }
 
 /** Returns the index of the closing quote, or the length of the text if there is none. */

@@ -13,18 +13,18 @@ import { redact } from './redact.ts'
 export const RESOLVE_TIMEOUT = 5 * MINUTE
 
 /**
- * Parses a list of alerts in at least `steps` steps. `receivedAt` is in ms UTC. An alert with `endsAt` in the past is
+ * Parses a list of alerts. `receivedAt` is in ms UTC. An alert with `endsAt` in the past is
  * resolved. Any other alert fires until its `endsAt`, unless it is sent again.
  * @throws IncmonError `invalid` if the body is not a list, or has more than 20,000 alerts
  */
-export function* readPrometheus(body: unknown, receivedAt: number, steps: number): Generator<void, Intake> {
+export function readPrometheus(body: unknown, receivedAt: number): Intake {
   if (!Array.isArray(body)) throw unusable('body: expected a list of alerts')
   const toDraft = (item: Fields, warn: Warn, readOne: ReadOne): Draft => {
     const fault = faultOf(item)
     if (fault !== null) throw unusable(fault)
     return isFlux(item) ? readFlux(item, receivedAt, warn) : readAlert(item, receivedAt, warn, readOne)
   }
-  const { accepted, rejected } = yield* readAlerts({ alerts: body }, receivedAt, 'metrics', steps, toDraft)
+  const { accepted, rejected } = readAlerts({ alerts: body }, receivedAt, 'metrics', toDraft)
   return { accepted, rejected, group: null, receiver: 'prometheus' }
 }
 

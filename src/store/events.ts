@@ -107,37 +107,3 @@ function toRecord(row: EventRow): EventRecord {
 export function payloadHash(body: string): number {
   return Number.parseInt(hash('sha256', body, 'hex').slice(0, 12), 16)
 }
-
-/** `receivedAt`: null to match any time of receipt. */
-type StoredItem = {
-  readonly organizationId: number
-  readonly source: Source
-  readonly at: number
-  readonly receivedAt: number | null
-  readonly payload: string
-}
-
-/**
- * Returns whether an event with this payload, time and time of receipt is stored. Unchanged repeats are not stored, so
- * this function also returns true if the alert was last seen at or after the time of receipt.
- */
-export function isStored(db: Db, { organizationId, source, at, receivedAt, payload }: StoredItem): boolean {
-  const same = db.sql
-    .selectFrom('events')
-    .innerJoin('payloads', 'payloads.event_id', 'events.id')
-    .leftJoin('alerts', 'alerts.id', 'events.alert_id')
-    .select('events.id')
-    .where('events.organization_id', '=', organizationId)
-    .where('events.at', '=', at)
-    .where('events.source', '=', source)
-    .where('body', '=', payload)
-    .limit(1)
-  if (receivedAt === null) return db.first(same) !== undefined
-  const isNotification = source === 'metrics' || source === 'dashboard'
-  const received = same.where((eb) => {
-    const then = eb('events.received_at', '=', receivedAt)
-    const before = eb.and([eb('events.received_at', '<', receivedAt), eb('last_seen_at', '>=', receivedAt)])
-    return isNotification ? eb.or([then, before]) : then
-  })
-  return db.first(received) !== undefined
-}

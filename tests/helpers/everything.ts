@@ -8,7 +8,6 @@ import { createOrganization } from '../../src/actions/organizations.ts'
 import { pruneAll } from '../../src/actions/pruning/prune.ts'
 import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/actions/sessions.ts'
 import { createApp } from '../../src/http/app.ts'
-import { isStored } from '../../src/store/events.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
@@ -67,9 +66,6 @@ export async function everything(flow: Flow): Promise<void> {
   await whatIsPruned(flow)
   await loadExample(deps, 1, [])
   await removeExample(deps, 1)
-  for (const receivedAt of [NOON, null]) {
-    isStored(deps.db, { organizationId: 1, source: 'metrics', at: NOON, receivedAt, payload: '{}' })
-  }
 }
 
 async function whatComes(flow: Flow): Promise<void> {

@@ -10,7 +10,7 @@ import { createApp } from '../../src/http/app.ts'
 import type { Access } from '../../src/http/route.ts'
 import { readHere } from '../../src/store/read.ts'
 import { makeWorld } from '../helpers/app.ts'
-import { DAY, MINUTE, makeEvent, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
+import { DAY, makeEvent, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 type Sent = { readonly headers?: Record<string, string>; readonly body?: unknown }
@@ -92,7 +92,6 @@ const OPERATOR_PATHS = [
   ['POST', '/operator/organizations'],
   ['PATCH', `/operator/organizations/${newUuid()}`],
   ['POST', '/operator/prune'],
-  ['POST', '/operator/imports'],
 ] as const
 
 for (const [method, path] of OPERATOR_PATHS) {
@@ -229,40 +228,4 @@ test('pruning stops if the client disconnects, and the next request continues', 
   assert.ok(left() > 0, 'it went on to the end')
   await operate('POST', '/operator/prune', { body: { approved: true } })
   assert.equal(left(), 0)
-})
-
-const entry = (minutes: number, payload: string) => ({
-  where: `line ${-minutes}`,
-  source: 'metrics',
-  receivedAt: NOON + minutes * MINUTE,
-  payload,
-})
-const FIRES = JSON.stringify(alertmanager([alert('Slow', { service: 'cart' }, { startsAt: NOON - 5 * MINUTE })]))
-
-test('an import stores every entry once and lists rejected items', async (t) => {
-  const { operate, ofAcme } = asOperator(t)
-  const entries = [entry(-5, FIRES), entry(-4, '{"alerts": [{}]}'), entry(-3, '[')]
-  const send = () => operate('POST', '/operator/imports', { headers: ofAcme, body: { entries, last: true } })
-  const [first, second] = [await send(), await send()]
-  assert.deepEqual([first.body.events, first.body.known, second.body.events, second.body.known], [1, 0, 0, 1])
-  const named = first.body.rejected.map(({ where }: { where: string }) => where)
-  assert.deepEqual(named, ['line 4, item 1', 'line 3'])
-})
-
-test('an import of old entries is refused while a server runs', async (t) => {
-  const [beside, alone] = [asOperator(t), asOperator(t, 'program')]
-  const sent = { headers: beside.ofAcme, body: { entries: [entry(-61, FIRES)], last: true } }
-  const refused = await beside.operate('POST', '/operator/imports', sent)
-  const taken = await alone.operate('POST', '/operator/imports', sent)
-  assert.deepEqual([refused.status, taken.status, taken.body.events], [409, 200, 1])
-  assert.match(
-    refused.body.detail,
-    /^line 61 was received at 2026-03-14T10:59:00\.000Z, and a server uses .+ stop the server/,
-  )
-})
-
-test('an import changes only the named organization', async (t) => {
-  const { operate, ofAcme, request, charlie } = asOperator(t)
-  await operate('POST', '/operator/imports', { headers: ofAcme, body: { entries: [entry(-5, FIRES)], last: true } })
-  assert.deepEqual((await request('GET', '/api/services', { token: charlie.token })).body, [])
 })

@@ -5,7 +5,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { IncmonError } from '../../src/domain/error.ts'
 import { type Draft, type Intake, type Labels, SOURCES } from '../../src/domain/event/event.ts'
-import { READERS, readInSteps } from '../../src/intake/index.ts'
+import { READERS } from '../../src/intake/index.ts'
 import { parseBody } from '../../src/intake/json.ts'
 import { payload, verdicts } from '../helpers/payloads.ts'
 
@@ -83,44 +83,12 @@ for (const source of SOURCES) {
   })
 }
 
-const whole = (intake: Generator<void, Intake>): Intake => {
-  const step = intake.next()
-  return step.done ? step.value : whole(intake)
-}
-
-for (const source of SOURCES) {
-  test(`Reading any body for ${source} in steps gives the same result as reading it at once`, () => {
-    fc.assert(
-      fc.property(bodies, fc.integer({ min: 1, max: 12 }), (body, steps) => {
-        assert.deepEqual(
-          orRefused(() => whole(readInSteps(source, body, RECEIVED, steps))),
-          orRefused(() => READERS[source](body, RECEIVED)),
-        )
-      }),
-      { numRuns: 500 },
-    )
-  })
-}
-
-for (const [items, wanted, made] of [
-  [7, 3, 3],
-  [7, 100, 7],
-  [1001, 1, 3],
-  [0, 3, 0],
-] as const) {
-  test(`A notification of ${items} items is read in ${made} steps if at least ${wanted} are requested`, () => {
-    const alerts = Array.from({ length: items }, (_, i) => ({ labels: { i } }))
-    assert.equal([...readInSteps('metrics', { alerts }, RECEIVED, wanted)].length, made)
-  })
-}
-
-test("A body without a list of alerts is read by its webhook's reader, also in steps", () => {
-  for (const body of [{}, { alerts: {} }, [], null, 'x']) {
+test('A body without a list of alerts is refused', () => {
+  for (const body of [{}, { alerts: {} }, [], null, 'x'])
     assert.equal(
-      orRefused(() => whole(readInSteps('metrics', body, RECEIVED, 3))),
+      orRefused(() => READERS.metrics(body, RECEIVED)),
       null,
     )
-  }
 })
 
 test('Any change of one value in a real notification gives valid drafts or a rejection', () => {

@@ -4,7 +4,6 @@ import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { parseInstant } from '../../domain/instant.ts'
 import { parseBody } from '../../intake/json.ts'
 import { detailOf, parseObject } from '../ask.ts'
-import { isTable } from '../dump.ts'
 
 /** `line` starts at 1. `at` is a Unix time in milliseconds. `headers` is null if no headers were recorded. */
 export type RecordedRequest = {
@@ -113,4 +112,8 @@ function answerOf(text: string): Accepted | null {
 function itemsOf(body: unknown): number {
   const { alerts } = (body ?? {}) as { alerts?: unknown }
   return Array.isArray(alerts) ? alerts.length : 1
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,7 +2,7 @@
 
 import { IncmonError } from '../../domain/error.ts'
 import type { Intake } from '../../domain/event/event.ts'
-import { isLong, read, readLong } from '../api/webhooks/bodies.ts'
+import { isLong, read } from '../api/webhooks/bodies.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../middleware/body.ts'
 import { headerOf } from '../middleware/header.ts'
 import type { Reply } from '../middleware/reply.ts'
@@ -25,7 +25,7 @@ export async function postAlerts({ c, deps, identity, server, recent }: ApiCall)
   const sender = `prometheus ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes, receivedAt)
   const store = async () => {
-    const { intake, fault } = cached ? { intake: cached, fault: null } : await parse(bytes, receivedAt, server.pause)
+    const { intake, fault } = cached ? { intake: cached, fault: null } : parse(bytes, receivedAt)
     const delivery = { organizationId, cluster, source: 'metrics' as const, intake, receivedAt, bytes: bytes.length }
     const once = { idempotencyKey: null, dryRun: false, isFromCache: cached !== null }
     const receipt = await deps.engine.submit({ ...delivery, ...once })
@@ -44,11 +44,9 @@ export function requireJson(c: ApiCall['c']): void {
   throw coded(415, 415, message)
 }
 
-function parse(bytes: Uint8Array, receivedAt: number, pause: ApiCall['server']['pause']) {
+function parse(bytes: Uint8Array, receivedAt: number) {
   if (isNull(bytes)) return { intake: NOTHING, fault: null }
-  return isLong(bytes)
-    ? readLong('prometheus', bytes, receivedAt, () => pause(0))
-    : read('prometheus', bytes, receivedAt)
+  return read('prometheus', bytes, receivedAt)
 }
 
 const NOTHING: Intake = { accepted: [], rejected: [], group: null, receiver: 'prometheus' }

@@ -1,4 +1,4 @@
-/** Operator-only operations: organizations, setup links, imports, pruning, and lookup of records by a partial id. */
+/** Operator-only operations: organizations, setup links, pruning, and lookup of records by a partial id. */
 import * as v from 'valibot'
 import { changeOrganization, createOrganization } from '../../actions/organizations.ts'
 import { createSetupLink } from '../../actions/sessions.ts'
@@ -16,7 +16,6 @@ import { notFound } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
-import { importRoute } from './import.ts'
 import { pruneRoute } from './prune.ts'
 
 const PATH = '/operator/organizations'
@@ -70,7 +69,6 @@ export const operatorRoutes = [
     }),
   ),
   pruneRoute,
-  importRoute,
 ]
 
 export function showOrganization({ id, name, plan, settings, createdAt }: OrganizationRecord) {

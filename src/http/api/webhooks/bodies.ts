@@ -5,9 +5,8 @@
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
-import { fieldsOf } from '../../../intake/fields.ts'
-import { READERS, type ReaderName, readInSteps } from '../../../intake/index.ts'
-import { parseBody, parseInSteps } from '../../../intake/json.ts'
+import { READERS, type ReaderName } from '../../../intake/index.ts'
+import { parseBody } from '../../../intake/json.ts'
 import { adviseWebhook } from '../../../intake/recognize.ts'
 import { redact, redactRaw } from '../../../intake/redact.ts'
 import type { Schema } from '../../route.ts'
@@ -109,36 +108,6 @@ export function read(source: ReaderName, bytes: Uint8Array, receivedAt: number):
     return { intake: advised(source, seen.body, READERS[source](seen.body, receivedAt)), fault: null }
   } catch (error) {
     return unusable(source, error, seen)
-  }
-}
-
-/** Parses a long body in steps. `turn` resolves after the server has handled other requests. */
-export async function readLong(
-  source: ReaderName,
-  bytes: Uint8Array,
-  receivedAt: number,
-  turn: () => Promise<void>,
-): Promise<ReadBody> {
-  try {
-    const body = await inTurns(source === 'prometheus' ? parseListInSteps(bytes) : parseInSteps(bytes), turn)
-    await turn()
-    const steps = readInSteps(source, body, receivedAt, Math.ceil(bytes.length / LONG))
-    return { intake: advised(source, body, await inTurns(steps, turn)), fault: null }
-  } catch (error) {
-    return unusable(source, error, { bytes })
-  }
-}
-
-/** Parses a list of alerts, which has no envelope. */
-function* parseListInSteps(bytes: Uint8Array): Generator<void, unknown> {
-  const body = yield* parseInSteps(Buffer.concat([Buffer.from('{"alerts":'), bytes, Buffer.from('}')]))
-  return fieldsOf(body)?.alerts
-}
-
-async function inTurns<Result>(steps: Generator<void, Result>, turn: () => Promise<void>): Promise<Result> {
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done) return step.value
-    await turn()
   }
 }
 

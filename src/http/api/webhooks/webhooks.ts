@@ -13,7 +13,7 @@ import { json, type Reply } from '../../middleware/reply.ts'
 import type { HandlerParts, Route } from '../../route.ts'
 import { success } from '../answers.ts'
 import * as shape from '../shapes.ts'
-import { isLong, read, readLong, WEBHOOK_BODIES } from './bodies.ts'
+import { isLong, read, WEBHOOK_BODIES } from './bodies.ts'
 
 /**
  * The maximum number of items in a dry run. A dry run blocks all other requests until its transaction is rolled back.
@@ -148,13 +148,10 @@ type Request = Awaited<ReturnType<typeof requireSender>> & {
 
 async function store(request: Request): Promise<Reply> {
   const { c, parts, source, organizationId, cluster, bytes, receivedAt, dryRun } = request
-  const { deps, recent, server } = parts
+  const { deps, recent } = parts
   const sender = `${source} ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes, receivedAt)
-  const known = cached && { intake: cached, fault: null }
-  const { intake, fault } =
-    known ??
-    (isLong(bytes) ? await readLong(source, bytes, receivedAt, () => server.pause(0)) : read(source, bytes, receivedAt))
+  const { intake, fault } = cached ? { intake: cached, fault: null } : read(source, bytes, receivedAt)
   if (dryRun) refuseMany(intake.accepted.length)
   // The Idempotency-Key of an unparsable body is not recorded, so the sender can reuse it with a valid body.
   const idempotencyKey = fault ? null : idempotencyKeyOf(c)
