@@ -4,12 +4,11 @@ import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type Deps, type World, withEngine } from './actions/deps.ts'
+import { createApp } from './app.ts'
 import { programVersion, recordedText, startWorker, webTexts } from './assets.ts'
 import { type Config, programName } from './config.ts'
 import type { Notice } from './domain/notice.ts'
 import { readRecorded } from './domain/recorded.ts'
-import type { Engine } from './engine/engine.ts'
-import { createApp } from './http/app.ts'
 import { createListener } from './http/middleware/listener.ts'
 import type { Access } from './http/route.ts'
 import { checkProcess, type Damage, type Loop, watchDamage, watchLoop } from './server/checks.ts'
@@ -25,6 +24,7 @@ import { createMetrics } from './server/metrics.ts'
 import { createNotices, type Notices } from './server/notices.ts'
 import { startNotifying } from './server/notifying.ts'
 import { createRefusals } from './server/repeated.ts'
+import type { Running } from './server/running.ts'
 import { startPruning, startSweeping } from './server/timers.ts'
 import { createWeb, webSettings } from './server/web.ts'
 import { findLikelyCause } from './store/incident/likely-cause.ts'
@@ -38,18 +38,6 @@ import { createReader } from './workers/reader.ts'
 const SUM_UP_EVERY = 60_000
 /** The maximum number of connections from commands. This number is enough for one person who runs scripts. */
 const MAX_COMMANDS = 64
-
-export type Running = {
-  readonly engine: Engine
-  readonly url: string
-  /** Applies new limits, proxies and certificates. Cannot switch between HTTP and HTTPS. */
-  readonly change: (settings: Config, tls: Tls | null) => void
-  /**
-   * Stops the server. First, `/readyz` fails. After the grace period, new connections are refused, and the remaining
-   * responses are sent.
-   */
-  readonly close: (withGrace?: boolean) => Promise<void>
-}
 
 type Options = {
   readonly deps: World

@@ -1,5 +1,5 @@
 /** All settings of the configuration, with their defaults and checks. */
-import { isCidr, isNetworkOrHost } from './server/connection/addresses.ts'
+import { isIP } from 'node:net'
 
 export type Value = string | number | readonly string[]
 
@@ -139,4 +139,16 @@ function isPublicUrl(text: string): boolean {
 function isMailServer(text: string): boolean {
   const url = URL.parse(text)
   return text === '' || (/^smtps?:$/.test(url?.protocol ?? '') && url?.hostname !== '' && url?.password === '')
+}
+
+/** Returns whether a string is a network such as 10.0.0.0/8 or a host name such as localhost. */
+export function isNetworkOrHost(text: string): boolean {
+  return isCidr(text) || /^(?!-)(?=.*[a-z])[a-z\d-]{1,63}(\.[a-z\d-]{1,63})*$/i.test(text)
+}
+
+/** Returns whether a string is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
+export function isCidr(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const most = isIP(address) === 4 ? 32 : 128
+  return isIP(address) !== 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= most))
 }

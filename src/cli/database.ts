@@ -1,9 +1,11 @@
 /** Opens the database for commands: finds the file, and creates or upgrades the file if the command allows this. */
+
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Deps } from '../actions/deps.ts'
 import { createOrganization } from '../actions/organizations.ts'
 import { type Config, type Flags, programName, readConfig } from '../config.ts'
+import { shellQuote } from '../domain/terminal.ts'
 import { listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
 import { holdLock } from '../store/sqlite/lock.ts'
 import type { Db } from '../store/sqlite/open.ts'
@@ -110,11 +112,6 @@ export function spellCommands(message: string, options: Common): string {
   return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>
     / --(database|config) /.test(command) ? whole : hint(options, command),
   )
-}
-
-/** Quotes a word for the shell if necessary. */
-export function shellQuote(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** Prints what a migration did. */

@@ -1,6 +1,7 @@
 /** Reports why a command failed: messages for people and an exit code for scripts. */
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
+import { StartError } from '../server/start-error.ts'
 import { StoreError } from '../store/sqlite/driver.ts'
 import { remedyOf } from '../store/sqlite/fault.ts'
 
@@ -24,6 +25,9 @@ export class NegativeAnswer extends Error {
   override readonly name = 'NegativeAnswer'
 }
 
+/** Errors whose message is all that a person needs. */
+const REPORTED = [StoreError, IncmonError, StartError, CommandError] as const
+
 /** What to do about an unknown file system error. */
 const UNKNOWN = 'check the file, its owner and its mode'
 
@@ -36,9 +40,7 @@ export function explainFailure(error: unknown): { readonly lines: readonly strin
   if (error instanceof CommanderError) return { lines: [], exitCode: error.exitCode === 0 ? 0 : 2 }
   if (error instanceof NegativeAnswer) return { lines: [], exitCode: 1 }
   if (error instanceof UsageError) return { lines: error.lines.map(oneLine), exitCode: 2 }
-  if (error instanceof StoreError || error instanceof IncmonError || error instanceof CommandError) {
-    return { lines: [oneLine(error.message)], exitCode: 1 }
-  }
+  if (REPORTED.some((kind) => error instanceof kind)) return { lines: [oneLine((error as Error).message)], exitCode: 1 }
   const code = error instanceof Error && 'code' in error ? String(error.code) : null
   if (code === null || code.startsWith('ERR_')) return { lines: [`a bug: ${stackOf(error)}`], exitCode: 1 }
   return { lines: [oneLine(`${(error as Error).message} (${code}); ${remedyOf(code) ?? UNKNOWN}`)], exitCode: 1 }

@@ -22,3 +22,8 @@ export function forTerminal(text: string): string {
     Array.from({ length: one.length }, (_, i) => `\\u${one.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),
   )
 }
+
+/** Quotes a word for the shell if necessary. */
+export function shellQuote(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

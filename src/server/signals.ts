@@ -4,11 +4,11 @@
  */
 import { type Config, type Flags, readConfig } from '../config.ts'
 import { forTerminal } from '../domain/terminal.ts'
-import type { Running } from '../serve.ts'
 import { truncateWal } from '../store/sqlite/checkpoint.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { readTls } from './connection/tls.ts'
 import type { Log } from './log.ts'
+import type { Running } from './running.ts'
 
 /**
  * The terminal and npm both send a signal for the same Ctrl-C. Signals within this many milliseconds are treated as

@@ -4,7 +4,7 @@
  */
 import type { TestContext } from 'node:test'
 import { type Deps, withEngine } from '../../src/actions/deps.ts'
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../src/app.ts'
 import type { ServerContext } from '../../src/server/context.ts'
 import { readHere } from '../../src/store/read.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'

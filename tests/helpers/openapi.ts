@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { ROUTES } from '../../src/app.ts'
 import { openApi } from '../../src/http/api/openapi.ts'
-import { ROUTES } from '../../src/http/app.ts'
 import { assertAlertmanager } from './alertmanager-schema.ts'
 
 export const DOCUMENT = openApi(ROUTES)

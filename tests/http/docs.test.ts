@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { ROUTES } from '../../src/http/app.ts'
+import { ROUTES } from '../../src/app.ts'
 import { makeWorld } from '../helpers/app.ts'
 
 test('/docs needs no token and accepts a trailing slash', async (t) => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../src/app.ts'
 import { readHere } from '../../src/store/read.ts'
 import { PAGES } from '../../src/web/routes.ts'
 import { makeWorld } from '../helpers/app.ts'

@@ -1,8 +1,8 @@
 /** openapi.json: its descriptions are complete, and its examples match their schemas. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exampleOf } from '../../src/web/docs/curl.ts'
-import type { JsonSchema, OpenApiOperation } from '../../src/web/docs/openapi-document.ts'
+import { exampleOf } from '../../src/http/docs/curl.ts'
+import type { JsonSchema, OpenApiOperation } from '../../src/http/docs/openapi-document.ts'
 import { DOCUMENT, fits, pointerTo } from '../helpers/openapi.ts'
 
 type Place = { readonly parts: readonly string[]; readonly schema: JsonSchema }

@@ -5,8 +5,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createApp } from '../../src/app.ts'
 import { programVersion } from '../../src/assets.ts'
-import { createApp } from '../../src/http/app.ts'
 import type { Access } from '../../src/http/route.ts'
 import { readHere } from '../../src/store/read.ts'
 import { makeWorld } from '../helpers/app.ts'

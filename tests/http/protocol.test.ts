@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { ROUTES } from '../../src/http/app.ts'
+import { ROUTES } from '../../src/app.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeService, newUuid } from '../helpers/factory.ts'
 

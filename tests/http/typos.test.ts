@@ -1,7 +1,7 @@
 /** Every documented parameter and field with one typo: the error names the correct one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ROUTES } from '../../src/http/app.ts'
+import { ROUTES } from '../../src/app.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { newUuid } from '../helpers/factory.ts'
 import { DOCUMENT } from '../helpers/openapi.ts'

@@ -5,7 +5,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { isPrivate } from '../../src/notify/addresses.ts'
 import { type Network, PrivateAddress, post, resolveName } from '../../src/notify/post.ts'
-import { allowing, isNetworkOrHost } from '../../src/server/connection/addresses.ts'
+import { allowing } from '../../src/server/connection/addresses.ts'
+import { isNetworkOrHost } from '../../src/settings.ts'
 import { answering, startReceiver } from './receiver.ts'
 
 const POSTED = { body: '{}', headers: {} }

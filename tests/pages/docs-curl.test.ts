@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { ROUTES } from '../../src/http/app.ts'
+import { ROUTES } from '../../src/app.ts'
 import { assertDocumented } from '../helpers/openapi.ts'
 import { startServer } from '../helpers/server.ts'
 

@@ -1,7 +1,8 @@
 /** Trusted networks in the notation that administrators use. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isCidr, trusting } from '../../src/server/connection/addresses.ts'
+import { trusting } from '../../src/server/connection/addresses.ts'
+import { isCidr } from '../../src/settings.ts'
 
 for (const network of ['10.0.0.0/8', '192.0.2.1', '192.0.2.1/32', 'fd00::/8', '::1', '0.0.0.0/0']) {
   test(`${network} is a network`, () => assert.equal(isCidr(network), true))

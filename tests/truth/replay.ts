@@ -1,6 +1,6 @@
 /** Sends a recorded case to an empty database and reads the API's results. */
 
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../src/app.ts'
 import { readHere } from '../../src/store/read.ts'
 import { MINUTE, makeToken } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'

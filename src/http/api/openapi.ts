@@ -10,7 +10,7 @@ import type {
   OpenApiDocument,
   OpenApiOperation,
   OpenApiParameter,
-} from '../../web/docs/openapi-document.ts'
+} from '../docs/openapi-document.ts'
 import { answerAsset } from '../middleware/asset.ts'
 import { MAX_KEY } from '../middleware/header.ts'
 import { MEANINGS } from '../middleware/problem.ts'

@@ -1,6 +1,7 @@
 /** Client addresses: the connection limit per address, trusted proxies and allowed networks. */
 import { BlockList, isIP, type Server, type Socket } from 'node:net'
 import { plainAddress } from '../../domain/forwarded.ts'
+import { isCidr } from '../../settings.ts'
 import type { Log } from '../log.ts'
 import { networkOf } from './wrong-tokens.ts'
 
@@ -53,11 +54,6 @@ export function limitAddresses(server: Server, limit: Limit): { readonly tell: (
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
-/** Returns whether a string is a network such as 10.0.0.0/8 or a host name such as localhost. */
-export function isNetworkOrHost(text: string): boolean {
-  return isCidr(text) || /^(?!-)(?=.*[a-z])[a-z\d-]{1,63}(\.[a-z\d-]{1,63})*$/i.test(text)
-}
-
 /**
  * Returns a function that checks whether a host is allowed: its address is in one of the networks, or its name is
  * listed. `localhost` includes all loopback addresses.
@@ -67,13 +63,6 @@ export function allowing(entries: readonly string[]): (address: string, host: st
   const networks = [...entries.filter(isCidr), ...(names.includes('localhost') ? LOOPBACK : [])]
   const isInNetwork = trusting(networks)
   return (address, host) => isInNetwork(address) || names.includes(host.toLowerCase().replace(/\.$/, ''))
-}
-
-/** Returns whether a string is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
-export function isCidr(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/')
-  const most = isIP(address) === 4 ? 32 : 128
-  return isIP(address) !== 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= most))
 }
 
 /** Returns a function that checks whether an address is in one of the networks. */

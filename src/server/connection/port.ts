@@ -1,8 +1,8 @@
 /** Checks whether the port is available and, if not, explains what to do. */
 import { createServer } from 'node:net'
-import { CommandError } from '../../cli/failure.ts'
 import type { Config } from '../../config.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
+import { StartError } from '../start-error.ts'
 
 type Address = Pick<Config, 'host' | 'port'>
 
@@ -16,13 +16,13 @@ export function tryPort({ host, port }: Address): Promise<void> {
   })
 }
 
-/** Returns the result of `listen`. @throws CommandError with a remedy if the port is unavailable */
+/** Returns the result of `listen`. @throws StartError with a remedy if the port is unavailable */
 export async function listening<Result>({ host, port }: Address, listen: () => Promise<Result>): Promise<Result> {
   try {
     return await listen()
   } catch (error) {
     const remedy = remedyFor(errorCode(error), host, port)
-    throw remedy ? new CommandError(remedy) : error
+    throw remedy ? new StartError(remedy) : error
   }
 }
 

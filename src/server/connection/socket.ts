@@ -4,10 +4,10 @@
  */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
-import { CommandError } from '../../cli/failure.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { copyOwner } from '../../store/sqlite/file.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
+import { StartError } from '../start-error.ts'
 
 /** The maximum length of the path in bytes, including the terminating null byte. */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103
@@ -21,13 +21,13 @@ export function socketPathOf(database: string): string {
   return `${realNameOf(database)}${ENDING}`
 }
 
-/** Throws CommandError if the path is too long for a socket. SQLite accepts longer paths. */
+/** Throws StartError if the path is too long for a socket. SQLite accepts longer paths. */
 export function refuseLongPath(database: string): void {
   const path = socketPathOf(database)
   const bytes = Buffer.byteLength(path)
   if (bytes <= MAX_BYTES) return
   const room = MAX_BYTES - ENDING.length
-  throw new CommandError(
+  throw new StartError(
     `${path} is ${bytes} bytes long, but the path of a Unix socket can have at most ${MAX_BYTES} bytes: move the database to a path of at most ${room} bytes`,
   )
 }
@@ -36,7 +36,7 @@ export function refuseLongPath(database: string): void {
  * Listens on the database's socket. The caller must hold the database lock. Therefore, a socket without a listener was
  * left behind by a killed process. Such a socket is replaced.
  * @returns the path
- * @throws CommandError with a remedy if the path is in use or unusable
+ * @throws StartError with a remedy if the path is in use or unusable
  */
 export async function listenOnSocket(server: Server, database: string): Promise<string> {
   refuseLongPath(database)
@@ -48,7 +48,7 @@ export async function listenOnSocket(server: Server, database: string): Promise<
     chmodSync(path, MODE)
     copyOwner(path, database)
   } catch (error) {
-    throw new CommandError(
+    throw new StartError(
       `${path} cannot be created (${errorCode(error)}): check the owner and mode of its directory, and that it is on a local disk`,
     )
   }
@@ -72,16 +72,14 @@ async function removeStale(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return
   if (!found.isSocket()) {
-    throw new CommandError(`${path} is not a socket, but incmon needs this path for its socket: move the file away`)
+    throw new StartError(`${path} is not a socket, but incmon needs this path for its socket: move the file away`)
   }
   const code = await answerAt(path)
   if (code === null) {
-    throw new CommandError(`another program is listening on ${path}: stop it, or choose another --database`)
+    throw new StartError(`another program is listening on ${path}: stop it, or choose another --database`)
   }
   if (code !== 'ECONNREFUSED' && code !== 'ENOENT') {
-    throw new CommandError(
-      `cannot connect to the existing socket ${path} (${code}): remove it if no program is using it`,
-    )
+    throw new StartError(`cannot connect to the existing socket ${path} (${code}): remove it if no program is using it`)
   }
   rmSync(path, { force: true })
 }
