@@ -12,6 +12,7 @@ const PROGRAMS = [
   'prometheus-alertmanager',
   'amtool',
   'systemd-analyze',
+  'strip',
 ] as const
 
 /** Test files that cannot skip themselves, recognized by what they import or run. */
