@@ -1,15 +1,17 @@
 /** Recognizes values that a sender's template left empty. */
 
-import { cacheByName } from './memoize.ts'
-
 /**
  * What Go templates, Grafana and expressions without a value write instead of a value. Such text anywhere in a value
  * makes the value useless.
  */
 const ANYWHERE = /<no value>|\[no value\]|<nil>|\{\{.*\}\}|\$\{.*\}|^\$labels\.|^\$value/is
-const WHOLE = new Set(['', 'null', 'undefined', 'n/a'])
+const SUSPICIOUS = /[<[{$]/
+const WHOLE = /^\s*(?:null|undefined|n\/a)?\s*$/i
+const MAX_WHOLE = 20
 
 /** Returns whether a value is empty, or a placeholder such as `<no value>` or `{{ $labels.pod }}`. */
-export const isPlaceholder: (value: string) => boolean = cacheByName(
-  (value) => WHOLE.has(value.trim().toLowerCase()) || ANYWHERE.test(value),
-)
+export function isPlaceholder(value: string): boolean {
+  // Nearly all values are neither short nor suspicious, and each label of each alert is checked.
+  if (SUSPICIOUS.test(value) && ANYWHERE.test(value)) return true
+  return value.length <= MAX_WHOLE ? WHOLE.test(value) : value.trim() === ''
+}

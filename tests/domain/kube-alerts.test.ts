@@ -26,7 +26,7 @@ describe('kube-prometheus', () => {
     it(`${alertname} (${severity}) of ${labels || 'nothing'} is about ${name}`, () => {
       const { rule, creates, ...service } = attribute(draft(alertname, severity, labels), [])
       assert.deepEqual(service, { namespace, name })
-      assert.equal(rule === 'unattributed', name === 'unattributed')
+      assert.equal('by' in rule && rule.by === 'none', name === 'unattributed')
       assert.equal(creates, 'alert')
     })
 })

@@ -63,11 +63,73 @@ describe('owners and labels of an object', () => {
     ],
     ['a workload with a label', { kind: 'StatefulSet', name: 'a', labels: { app: 'b' } }, 'a', 'workload', 'event'],
     ['a Service with a label', { kind: 'Service', name: 'a', labels: { app: 'b' } }, 'a', 'own name', 'alert'],
+    [
+      'a run of a cron workflow',
+      {
+        name: 'etl-vmfd6-load-1234567890',
+        labels: { 'workflows.argoproj.io/cron-workflow': 'etl' },
+        owners: [{ kind: 'Workflow', name: 'etl-vmfd6' }],
+      },
+      'etl',
+      'label workflows.argoproj.io/cron-workflow',
+      'alert',
+    ],
+    ['a run of a workflow', { name: 'x', owners: [{ kind: 'Workflow', name: 'etl-vmfd6' }] }, 'etl', 'owner', 'alert'],
+    [
+      'a run of a labelled job',
+      {
+        name: 'spark-pi-driver',
+        labels: { 'app.kubernetes.io/name': 'pi' },
+        owners: [{ kind: 'SparkApplication', name: 'spark-pi-1763977000' }],
+      },
+      'pi',
+      'label app.kubernetes.io/name',
+      'event',
+    ],
+    [
+      'a run of a pipeline',
+      {
+        name: 'build-run-9k2xq-clone-pod',
+        labels: { 'tekton.dev/pipeline': 'build' },
+        owners: [{ kind: 'TaskRun', name: 'build-run-9k2xq-clone' }],
+      },
+      'build',
+      'label tekton.dev/pipeline',
+      'alert',
+    ],
+    [
+      'a revision of Knative',
+      {
+        name: 'hello-00002-deployment-5d8c7b9f4d-x2x7k',
+        owners: [{ kind: 'ReplicaSet', name: 'hello-00002-deployment-5d8c7b9f4d' }],
+      },
+      'hello',
+      'owner',
+      'event',
+    ],
+    [
+      'a pod of a DeploymentConfig',
+      {
+        name: 'web-4-x2x7k',
+        labels: { deploymentconfig: 'web' },
+        owners: [{ kind: 'ReplicationController', name: 'web-4' }],
+      },
+      'web',
+      'label deploymentconfig',
+      'event',
+    ],
+    [
+      'an analysis',
+      { kind: 'AnalysisRun', name: 'r-7d9f5b6c8-4-2', owners: [{ kind: 'Rollout', name: 'r' }] },
+      'r',
+      'owner',
+      'event',
+    ],
     ['blank labels', { name: 'db-0', labels: { app: ' ' } }, 'db', 'statefulset pod', 'event'],
   ]
   for (const [title, object, name, rule, creates] of table)
     it(`${title} names ${name}`, () => {
-      const expected = { namespace: 'shop', name, rule, creates }
+      const expected = { namespace: 'shop', name, rule: { by: 'object', how: rule }, creates }
       assert.deepEqual(attribute(clusterDraft(object), []), expected)
     })
 

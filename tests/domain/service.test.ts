@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Draft } from '../../src/domain/event/event.ts'
+import { ruleText } from '../../src/domain/service/rule.ts'
 import {
   aliasesToFind,
   attribute,
@@ -17,7 +18,8 @@ import * as cases from './service-cases.ts'
 function decide({ draft, known, images }: cases.Case<Draft>) {
   const asked = namesToFind(draft)
   const found = known.filter((name) => asked.some((it) => matchesName(it, name)))
-  return attribute(draft, found, images)
+  const attribution = attribute(draft, found, images)
+  return { ...attribution, rule: ruleText(attribution.rule) }
 }
 
 describe('a Kubernetes object belongs to', () => {

@@ -8,7 +8,12 @@ import { NOON } from '../helpers/signals.ts'
 import { alertDraft, clusterDraft, job, pipelineDraft } from './service-cases.ts'
 
 const CART = { cluster: 'eu', namespace: 'shop', name: 'cart' }
-const attribution = { namespace: 'shop', name: 'cart', rule: 'label deployment', creates: 'alert' } as const
+const attribution = {
+  namespace: 'shop',
+  name: 'cart',
+  rule: { by: 'label', label: 'deployment' },
+  creates: 'alert',
+} as const
 const read = (draft: Draft, target = CART) => judge(draft, target, attribution as Parameters<typeof judge>[2])
 
 const event = (

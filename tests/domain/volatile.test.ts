@@ -24,6 +24,8 @@ describe('logical labels', () => {
       'deployment exported_namespace',
     ],
     ['lose replicas', 'service=web prometheus=a prometheus_replica=b replica=c container_id=d', 'service'],
+    ['lose replicas of Thanos', 'service=web thanos_ruler_replica=a receive_replica=b rule_replica=c', 'service'],
+    ['lose replicas of other rulers', 'service=web __replica__=a ruler_replica=b monitor=c', 'monitor service'],
   ]
   for (const [title, labels, kept] of table)
     it(title, () => {
@@ -33,7 +35,8 @@ describe('logical labels', () => {
 
   it('keep a label with which a person assigned the service', () => {
     const draft = alertDraft({ replica: 'eu', job: 'x', severity: 'critical' })
-    const attribution = { namespace: '', name: 'x', rule: 'alias label replica=eu', creates: 'alert' } as const
+    const rule = { by: 'alias', alias: 'label', label: 'replica', value: 'eu' } as const
+    const attribution = { namespace: '', name: 'x', rule, creates: 'alert' } as const
     assert.deepEqual(Object.keys(logicalLabels(draft, attribution)), ['job', 'replica'])
   })
 

@@ -84,7 +84,7 @@ export function makeAlert(db: Db, organization: Made, service: Made, more: Parti
     annotations: '{}',
     links: '{}',
     fingerprint: 'cbf29ce484222325',
-    rules: '{"service":"label service","severity":"label severity","identity":"fingerprint"}',
+    rules: '{"service":{"by":"label","label":"service"},"severity":"label severity","identity":"fingerprint"}',
     evidence: JSON.stringify(NO_EVIDENCE),
     starts_at: NOON,
     last_seen_at: NOON,

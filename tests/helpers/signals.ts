@@ -25,7 +25,7 @@ const COMMON = {
   links: {},
   failure: null,
   node: null,
-  rules: { service: 'label deployment', severity: 'label severity', identity: 'fingerprint' },
+  rules: { service: { by: 'label', label: 'deployment' }, severity: 'label severity', identity: 'fingerprint' },
   startsAt: NOON,
   endsAt: null,
   expiresAt: null,

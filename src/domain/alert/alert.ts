@@ -2,6 +2,7 @@
 
 import type { Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
+import type { ServiceRule } from '../service/rule.ts'
 import { type Severity, worst } from '../severity.ts'
 import type { AlertTexts } from '../state/live.ts'
 import { MINUTE } from '../units.ts'
@@ -39,7 +40,7 @@ export type Signal = AlertTexts & {
 }
 
 /** The rules that determined the service, the severity and the identity. */
-export type Rules = { readonly service: string; readonly severity: string; readonly identity: string }
+export type Rules = { readonly service: ServiceRule; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are left out, because no rule needs them later. */
 export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiresAt' | keyof AlertTexts> & {

@@ -4,6 +4,7 @@ import { isUnattributed } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
 import { EXAMPLE_CLUSTER } from '../example.ts'
 import { clusterInLabels, type Match, matchCluster } from '../service/cluster.ts'
+import type { ServiceRule } from '../service/rule.ts'
 import {
   type AliasRef,
   type Attribution,
@@ -30,33 +31,37 @@ export type ServiceMatch = {
 /** Finds the service for a draft: first by alias, then by the rules in `domain/service`. */
 export function matchService(state: OrganizationState, tokenCluster: string, draft: Draft): ServiceMatch {
   const cluster = tokenCluster || realCluster(clusterOf(draft))
-  const known = namesToFind(draft).flatMap((asked) => servicesNamed(state, cluster, asked))
+  const known: LiveService[] = []
+  for (const asked of namesToFind(draft)) findNamed(state, cluster, asked, known)
   const project = draft.source === 'ci' ? draft.project?.path.toLowerCase() : undefined
   const images = project === undefined ? [] : servicesOfProject(state, project).filter(canMatch(cluster))
   const attribution = attribute(draft, known, images)
   const alias = state.aliases.size() > 0 ? findAlias(state, aliasesToFind(draft, known)) : null
   if (alias && canMatch(cluster)(alias.service)) {
-    const { service } = alias
-    const attribution = { ...nameOf(service), rule: aliasRule(alias.ref), creates: 'event' } as const
-    return { service, key: service, attribution, adoptedBy: null }
+    const { service, ref } = alias
+    const rule = aliasRule(ref)
+    return { service, key: service, attribution: { ...nameOf(service), rule, creates: 'event' }, adoptedBy: null }
   }
   const { namespace, name } = attribution
   const found = images.length > 0 ? [...images, ...known] : known
-  const matches = found.filter((one) => one.namespace === namespace && one.name === name)
-  const match = matches.find((one) => one.cluster === cluster) ?? (draft.source === 'ci' ? matches[0] : undefined)
+  const isNamed = (one: LiveService) => one.namespace === namespace && one.name === name
+  const exact = found.find((one) => one.cluster === cluster && isNamed(one))
+  const match = exact ?? (draft.source === 'ci' ? found.find(isNamed) : undefined)
   if (match) return { service: match, key: match, attribution, adoptedBy: null }
   const shared = findSharedService(state, { cluster, namespace, name })
   if (!shared) return { service: null, key: { cluster, namespace, name }, attribution, adoptedBy: null }
   const { service, rule } = shared
   const adoptedBy = service.cluster === cluster || cluster === '' ? null : cluster
-  const explained = rule === null ? attribution : { ...attribution, rule: `${attribution.rule}; ${rule}` }
+  const explained = rule ? { ...attribution, rule: { ...attribution.rule, cluster: rule } } : attribution
   return { service, key: service, attribution: explained, adoptedBy }
 }
 
 /** Finds a service by its key. An empty cluster, in the key or in the service, can match any cluster. */
 export function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
+  // Most names that are looked up belong to no service.
+  if (state.servicesByName.get(key.name).size === 0) return null
   const exact = findService(state, key)
-  if (exact) return { service: exact, rule: null }
+  if (exact) return { service: exact }
   // `unattributed` and names such as `source/…` do not refer to workloads in a cluster.
   if (isUnattributed(key) || key.name.startsWith('source/')) return null
   return matchCluster(key.cluster, alikeServices(state, key))
@@ -98,17 +103,19 @@ export function findAlias(
 /** The maximum number of services that a name pattern can match. */
 const MAX_NAMED = 50
 
-function servicesNamed(state: OrganizationState, cluster: string, asked: Name): LiveService[] {
-  if (asked.namespace === '*') return servicesIn(state, state.servicesByName.get(asked.name)).filter(canMatch(cluster))
-  if (asked.name.endsWith('*')) {
-    const inNamespace = servicesIn(state, state.servicesByNamespace.get(namespaceKey({ cluster, ...asked })))
-    return inNamespace
-      .filter((service) => matchesName(asked, service))
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .slice(0, MAX_NAMED)
+/** Adds the services with a name to `into`. */
+function findNamed(state: OrganizationState, cluster: string, asked: Name, into: LiveService[]): void {
+  const { namespace, name } = asked
+  if (namespace === '*') {
+    into.push(...servicesIn(state, state.servicesByName.get(name)).filter(canMatch(cluster)))
+  } else if (name.endsWith('*')) {
+    const inside = servicesIn(state, state.servicesByNamespace.get(namespaceKey({ cluster, namespace })))
+    const matching = inside.filter((service) => matchesName(asked, service)).sort((a, b) => (a.name < b.name ? -1 : 1))
+    into.push(...matching.slice(0, MAX_NAMED))
+  } else if (state.servicesByName.get(name).size > 0) {
+    const found = findSharedService(state, { cluster, namespace, name })
+    if (found) into.push(found.service)
   }
-  const found = findSharedService(state, { cluster, ...asked })
-  return found ? [found.service] : []
 }
 
 export function servicesIn(state: OrganizationState, rowIds: ReadonlySet<number>): LiveService[] {
@@ -142,8 +149,10 @@ export function clusterOf(draft: Draft): string {
   return draft.source === 'ci' ? '' : clusterInLabels(draft.labels)
 }
 
-function aliasRule({ kind, value }: AliasRef): string {
-  return kind === 'label' ? `alias label ${value}` : `alias ${kind}`
+function aliasRule({ kind, value }: AliasRef): ServiceRule {
+  if (kind !== 'label') return { by: 'alias', alias: kind }
+  const equals = value.indexOf('=')
+  return { by: 'alias', alias: kind, label: value.slice(0, equals), value: value.slice(equals + 1) }
 }
 
 function nameOf({ namespace, name }: LiveService): Name {

@@ -5,6 +5,7 @@ import { corrected } from '../event/clock.ts'
 import type { Intake, Source } from '../event/event.ts'
 import type { Penalty } from '../health/health.ts'
 import { type KeyUse, useOf, withAnswer } from '../idempotency.ts'
+import { ruleText } from '../service/rule.ts'
 import type { Context } from '../state/context.ts'
 import { evaluate } from './evaluate.ts'
 import { decideItem, type ItemResult } from './item.ts'
@@ -227,7 +228,7 @@ function explain(index: number, { match, event, result }: ItemResult, { clockOff
     ...(result ? { alertRowId: result.live.rowId } : {}),
     event,
     clockOffset,
-    service: { cluster, namespace, name, rule: match.attribution.rule, isNew: match.service === null },
+    service: { cluster, namespace, name, rule: ruleText(match.attribution.rule), isNew: match.service === null },
     alert: alert
       ? {
           change: result.change,

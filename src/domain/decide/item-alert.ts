@@ -7,6 +7,7 @@ import { isUnattributed, makesAlert } from '../alert/signal.ts'
 import { PUNCTUAL_SENDER } from '../alert/unavailable.ts'
 import type { Draft } from '../event/event.ts'
 import { shareEqual } from '../memoize.ts'
+import { ruleText } from '../service/rule.ts'
 import type { Context } from '../state/context.ts'
 import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName } from '../state/state.ts'
@@ -51,7 +52,7 @@ export function decideAlert(ctx: Context, item: Item, received: ReceivedSignal):
 const NO_SILENCES: readonly number[] = []
 const shareText = shareEqual((text: string) => text)
 const shareRules = shareEqual(
-  ({ service, severity, identity }: Signal['rules']) => `${service}\0${severity}\0${identity}`,
+  ({ service, severity, identity }: Signal['rules']) => `${ruleText(service)}\0${severity}\0${identity}`,
 )
 
 /** Shares equal strings between alerts to save memory. */

@@ -7,6 +7,7 @@ import { isUnattributed, judge, makesAlert } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
 import { hasWeightChanged, lasts } from '../health/health.ts'
 import { once } from '../memoize.ts'
+import { ruleText } from '../service/rule.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintScope } from '../state/state.ts'
@@ -169,7 +170,7 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
     ctx.emit({ kind: 'links-due', due: { service, of, now: receivedAt } })
   }
   if (draft.source === 'ci' && draft.kind !== 'other') {
-    learnPipeline(ctx, service, draft, match.attribution.rule, event, receivedAt)
+    learnPipeline(ctx, service, draft, ruleText(match.attribution.rule), event, receivedAt)
   } else if (result && isEvidence(result, judged.event.kind, span)) {
     const { rowId: alertId, alert } = result.live
     const start = { startsAt: alert.startsAt, previous: known?.alert ?? null, now: receivedAt }

@@ -2,6 +2,7 @@
 import type { Draft } from '../event/event.ts'
 import { imageOf, imageProjects } from '../service/image.ts'
 import { claimNamesOf } from '../service/pod-name.ts'
+import { chosenLabel } from '../service/rule.ts'
 import { attribute } from '../service/service.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
@@ -13,6 +14,7 @@ import { addOwnFingerprints, mergeServices, moveAll } from './services.ts'
 
 const IMAGES_KEPT = 100
 const CLAIM = 'PersistentVolumeClaim'
+const CLAIM_LABEL = 'persistentvolumeclaim'
 /** Matches scheduler and kubelet messages that name the claim a pod is waiting for. */
 const NAMED = /\bpersistentvolumeclaim "([a-z0-9.-]+)"/i
 
@@ -96,6 +98,6 @@ function isClaim(state: OrganizationState, { rowId }: LiveService): boolean {
   const alerts = alertsOf(state, rowId)
   return (
     alerts.length > 0 &&
-    alerts.every(({ part, alert }) => part?.kind === CLAIM || alert.rules.service.includes(' persistentvolumeclaim'))
+    alerts.every(({ part, alert }) => part?.kind === CLAIM || chosenLabel(alert.rules.service) === CLAIM_LABEL)
   )
 }

@@ -1,17 +1,55 @@
 /** Finds the cluster name in labels, and matches items to services with and without a cluster. */
 import type { Labels } from '../event/event.ts'
+import { labelValue } from './reading.ts'
+import type { ServiceRule } from './rule.ts'
 
 /** The conventional `external_labels` in Prometheus, and the labels used by common agents. */
-const LABELS = ['cluster', 'cluster_name', 'k8s_cluster'] as const
+const LABELS = [
+  'cluster',
+  'cluster_name',
+  'k8s_cluster',
+  'k8s_cluster_name',
+  'kubernetes_cluster',
+  'cluster_id',
+] as const
+
+/**
+ * Databases whose exporters write the name of the database's own cluster into the label `cluster`. The words occur in
+ * the name of the scrape job, and at the beginning of the names of alerts.
+ */
+const DATABASES = [
+  ...['cnpg', 'cloudnative-pg', 'cloudnativepg', 'elastic', 'opensearch', 'ceph', 'rook-ceph', 'kafka', 'strimzi'],
+  ...['cassandra', 'scylla', 'mongo', 'redis', 'galera', 'patroni', 'tidb'],
+]
+const DATABASE_JOB = new RegExp(DATABASES.join('|'), 'i')
+const DATABASE_ALERT = new RegExp(`^(?:${DATABASES.join('|')})`, 'i')
+/** Labels that only the exporters of these databases write. */
+const DATABASE_LABEL =
+  /^(?:(?:label_)?cnpg_io_|es_cluster|es_client_node|es_data_node|strimzi_io_cluster|strimzi_cluster|ceph_|cassandra_|scylla_|redis_cluster|mongodb_cluster|rs_nm$|galera_|wsrep_|patroni_)/
 
 /** Returns the cluster named in the labels, or ''. */
 export function clusterInLabels(labels: Labels): string {
-  const values = LABELS.map((label) => labels[label]?.trim())
-  return values.find(Boolean) ?? ''
+  for (const label of LABELS) {
+    const value = labelValue(labels, label)
+    if (value && !(label === 'cluster' && namesDatabase(labels))) return value
+  }
+  return ''
 }
 
-/** How an item's cluster was matched; `rule` is null for an exact match. */
-export type Match<Service> = { readonly service: Service; readonly rule: string | null }
+/** Returns the value of the label `cluster` if it names a database and not the Kubernetes cluster, or null. */
+export function databaseCluster(labels: Labels): string | null {
+  const value = labelValue(labels, 'cluster')
+  return value && namesDatabase(labels) ? value : null
+}
+
+function namesDatabase(labels: Labels): boolean {
+  if (DATABASE_JOB.test(labels.job ?? '') || DATABASE_ALERT.test(labels.alertname ?? '')) return true
+  for (const name in labels) if (DATABASE_LABEL.test(name)) return true
+  return false
+}
+
+/** How an item's cluster was matched; `rule` is undefined for an exact match. */
+export type Match<Service> = { readonly service: Service; readonly rule?: ServiceRule['cluster'] }
 
 /**
  * Returns the service for an item's cluster, or null if no service matches. Often only some senders name their cluster.
@@ -25,9 +63,9 @@ export function matchCluster<Service extends { readonly cluster: string }>(
   alike: readonly Service[],
 ): Match<Service> | null {
   const exact = alike.find((one) => one.cluster === cluster)
-  if (exact) return { service: exact, rule: null }
+  if (exact) return { service: exact }
   const [only, second] = alike
   if (!only || second) return null
-  if (cluster === '') return { service: only, rule: `the only cluster with this service is ${only.cluster}` }
-  return only.cluster === '' ? { service: only, rule: `adopted into the cluster ${cluster}` } : null
+  if (cluster === '') return { service: only, rule: { by: 'only', name: only.cluster } }
+  return only.cluster === '' ? { service: only, rule: { by: 'adopted', name: cluster } } : null
 }

@@ -1,87 +1,52 @@
-/** Finds the service of an alert by its labels. */
+/** Finds the service of an alert by its labels. The tables are in target.ts. */
 
-import type { Labels } from '../event/event.ts'
+import type { KubernetesObject, Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
-import { concernsExporter, type Exporter, exporterOf, hostOf, targetLabel, trimmed } from './exporter.ts'
-import { knownWorkload, nodeService } from './from-object.ts'
+import { backendsOf, serviceAt } from './backend.ts'
+import { type Exporter, exporterOf } from './exporter.ts'
+import { attributeObject, knownWorkload, nodeService, objectNames } from './from-object.ts'
+import { hostOf } from './host.ts'
 import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name.ts'
+import { type Label, labelValue, type Reading, read } from './reading.ts'
+import { deploymentOf, scaledBy } from './run-name.ts'
 import type { Attribution, Name } from './service.ts'
+import { type Reader, STATE_OBJECTS } from './target.ts'
 
-/** How to interpret a label's value. */
-type Reader = 'name' | GeneratedKind | 'node' | 'instance' | 'probe' | 'job label'
-
-type LabelRule = {
-  readonly reads: Reader
-  /** Labels with the same meaning, most common first. Prometheus labels come before OpenTelemetry labels. */
-  readonly labels: readonly string[]
-}
-
-/** If the target has several of these labels, the first one in the table is used. */
-const TABLE: readonly LabelRule[] = [
-  { reads: 'probe', labels: ['target', 'instance'] },
-  { reads: 'name', labels: ['deployment', 'k8s_deployment_name'] },
-  { reads: 'name', labels: ['statefulset', 'k8s_statefulset_name'] },
-  { reads: 'name', labels: ['daemonset', 'k8s_daemonset_name'] },
-  { reads: 'name', labels: ['cronjob', 'k8s_cronjob_name'] },
-  { reads: 'job', labels: ['job_name', 'k8s_job_name'] },
-  { reads: 'pod', labels: ['pod', 'pod_name', 'kubernetes_pod_name', 'k8s_pod_name'] },
-  { reads: 'replicaset', labels: ['replicaset'] },
-  { reads: 'name', labels: ['horizontalpodautoscaler', 'hpa'] },
-  { reads: 'claim', labels: ['persistentvolumeclaim'] },
-  { reads: 'name', labels: ['poddisruptionbudget'] },
-  { reads: 'name', labels: ['app_kubernetes_io_name'] },
-  { reads: 'name', labels: ['app'] },
-  { reads: 'name', labels: ['workload'] },
-  { reads: 'name', labels: ['service_name'] },
-  { reads: 'name', labels: ['service'] },
-  { reads: 'name', labels: ['container', 'container_name'] },
-  { reads: 'job label', labels: ['job'] },
-  { reads: 'node', labels: ['node', 'nodename', 'kubernetes_node', 'k8s_node_name'] },
-  { reads: 'instance', labels: ['instance'] },
-]
-
-const EXPORTER_TABLE: readonly LabelRule[] = TABLE.filter(({ labels }) =>
-  ['pod', 'app', 'service', 'container', 'job'].some((name) => labels.includes(name)),
-)
-
-const NAMESPACES = ['namespace', 'kubernetes_namespace', 'k8s_namespace_name']
-
-/** Values that do not identify a service: scrape jobs that cover many services, and every pod's sandbox container. */
-const NO_NAMES = new Set([
-  ...['kubernetes-pods', 'kubernetes-pods-slow', 'kubernetes-service-endpoints', 'kubernetes-service-endpoints-slow'],
-  ...['kubernetes-services', 'kubernetes-ingresses', 'POD'],
-])
-
-const NODE_TABLE: readonly LabelRule[] = TABLE.filter(({ reads }) => reads === 'node')
-const NODE_OR_ADDRESS_TABLE: readonly LabelRule[] = TABLE.filter(
-  ({ reads }) => reads === 'node' || reads === 'instance',
-)
-
-type Target = { readonly namespace: string; readonly exporter: Exporter; readonly labels: Labels }
-type Choice = { readonly label: string; readonly value: string; readonly reads: Reader }
+type Choice = { readonly label: string; readonly value: string; readonly reads: Reader | 'probe' }
 
 /** The label that was chosen, and whether it identifies the target or the exporter. */
-type Decision = { readonly choice: Choice; readonly target: Target; readonly says: 'label' | 'exporter label' }
+type Decision = {
+  readonly choice: Choice
+  readonly namespace: string
+  readonly by: 'label' | 'exporter label'
+}
 
 /** Returns the service that the labels refer to, or null. `known`: the existing services among `labelNames`. */
 export function attributeLabels(labels: Labels, known: readonly Name[]): Attribution | null {
+  const object = objectOf(labels)
+  if (object) return byObject(labels, object, known)
   const decision = decide(labels)
-  return decision && read(decision, known)
+  return decision && place(decision, known)
 }
 
 /** Returns the names that `attributeLabels` needs to look up. */
-export function labelNames(labels: Labels): Name[] {
+export function labelNames(labels: Labels): readonly Name[] {
+  const object = objectOf(labels)
+  if (object) return objectNames(object)
   const decision = decide(labels)
-  const kind = decision && generated(decision.choice.reads)
-  if (!kind) return []
-  const { namespace } = decision.target
-  return possibleWorkloads(kind, decision.choice.value).map((name) => ({ namespace, name }))
+  if (!decision) return []
+  const { choice, namespace } = decision
+  if (choice.reads === 'service') return backendsOf(choice.value, namespace)
+  const kind = generated(choice.reads)
+  return kind ? possibleWorkloads(kind, choice.value).map((name) => ({ namespace, name })) : []
 }
 
 /** Returns the namespace and value of the chosen label, or null. An alias can refer to this object. */
 export function namedObject(labels: Labels): Name | null {
-  const { target, choice } = choiceOf(labels)
-  return choice && { namespace: target.namespace, name: choice.value }
+  const object = objectOf(labels)
+  if (object) return object
+  const { choice, namespace } = choiceOf(labels)
+  return choice && { namespace, name: choice.value }
 }
 
 /**
@@ -89,88 +54,134 @@ export function namedObject(labels: Labels): Name | null {
  * exporter. Ignores the node on which kube-state-metrics runs.
  */
 export function nodeOfLabels(labels: Labels): string | null {
-  const { target, choice } = choiceOf(labels)
-  const { exporter } = target
+  const object = objectOf(labels)
+  if (object?.kind.toLowerCase() === 'node') return object.name
+  const exporter = exporterOf(labels)
+  const { choice } = choiceOf(labels)
   if (exporter.kind === 'state' && choice?.reads !== 'node') return null
-  const named = choose(measuresNodes(exporter, choice) ? NODE_OR_ADDRESS_TABLE : NODE_TABLE, target)
+  const isAddress = exporter.kind === 'host' || exporter.kind === 'kubelet' || choice?.reads === 'instance'
+  const named = choose(read(labels), exporter, ({ reads }) => reads === 'node' || (isAddress && reads === 'instance'))
   return named ? hostOf(named.value) || null : null
 }
 
-function measuresNodes(exporter: Exporter, chosen: Choice | null): boolean {
-  return exporter.kind === 'host' || exporter.kind === 'kubelet' || chosen?.reads === 'instance'
+/** Returns the Kubernetes object that the labels describe, as an event does, or null. */
+function objectOf(labels: Labels): KubernetesObject | null {
+  const { object } = read(labels)
+  return object && { ...object, labels: {}, owners: [], node: null, container: null }
 }
 
-function decide(labels: Labels): Decision | null {
-  const { target, choice } = choiceOf(labels)
-  if (choice) return { choice, target, says: 'label' }
-  if (target.exporter.kind === 'other' || !concernsExporter(labels)) return null
-  const exporter = bare(labels)
-  const itself = choose(EXPORTER_TABLE, exporter)
-  return itself && { choice: itself, target: exporter, says: 'exporter label' }
+function byObject(labels: Labels, object: KubernetesObject, known: readonly Name[]): Attribution | null {
+  const found = attributeObject(object, known)
+  const label = read(labels).object?.label ?? ''
+  const how = found && 'by' in found.rule && 'how' in found.rule ? found.rule.how : undefined
+  return found && { ...found, rule: { by: 'label', label, ...(how ? { how } : {}) }, creates: 'alert' }
 }
 
-/** The choice is cached, because three functions need it for the same labels. */
-const choiceOf = cacheLast((labels: Labels) => {
-  const target = targetOf(labels)
-  return { target, choice: choose(TABLE, target) }
+/** The decision is cached, because several functions need it for the same labels. */
+const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; readonly namespace: string } => {
+  const reading = read(labels)
+  const exporter = exporterOf(labels)
+  const choice = (exporter.kind === 'probe' ? probed(labels) : null) ?? choose(reading, exporter)
+  return { choice, namespace: namespaceIn(reading, exporter) }
 })
 
-function targetOf(labels: Labels): Target {
-  const exporter = exporterOf(labels)
-  for (const name of NAMESPACES) {
-    const found = targetLabel(labels, exporter, name)
-    if (found) return { namespace: found.value, exporter, labels }
-  }
-  return { namespace: '', exporter, labels }
-}
-
-/** Returns the labels as if the exporter were unknown. */
-function bare(labels: Labels): Target {
-  const namespace = NAMESPACES.map((name) => trimmed(labels, name)).find((value) => value !== '')
-  const { exported } = exporterOf(labels)
-  return { namespace: namespace ?? '', exporter: { kind: 'other', own: new Set(), renamed: false, exported }, labels }
-}
-
-function choose(table: readonly LabelRule[], { labels, exporter }: Target): Choice | null {
-  for (const { reads, labels: names } of table) {
-    if (reads === 'probe' && exporter.kind !== 'probe') continue
-    for (const name of names) {
-      const found = targetLabel(labels, exporter, name)
-      if (found && !NO_NAMES.has(found.value) && !isEmpty(reads, found.value))
-        return { label: found.name, value: found.value, reads }
-    }
+/** Returns the label with the address that the blackbox exporter probed, or null. */
+function probed(labels: Labels): Choice | null {
+  for (const label of ['target', 'instance']) {
+    const value = labelValue(labels, label)
+    if (value && hostOf(value) !== '') return { label, value, reads: 'probe' }
   }
   return null
 }
 
-function isEmpty(reads: Reader, value: string): boolean {
-  return ['node', 'instance', 'probe'].includes(reads) && hostOf(value) === ''
-}
+const decide = cacheLast((labels: Labels): Decision | null => {
+  const { choice, namespace } = choiceOf(labels)
+  if (choice) return { choice, namespace, by: 'label' }
+  const { kind } = exporterOf(labels)
+  // Only an alert without any other object is about the exporter itself, as `TargetDown` is.
+  if (kind === 'other' || STATE_OBJECTS.some((name) => labelValue(labels, name) !== undefined)) return null
+  const reading = read(labels)
+  const itself = choose(reading, BARE, ({ reads, weak }) => reads === 'pod' || (weak && !NODE.has(reads)))
+  return itself && { choice: itself, namespace: namespaceIn(reading, BARE), by: 'exporter label' }
+})
 
-function read({ choice, target, says }: Decision, known: readonly Name[]): Attribution {
-  const { name, namespace, rule } = place(choice, target, known)
-  const label = `${says} ${choice.label}`
-  return { namespace, name, rule: rule ? `${label}: ${rule}` : label, creates: 'alert' }
-}
+const NODE: ReadonlySet<Reader> = new Set(['node', 'instance'])
 
-function place({ reads, value }: Choice, { namespace }: Target, known: readonly Name[]): Name & { rule?: string } {
-  const kind = generated(reads)
-  if (kind) {
-    const object = { namespace, name: value, node: null }
-    const workload = knownWorkload(kind, object, known)
-    const { name, rule } = workload ? { name: workload, rule: 'known workload' } : readGenerated[kind](object)
-    return { namespace, name, rule }
+/** Used as if the exporter were unknown. */
+const BARE: Exporter = { kind: 'other', own: new Set(), prefersExported: false }
+
+function namespaceIn({ namespaces }: Reading, { own, prefersExported }: Exporter): string {
+  let best: { rank: number; value: string } | null = null
+  for (const { name, value, rank } of namespaces) {
+    if (own.has(name)) continue
+    const order = prefersExported && name.startsWith('exported_') ? -1 : rank
+    if (!best || order < best.rank) best = { rank: order, value }
   }
-  if (reads === 'node' || reads === 'instance') return nodeService(hostOf(value))
-  if (reads === 'probe') return placeProbed(hostOf(value))
-  if (reads === 'job label') return placeJob(value, namespace)
-  return { namespace, name: value }
+  return best?.value ?? ''
 }
 
-/** Returns the service behind a probed cluster address, for example `web.shop.svc.cluster.local`. */
-function placeProbed(host: string): Name {
-  const [name, namespace, svc] = host.split('.')
-  return name && namespace && svc === 'svc' ? { namespace, name } : { namespace: '', name: host }
+function choose(
+  reading: Reading,
+  exporter: Exporter,
+  fits: (of: Label['known']) => boolean = () => true,
+): Choice | null {
+  let best: Label | null = null
+  let rank = Number.POSITIVE_INFINITY
+  for (const one of reading.labels) {
+    const { name, value, known } = one
+    if (exporter.own.has(name) || !fits(known) || (NODE.has(known.reads) && hostOf(value) === '')) continue
+    const order = orderOf(one, exporter, reading)
+    if (order >= rank) continue
+    best = one
+    rank = order
+  }
+  return best && { label: best.name, value: best.value, reads: best.known.reads }
+}
+
+/** A label that Prometheus renamed comes right before or right after the label with which it clashed. */
+function orderOf({ known }: Label, { own, prefersExported }: Exporter, { labels }: Reading): number {
+  if (known.exported === null) return known.rank
+  const clash = labels.find(({ name }) => name === known.exported)
+  if (!clash || own.has(clash.name)) return known.rank
+  return clash.known.rank + (prefersExported ? -0.5 : 0.5)
+}
+
+function place({ choice, namespace, by }: Decision, known: readonly Name[]): Attribution {
+  const { how, ...name } = placeOf(choice, namespace, known)
+  const rule = how ? { by, label: choice.label, how } : { by, label: choice.label }
+  return { ...name, rule, creates: 'alert' }
+}
+
+function placeOf({ reads, value }: Choice, namespace: string, known: readonly Name[]): Name & { how?: string } {
+  switch (reads) {
+    case 'name':
+      return { namespace, name: value }
+    case 'deployment':
+      return { namespace, name: deploymentOf(value) }
+    case 'autoscaler':
+      return { namespace, name: scaledBy(value) }
+    case 'service':
+      return serviceAt(value, namespace, known)
+    case 'node':
+    case 'instance': {
+      const { name } = nodeService(hostOf(value))
+      return { namespace: '', name }
+    }
+    case 'probe':
+      return serviceAt(hostOf(value), '', known)
+    case 'job label':
+      return placeJob(value, namespace)
+    default:
+      return placeGenerated(reads, { namespace, name: value }, known)
+  }
+}
+
+function placeGenerated(kind: GeneratedKind, object: Name, known: readonly Name[]): Name & { how: string } {
+  const { namespace } = object
+  const workload = knownWorkload(kind, object, known)
+  if (workload) return { namespace, name: workload, how: 'known workload' }
+  const { name, how } = readGenerated[kind]({ ...object, node: null })
+  return { namespace, name, how }
 }
 
 /** Splits a Prometheus operator job name, which has the format `namespace/monitor`. */
@@ -180,6 +191,6 @@ function placeJob(value: string, namespace: string): Name {
   return name === '' || slash < 1 ? { namespace, name: value } : { namespace: namespace || value.slice(0, slash), name }
 }
 
-function generated(reads: Reader): GeneratedKind | null {
-  return reads === 'pod' || reads === 'replicaset' || reads === 'job' || reads === 'claim' ? reads : null
+function generated(reads: Choice['reads']): GeneratedKind | null {
+  return reads in readGenerated ? (reads as GeneratedKind) : null
 }

@@ -55,7 +55,7 @@ export function attributeCi(draft: CiDraft, known: readonly Name[], images: read
   if (!subject) return null
   for (const { rule, find } of RULES) {
     const found = find(subject)
-    if (found) return { namespace: found.namespace, name: found.name, rule, creates: createsBy(draft) }
+    if (found) return { ...nameOf(found), rule: { by: 'project', how: rule }, creates: createsBy(draft) }
   }
   return null
 }
@@ -194,6 +194,10 @@ function slugPath(environment: string): string {
 /** Returns the slugs of an environment and its parts. */
 function parts(environment: string): string[] {
   return [environment.replaceAll('/', '-'), ...environment.split('/')]
+}
+
+function nameOf({ namespace, name }: Name): Name {
+  return { namespace, name }
 }
 
 function byName({ name, namespace }: Name): readonly string[] {

@@ -1,12 +1,28 @@
 /** Parses generated Kubernetes names to find the workload of a pod, ReplicaSet, Job or claim. */
 
+import {
+  CRON_TIME,
+  deploymentOf,
+  firstOf,
+  HASH,
+  hookOf,
+  isRunnerPod,
+  jobOf,
+  named,
+  RANDOM,
+  RUN_PODS,
+  RUNNER_SERVICE,
+  rolloutOfAnalysis,
+  serviceOfRevision,
+  workflowOf,
+} from './run-name.ts'
 import type { Attribution, Name } from './service.ts'
 
-/** The workload, the rule, and whether an event is enough to create the service. */
-export type Reading = Omit<Attribution, 'namespace'>
+/** The workload, how its name was found, and whether an event is enough to create the service. */
+export type Reading = Pick<Attribution, 'name' | 'creates'> & { readonly how: string }
 
-/** Kinds whose names are generated from a workload name. */
-export type GeneratedKind = 'pod' | 'replicaset' | 'job' | 'claim'
+/** Kinds whose names are generated from a workload name. `run`: a workflow or pipeline run. */
+export type GeneratedKind = 'pod' | 'replicaset' | 'controller' | 'job' | 'claim' | 'run' | 'analysis' | 'revision'
 
 /** The maximum length of a Kubernetes name. Kubernetes cannot generate longer names. */
 const MAX_NAME = 253
@@ -17,24 +33,11 @@ const MAX_NAME = 253
 const CUT_LENGTH = 63
 const CUT_BASE = 58
 
-/**
- * Five characters from `rand.String` in k8s.io/apimachinery: no vowels, no 0, 1 or 3, and no y. English words that
- * happen to consist of these characters are excluded.
- */
-const RANDOM = '(?!(?:https|mssql|pgsql)$)[bcdfghjklmnpqrstvwxz2456789]{5}'
-/** A pod template hash is a decimal number encoded in this alphabet, so only ten characters occur. */
-const HASH = '[456789bcdf]{6,10}'
-/**
- * The minutes since 1970, or the seconds in Kubernetes before 1.21. Until 2046, these numbers start with 1, 2 or 3,
- * unlike a hash.
- */
-const CRON_TIME = String.raw`\d{8,10}`
 const CRON_RUN = String.raw`${CRON_TIME}(?:-\d{1,5})?`
 const JOB_INDEX = String.raw`\d{1,7}`
 const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`
 
 const REPLICASET = named(HASH)
-const CRON_JOB = named(CRON_TIME)
 const ORDINAL_LAST = named(ORDINAL)
 
 /** Words that users put before or after a workload's name when they name the workload's claim. */
@@ -48,7 +51,11 @@ const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'dis
 const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   pod: new RegExp(`^(?:-(?:${HASH}-${RANDOM}|${CRON_RUN}-${RANDOM}|${JOB_INDEX}-${RANDOM}|${ORDINAL}|${RANDOM}))?$`),
   replicaset: new RegExp(`^(?:-${HASH})?$`),
-  job: new RegExp(`^(?:-${CRON_TIME}|-${RANDOM})?$`),
+  controller: /^(?:-\d{1,4})?$/,
+  job: new RegExp(`^(?:-${CRON_TIME}|-${RANDOM}|-\\d{1,4})?$`),
+  run: new RegExp(`^(?:-${CRON_TIME}|-${RANDOM})?$`),
+  analysis: new RegExp(`^(?:-${HASH}-\\d.*)?$`),
+  revision: /^(?:-\d{5})?$/,
   claim: new RegExp(`^(?:-(?:${CLAIM_SUFFIXES.join('|')})(?:-claim)?)?$`),
 }
 
@@ -56,7 +63,7 @@ const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
 const CUT_SUFFIX = /^-?(?:[456789bcdf]{1,10}-?|\d{1,10}-?)?$/
 
 type Shape = {
-  readonly rule: string
+  readonly how: string
   readonly shape: RegExp
   readonly creates: 'event' | 'alert'
   /** Whether the rule can be used for truncated names (63 characters). */
@@ -67,20 +74,20 @@ type Shape = {
 
 /** The first match wins. The first group is the workload. */
 const POD_SHAPES: readonly Shape[] = [
-  { rule: 'deployment pod', shape: named(`${HASH}-${RANDOM}`), creates: 'event', fitsCut: true },
-  { rule: 'cronjob pod', shape: named(`${CRON_RUN}-${RANDOM}`), creates: 'event', fitsCut: true },
+  { how: 'deployment pod', shape: named(`${HASH}-${RANDOM}`), creates: 'event', fitsCut: true },
+  { how: 'cronjob pod', shape: named(`${CRON_RUN}-${RANDOM}`), creates: 'event', fitsCut: true },
   {
     // The static pods of kubeadm, `<component>-<node>`, look like StatefulSet pods if the node has a name like
     // `master-0`.
-    rule: 'control plane pod',
+    how: 'control plane pod',
     shape: /^(kube-apiserver|kube-controller-manager|kube-scheduler|etcd)-.+$/,
     creates: 'alert',
     fitsCut: true,
     namespace: 'kube-system',
   },
-  { rule: 'indexed job pod', shape: named(`${JOB_INDEX}-${RANDOM}`), creates: 'alert', fitsCut: false },
-  { rule: 'statefulset pod', shape: ORDINAL_LAST, creates: 'event', fitsCut: true },
-  { rule: 'daemonset or job pod', shape: named(RANDOM), creates: 'alert', fitsCut: false },
+  { how: 'indexed job pod', shape: named(`${JOB_INDEX}-${RANDOM}`), creates: 'alert', fitsCut: false },
+  { how: 'statefulset pod', shape: ORDINAL_LAST, creates: 'event', fitsCut: true },
+  { how: 'daemonset or job pod', shape: named(RANDOM), creates: 'alert', fitsCut: false },
 ]
 
 type GeneratedObject = Name & { readonly node: string | null }
@@ -89,8 +96,16 @@ type GeneratedObject = Name & { readonly node: string | null }
 export const readGenerated: Readonly<Record<GeneratedKind, (object: GeneratedObject) => Reading>> = {
   pod: ({ name, node, namespace }) => readPodName(name, node?.trim() || null, namespace),
   replicaset: ({ name }) => readReplicaSetName(name),
+  controller: ({ name }) => ({
+    name: ORDINAL_LAST.exec(name)?.[1] ?? name,
+    how: 'replicationcontroller',
+    creates: 'event',
+  }),
   job: ({ name }) => readJobName(name),
   claim: ({ name }) => readClaimName(name),
+  run: ({ name }) => ({ ...workflowOf(name), creates: 'alert' }),
+  analysis: ({ name }) => ({ name: rolloutOfAnalysis(name), how: 'analysis of a rollout', creates: 'alert' }),
+  revision: ({ name }) => ({ name: serviceOfRevision(name), how: 'revision', creates: 'alert' }),
 }
 
 /**
@@ -99,32 +114,39 @@ export const readGenerated: Readonly<Record<GeneratedKind, (object: GeneratedObj
  */
 export function readPodName(name: string, node: string | null, namespace: string): Reading {
   if (node && name.endsWith(`-${node}`) && name.length > node.length + 1)
-    return { name: name.slice(0, -node.length - 1), rule: 'static pod', creates: 'alert' }
-  if (name.length > MAX_NAME) return { name, rule: 'pod', creates: 'alert' }
+    return { name: name.slice(0, -node.length - 1), how: 'static pod', creates: 'alert' }
+  if (name.length > MAX_NAME) return { name, how: 'pod', creates: 'alert' }
+  if (isRunnerPod(name)) return { name: RUNNER_SERVICE, how: 'pod of a CI job', creates: 'alert' }
   for (const it of POD_SHAPES) {
     const holds = (it.fitsCut || name.length !== CUT_LENGTH) && ['', it.namespace ?? namespace].includes(namespace)
     const workload = holds ? it.shape.exec(name)?.[1] : undefined
-    if (workload) return { name: workload, rule: it.rule, creates: it.creates }
+    if (workload) return { name: ownerOf(it.how, workload), how: it.how, creates: it.creates }
   }
-  return { name, rule: 'pod', creates: 'alert' }
+  const run = name.length === CUT_LENGTH ? null : firstOf(RUN_PODS, name)
+  return run ? { ...run, creates: 'alert' } : { name, how: 'pod', creates: 'alert' }
 }
 
-/**
- * Returns the Deployment of a ReplicaSet, that is, the name without its hash. A ReplicaSet without a hash keeps its
- * name.
- */
+/** Returns the thing that runs again and again, if the workload in a pod's name is itself a run or a revision. */
+function ownerOf(how: string, workload: string): string {
+  if (how === 'deployment pod') return deploymentOf(workload)
+  return how === 'cronjob pod' ? hookOf(workload) : workload
+}
+
+/** Returns the Deployment of a ReplicaSet: the name without its hash. A ReplicaSet without a hash keeps its name. */
 function readReplicaSetName(name: string): Reading {
   const base = name.length > MAX_NAME ? undefined : REPLICASET.exec(name)?.[1]
-  return { name: base ?? name, rule: 'replicaset', creates: 'event' }
+  return { name: deploymentOf(base ?? name), how: 'replicaset', creates: 'event' }
 }
 
 /**
- * Returns the CronJob of a Job, that is, the name without its timestamp. A one-off Job keeps its name and becomes a
- * service only when it has an alert.
+ * Returns the CronJob of a Job, or the thing of which the Job is one revision. A one-off Job keeps its name and becomes
+ * a service only when it has an alert.
  */
 export function readJobName(name: string): Reading {
-  const base = name.length > MAX_NAME ? undefined : CRON_JOB.exec(name)?.[1]
-  return base ? { name: base, rule: 'cronjob job', creates: 'event' } : { name, rule: 'job', creates: 'alert' }
+  const found = name.length > MAX_NAME ? null : jobOf(name)
+  return found
+    ? { ...found, creates: found.how === 'cronjob job' ? 'event' : 'alert' }
+    : { name, how: 'job', creates: 'alert' }
 }
 
 /**
@@ -133,13 +155,13 @@ export function readJobName(name: string): Reading {
  * template. Any other claim keeps its name.
  */
 function readClaimName(name: string): Reading {
-  const own: Reading = { name, rule: 'claim', creates: 'alert' }
+  const own: Reading = { name, how: 'claim', creates: 'alert' }
   const base = name.length > MAX_NAME ? undefined : ORDINAL_LAST.exec(name)?.[1]
   if (!base?.includes('-')) return own
   const sets = dashes(base).map((at) => base.slice(at + 1))
   const set = sets.find((candidate) => base.startsWith(`${candidate}-`) && base.length > 2 * candidate.length + 1)
   const chosen = set ?? sets[0]
-  return chosen ? { name: chosen, rule: 'statefulset claim', creates: 'alert' } : own
+  return chosen ? { name: chosen, how: 'statefulset claim', creates: 'alert' } : own
 }
 
 /**
@@ -147,10 +169,25 @@ function readClaimName(name: string): Reading {
  * valid suffix. For a claim, possible StatefulSets come first. If the base was truncated, some names end in `*` and
  * match every service with that prefix.
  */
-export function possibleWorkloads(kind: GeneratedKind, name: string): string[] {
+export function possibleWorkloads(kind: GeneratedKind, name: string): readonly string[] {
+  if (last.kind !== kind || last.name !== name) last = { kind, name, found: workloadsOf(kind, name) }
+  return last.found
+}
+
+/** The last result, because two functions need it for the same name. */
+let last: { readonly kind: GeneratedKind; readonly name: string; readonly found: readonly string[] } = {
+  kind: 'pod',
+  name: '',
+  found: [],
+}
+
+function workloadsOf(kind: GeneratedKind, name: string): readonly string[] {
   if (name === '') return []
   if (name.length > MAX_NAME) return [name]
-  const fitting = prefixesOf(name).filter((prefix) => SUFFIXES[kind].test(name.slice(prefix.length)))
+  const fitting: string[] = []
+  const suffix = SUFFIXES[kind]
+  for (let end = name.length; end > 0; end = name.lastIndexOf('-', end - 1))
+    if (suffix.test(name.slice(end))) fitting.push(name.slice(0, end))
   if (kind === 'claim') return unique([name, ...possibleSets(name), ...fitting, ...afterWord(name)])
   return kind === 'pod' && name.length === CUT_LENGTH ? unique([...fitting, ...possibleCutWorkloads(name)]) : fitting
 }
@@ -174,11 +211,6 @@ function afterWord(claim: string): string[] {
 function possibleCutWorkloads(pod: string): string[] {
   const base = pod.slice(0, CUT_BASE)
   return [`${base}*`, ...prefixesOf(base).filter((it) => CUT_SUFFIX.test(base.slice(it.length)))]
-}
-
-/** Matches a name that consists of a workload, which is the first group, and a suffix. */
-function named(suffix: string): RegExp {
-  return new RegExp(`^(.+)-${suffix}$`)
 }
 
 /** Returns the whole name, and its parts before each dash, longest first. */

@@ -5,12 +5,14 @@ import { attributeLabels, labelNames, namedObject, nodeOfLabels } from './from-l
 import { attributeObject, objectNames } from './from-object.ts'
 import { ANY_NAMESPACE, attributeCi, projectNames } from './from-project.ts'
 import { imageOf } from './image.ts'
+import type { ServiceRule } from './rule.ts'
+import { subjectOf } from './subject.ts'
 
 export type Attribution = {
   readonly namespace: string
   readonly name: string
-  /** The rule that chose the service: `owner`, `label app`, `known workload`, `label pod: deployment pod`, … */
-  readonly rule: string
+  /** Why this service was chosen. */
+  readonly rule: ServiceRule
   /** `event`: any event creates the service. `alert`: only an alert creates the service. */
   readonly creates: 'event' | 'alert'
 }
@@ -32,10 +34,13 @@ const MAX_NAME = 253
  * existing services to `attribute`. The namespace `*` means any namespace, and `*` at the end of a name means any name
  * with this prefix; see `matchesName`.
  */
-export function namesToFind(draft: Draft): Name[] {
+export function namesToFind(draft: Draft): readonly Name[] {
   const names = namesOf(draft)
-  if (names.length < 2) return names
-  return [...new Map(names.map((name) => [JSON.stringify([name.namespace, name.name]), name])).values()]
+  // Only an object and its owner can have names in common.
+  if (draft.source !== 'cluster' || names.length < 2) return names
+  return names.filter(
+    (one, at) => names.findIndex((it) => it.name === one.name && it.namespace === one.namespace) === at,
+  )
 }
 
 /** Returns whether a service matches one of `namesToFind`. */
@@ -52,7 +57,7 @@ export function matchesName(asked: Name, service: Name): boolean {
 export function attribute(draft: Draft, known: readonly Name[], images: readonly Name[] = []): Attribution {
   const found = find(draft, known, images)
   if (found) return { ...found, name: shortened(found.name), namespace: shortened(found.namespace) }
-  return { namespace: '', name: UNATTRIBUTED, rule: UNATTRIBUTED, creates: 'alert' }
+  return { namespace: '', name: UNATTRIBUTED, rule: { by: 'none' }, creates: 'alert' }
 }
 
 /**
@@ -78,14 +83,14 @@ export function nodeOf(draft: Draft): string | null {
   return (kind.toLowerCase() === 'node' ? name : node)?.trim() || null
 }
 
-function namesOf(draft: Draft): Name[] {
+function namesOf(draft: Draft): readonly Name[] {
   if (draft.source === 'ci') return projectNames(draft)
-  return draft.source === 'cluster' ? objectNames(draft.object) : labelNames(draft.labels)
+  return draft.source === 'cluster' ? objectNames(subjectOf(draft)) : labelNames(draft.labels)
 }
 
 function find(draft: Draft, known: readonly Name[], images: readonly Name[]): Attribution | null {
   if (draft.source === 'ci') return attributeCi(draft, known, images)
-  if (draft.source === 'cluster') return attributeObject(draft.object, known)
+  if (draft.source === 'cluster') return attributeObject(subjectOf(draft), known)
   return draft.nature === 'heartbeat' || draft.nature === 'test' ? null : attributeLabels(draft.labels, known)
 }
 

@@ -4,6 +4,7 @@ import { listFiringAlerts } from '../../actions/firing.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
+import { ruleText } from '../../domain/service/rule.ts'
 import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { AlertOnNode } from '../../store/node-troubles.ts'
@@ -145,7 +146,7 @@ async function answerAlert(call: Call<unknown, unknown>): Promise<Reply> {
   const { alert, events, onNode } = await requireAlert(call)
   return json({
     ...showAlert(alert),
-    rules: alert.rules,
+    rules: { ...alert.rules, service: ruleText(alert.rules.service) },
     suspectedCause: suspectedCauseOf(onNode, alert),
     events: events.map(showEvent),
   })

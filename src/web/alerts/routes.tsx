@@ -6,6 +6,7 @@ import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import type { Listed } from '../../domain/pagination.ts'
+import { ruleText } from '../../domain/service/rule.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { formatScore, serviceName } from '../../domain/text.ts'
@@ -217,7 +218,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
     labels: Object.entries(alert.labels),
     annotations: Object.entries(alert.annotations),
     rules: [
-      ['Service', rules.service],
+      ['Service', ruleText(rules.service)],
       ['Severity', rules.severity],
       ['Identity', rules.identity],
     ],

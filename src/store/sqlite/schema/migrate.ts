@@ -11,6 +11,7 @@ export const MIGRATIONS = [
   '0002_add_postmortems_due',
   '0003_add_alert_fingerprints',
   '0004_add_problem',
+  '0005_structure_service_rules',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

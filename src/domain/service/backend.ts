@@ -1,0 +1,59 @@
+/** Finds the service behind an address inside a cluster, or behind the name that a proxy gives to its backend. */
+
+import type { Name } from './service.ts'
+
+/** Traefik writes `<namespace>-<service>-<port>@<provider>`. */
+const TRAEFIK = /^(.+)@([a-z]+)$/
+/** Providers whose names have no namespace and no port. */
+const WITHOUT_NAMESPACE = new Set([
+  'docker',
+  'swarm',
+  'file',
+  'internal',
+  'consulcatalog',
+  'nomad',
+  'ecs',
+  'http',
+  'redis',
+])
+const PORT = /-(?:\d{1,5}|https?|web|grpc|h2c|metrics)$/
+
+/** Returns the names that `serviceAt` looks for. */
+export function backendsOf(value: string, namespace: string): readonly Name[] {
+  const text = TRAEFIK.exec(value)
+  if (!text || WITHOUT_NAMESPACE.has(text[2] ?? '')) return []
+  return splits(text[1] ?? '', namespace)
+}
+
+/**
+ * Returns the service behind a name: `web.shop.svc.cluster.local`, Traefik's `shop-web-80@kubernetes`, or a plain name.
+ * A dash can be part of a namespace. `known`: the existing services among `backendsOf`.
+ */
+export function serviceAt(value: string, namespace: string, known: readonly Name[]): Name {
+  const [name, inside, svc] = value.split('.')
+  if (name && inside && svc === 'svc') return { namespace: inside, name }
+  const [, backend, provider = ''] = TRAEFIK.exec(value) ?? []
+  if (!backend) return { namespace, name: value }
+  if (WITHOUT_NAMESPACE.has(provider)) return { namespace, name: backend }
+  const possible = splits(backend, namespace)
+  const existing = possible.find((one) => known.some((it) => it.namespace === one.namespace && it.name === one.name))
+  return existing ?? possible[0] ?? { namespace, name: backend }
+}
+
+/** Returns the possible namespaces and names in `<namespace>-<service>-<port>`, likeliest first. */
+function splits(backend: string, namespace: string): readonly Name[] {
+  const texts = [...new Set([backend.replace(PORT, ''), backend])]
+  const start = `${namespace}-`
+  const inside = texts.filter((text) => namespace !== '' && text.startsWith(start))
+  const cut = (text: string, at: number): Name => ({ namespace: text.slice(0, at), name: text.slice(at + 1) })
+  return [
+    ...inside.map((text) => cut(text, namespace.length)),
+    ...texts.flatMap((text) => dashes(text).map((at) => cut(text, at))),
+  ]
+}
+
+function dashes(text: string): number[] {
+  const found: number[] = []
+  for (let at = text.indexOf('-', 1); at > 0 && at < text.length - 1; at = text.indexOf('-', at + 1)) found.push(at)
+  return found
+}

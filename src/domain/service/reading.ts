@@ -1,0 +1,149 @@
+/** Reads the labels of an alert once: which labels can name its target, its namespace and its object. */
+
+import type { Labels } from '../event/event.ts'
+import { cacheLast } from '../memoize.ts'
+import { isPlaceholder } from '../placeholder.ts'
+import {
+  type ExporterKind,
+  FOREIGN_NAMESPACE,
+  HOST_LABELS,
+  MARKERS,
+  NAMESPACE_ENDS,
+  NAMESPACES,
+  NO_NAMES,
+  OBJECT_PREFIXES,
+  PREFIXES,
+  type Reader,
+  TARGETS,
+} from './target.ts'
+
+export const EXPORTED = 'exported_'
+
+type Known = {
+  /** The position in the table. The lowest rank wins. */
+  readonly rank: number
+  readonly reads: Reader
+  /** Whether programs of any kind have this label, so that a machine's exporter can have it, too. */
+  readonly weak: boolean
+  /** The name without the prefix `exported_`; null if the name has no such prefix. */
+  readonly exported: string | null
+}
+
+/** A label that can name the target. */
+export type Label = { readonly name: string; readonly value: string; readonly known: Known }
+
+export type Reading = {
+  /** In the order in which they were sent. */
+  readonly labels: readonly Label[]
+  /** The labels with a namespace. */
+  readonly namespaces: readonly { readonly name: string; readonly value: string; readonly rank: number }[]
+  /** The names of the labels that have the prefix `exported_`, without this prefix. */
+  readonly exported: ReadonlySet<string>
+  readonly marker: ExporterKind | null
+  /** Whether a service mesh names the target in `destination_…`. */
+  readonly mesh: boolean
+  /** Whether a label is typical for a machine. */
+  readonly aboutMachine: boolean
+  /** The Kubernetes object that the labels describe, or null. */
+  readonly object: {
+    readonly kind: string
+    readonly name: string
+    readonly namespace: string
+    readonly label: string
+  } | null
+}
+
+/** Labels that a scrape configuration adds to programs of any kind. They come after the labels of workloads. */
+const FIRST_WEAK = 'app_kubernetes_io_name'
+
+const NONE: ReadonlySet<string> = new Set()
+const KNOWN = new Map<string, Known>()
+const NAMESPACE_RANKS = new Map<string, number>()
+
+function fillTables(): void {
+  let rank = 0
+  let weak = false
+  for (const [reads, names] of TARGETS) {
+    weak ||= names === FIRST_WEAK
+    for (const name of names.split(' ')) {
+      for (const prefix of ['', ...PREFIXES]) {
+        const full = prefix + name
+        if (KNOWN.has(full)) continue
+        KNOWN.set(full, { rank, reads, weak, exported: prefix === EXPORTED ? name : null })
+        rank += 1
+      }
+    }
+  }
+  NAMESPACES.forEach((name, at) => {
+    NAMESPACE_RANKS.set(name, at)
+  })
+}
+fillTables()
+
+/** Reads labels once. Several functions need the result for the same labels. */
+export const read: (labels: Labels) => Reading = cacheLast(readOnce)
+
+function readOnce(labels: Labels): Reading {
+  const found: Label[] = []
+  const namespaces: Reading['namespaces'][number][] = []
+  let exported: Set<string> | null = null
+  let [marker, mesh, aboutMachine, object]: [ExporterKind | null, boolean, boolean, boolean] = [
+    null,
+    false,
+    false,
+    false,
+  ]
+  for (const name in labels) {
+    const known = KNOWN.get(name)
+    const rank = namespaceRank(name)
+    aboutMachine ||= HOST_LABELS.has(name)
+    object ||= name.endsWith('kind')
+    if (!known && rank === null && !Object.hasOwn(MARKERS, name)) continue
+    const value = labelValue(labels, name)
+    if (value === undefined || (value === 'unknown' && name.startsWith('destination_'))) continue
+    if (known && !NO_NAMES.has(value)) found.push({ name, value, known })
+    if (rank !== null) namespaces.push({ name, value, rank })
+    if (name.startsWith(EXPORTED)) exported = (exported ?? new Set()).add(name.slice(EXPORTED.length))
+    if (Object.hasOwn(MARKERS, name) || isOfTraefik(known, value)) {
+      marker = 'proxy'
+      mesh ||= name.startsWith('destination_')
+    }
+  }
+  const described = object ? objectIn(labels) : null
+  return { labels: found, namespaces, exported: exported ?? NONE, marker, mesh, aboutMachine, object: described }
+}
+
+/** Returns the trimmed value of a label, or undefined if it is missing or a placeholder. */
+export function labelValue(labels: Labels, name: string): string | undefined {
+  const value = Object.hasOwn(labels, name) ? labels[name] : undefined
+  return value === undefined || isPlaceholder(value) ? undefined : value.trim()
+}
+
+/** Traefik writes `service="production-my-api-80@kubernetes"`. */
+function isOfTraefik(known: Known | undefined, value: string): boolean {
+  return known?.reads === 'service' && /@[a-z]+$/.test(value)
+}
+
+function namespaceRank(name: string): number | null {
+  const rank = NAMESPACE_RANKS.get(name)
+  if (rank !== undefined) return rank
+  const isNamespace = NAMESPACE_ENDS.some((end) => name.endsWith(end)) && !FOREIGN_NAMESPACE.test(name)
+  return isNamespace ? NAMESPACES.length : null
+}
+
+/** Flux and programs that turn events into metrics or log lines describe the object of an event. */
+function objectIn(labels: Labels): Reading['object'] {
+  for (const prefix of prefixesOf(labels)) {
+    const [kind, name] = [labelValue(labels, `${prefix}kind`), labelValue(labels, `${prefix}name`)]
+    if (!kind || !name) continue
+    const namespaces = [`${prefix}namespace`, 'k8s_namespace_name', 'namespace'].map((one) => labelValue(labels, one))
+    return { kind, name, namespace: namespaces.find((one) => one !== undefined) ?? '', label: `${prefix}name` }
+  }
+  return null
+}
+
+/** `kind` and `name` describe an object only if the sender is known to mean one. */
+function prefixesOf({ alertname = '', job = '', source = '' }: Labels): readonly string[] {
+  const isEvent = /^flux[A-Z]?/i.test(alertname) || /event/i.test(job) || /kyverno|policy.?reporter/i.test(source + job)
+  return isEvent ? [...OBJECT_PREFIXES, ''] : OBJECT_PREFIXES
+}

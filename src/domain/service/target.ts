@@ -1,0 +1,145 @@
+/**
+ * Who is the target of an alert: the labels that name the service, the namespace and the node, and the programs whose
+ * labels name themselves instead. To teach incmon another label or program, add a row.
+ */
+
+import type { GeneratedKind } from './pod-name.ts'
+
+/** How to read a label's value. */
+export type Reader =
+  | 'name'
+  | 'deployment'
+  | 'autoscaler'
+  | 'service'
+  | GeneratedKind
+  | 'node'
+  | 'instance'
+  | 'job label'
+
+/** The labels that name a target, most reliable first. Labels in one row have the same meaning, most common first. */
+export const TARGETS: readonly (readonly [Reader, string])[] = [
+  // DeploymentConfig is OpenShift's, Rollout is Argo's. OpenTelemetry and Fluent Bit append `_name`.
+  ['deployment', 'deployment deployment_name rollout deploymentconfig'],
+  ['name', 'statefulset statefulset_name'],
+  ['name', 'daemonset daemonset_name'],
+  ['name', 'cronjob cronjob_name'],
+  // The things that Argo Workflows, Tekton and Knative run again and again.
+  ['name', 'cron_workflow cronworkflow workflows_argoproj_io_cron_workflow tekton_dev_pipeline'],
+  ['name', 'serving_knative_dev_service'],
+  ['job', 'job_name'],
+  ['pod', 'pod pod_name'],
+  ['replicaset', 'replicaset replicaset_name'],
+  ['controller', 'replicationcontroller'],
+  ['autoscaler', 'horizontalpodautoscaler hpa hpa_name scaledobject scaledObject'],
+  ['claim', 'persistentvolumeclaim pvc'],
+  ['name', 'ingress ingress_name'],
+  ['name', 'poddisruptionbudget'],
+  ['name', 'app_kubernetes_io_name'],
+  ['name', 'app'],
+  ['name', 'workload workload_name'],
+  ['service', 'service_name'],
+  ['name', 'sloth_service'],
+  // Istio's canonical service is the workload's.
+  ['name', 'canonical_service'],
+  ['name', 'application'],
+  // `kubernetes_name` is from the scrape configuration in the Prometheus repository.
+  ['service', 'service kubernetes_name'],
+  ['name', 'container container_name'],
+  ['job label', 'job'],
+  ['node', 'node nodename node_name kubernetes_host'],
+  ['instance', 'instance'],
+]
+
+/**
+ * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, Istio, and
+ * Prometheus for labels that clash with the scrape's.
+ */
+export const PREFIXES = ['k8s_', 'kubernetes_', 'kubernetes_labels_', 'label_', 'destination_', 'exported_'] as const
+
+/** Labels that, with `kind`, `name` and `namespace` appended, describe a Kubernetes object. */
+export const OBJECT_PREFIXES = [
+  ...['involved_object_', 'involvedObject_', 'involvedobject_', 'event_involvedObject_', 'object_involvedObject_'],
+  ...['regarding_', 'k8s_object_', 'object_'],
+] as const
+
+/** The labels with the namespace, most reliable first. After these, any label that ends in `NAMESPACE_ENDS`. */
+export const NAMESPACES = [
+  ...['namespace', 'kubernetes_namespace', 'k8s_namespace_name', 'kubernetes_namespace_name', 'k8s_ns_name'],
+  ...['destination_workload_namespace', 'destination_service_namespace', 'exported_namespace', 'service_namespace'],
+] as const
+export const NAMESPACE_ENDS = ['namespace', 'namespace_name'] as const
+/** Namespaces of a program that only reports about the target, or that calls it. */
+export const FOREIGN_NAMESPACE = /^(?:source|controller|client|scrape|prometheus|exporter|agent|collector|monitor)_/
+
+/** Values that name no service: scrape jobs that cover many services, the sandbox of a pod, Istio's unknown targets. */
+export const NO_NAMES: ReadonlySet<string> = new Set([
+  ...['kubernetes-pods', 'kubernetes-pods-slow', 'kubernetes-service-endpoints', 'kubernetes-service-endpoints-slow'],
+  ...['kubernetes-services', 'kubernetes-ingresses', 'POD', 'PassthroughCluster', 'BlackHoleCluster'],
+])
+
+/**
+ * `state`: kube-state-metrics. `host`: node-exporter and its like; the target is the node. `kubelet`: the kubelet or
+ * cAdvisor; the target is the node or a pod on it. `probe`: the blackbox exporter; the target is the probed URL.
+ * `gateway`: the Pushgateway; the target is the job that pushed. `proxy`: a proxy or service mesh; the target is the
+ * backend. `events`: Kubernetes events as metrics or logs; the target is the event's object. `other`: the scraped
+ * program is probably the target itself.
+ */
+export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'proxy' | 'events' | 'other'
+
+/** Labels that the scrape adds to every metric. */
+export const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
+
+/** Words in the labels of a scraped program that identify an exporter, and the labels that then name the exporter. */
+export const EXPORTERS: readonly {
+  readonly kind: ExporterKind
+  readonly words: readonly string[]
+  readonly own: readonly string[]
+}[] = [
+  {
+    kind: 'state',
+    words: ['kube-state-metrics', 'kube_state_metrics'],
+    own: ['job', 'service', 'endpoint', 'instance'],
+  },
+  {
+    kind: 'events',
+    words: ['event-exporter', 'event_exporter', 'eventrouter', 'kubernetes_events', 'kubernetes-events', 'kube-events'],
+    own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'service_name'],
+  },
+  { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'], own: ['job', 'service', 'endpoint'] },
+  {
+    kind: 'host',
+    words: ['node-exporter', 'node_exporter', 'windows-exporter', 'windows_exporter', 'integrations/unix'],
+    own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
+  },
+  { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
+  { kind: 'gateway', words: ['pushgateway'], own: SCRAPE },
+  {
+    kind: 'proxy',
+    words: ['ingress-nginx', 'nginx-ingress', 'traefik', 'istio', 'envoy-stats'],
+    own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'node'],
+  },
+]
+
+/** Labels that only one kind of exporter writes. */
+export const MARKERS: Readonly<Record<string, ExporterKind>> = {
+  controller_pod: 'proxy',
+  controller_class: 'proxy',
+  destination_workload: 'proxy',
+  destination_service: 'proxy',
+  destination_service_name: 'proxy',
+  destination_canonical_service: 'proxy',
+}
+
+/** The ports of node-exporter, windows-exporter and process-exporter. */
+export const HOST_PORT = /:(?:9100|9182|9256)$/
+/** Labels of metrics about a machine, and names that people give to the scrape job of their machines. */
+export const HOST_LABELS: ReadonlySet<string> = new Set(['device', 'mountpoint', 'fstype', 'cpu', 'nodename'])
+export const HOST_JOBS: ReadonlySet<string> = new Set([
+  ...['node', 'nodes', 'host', 'hosts', 'server', 'servers', 'machines', 'vms', 'baremetal', 'linux', 'linux-servers'],
+  ...['windows', 'windows-servers'],
+])
+
+/** Labels with which kube-state-metrics names other objects than workloads. Such an alert is not about itself. */
+export const STATE_OBJECTS = [
+  ...['resourcequota', 'persistentvolume', 'storageclass', 'limitrange', 'configmap', 'secret', 'phase'],
+] as const
