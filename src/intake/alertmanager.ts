@@ -155,10 +155,10 @@ function readAlert(
     annotations,
     startsAt,
     endsAt: end,
-    fingerprint: fingerprintOf(item, sent),
+    fingerprint: withOrganization(fingerprintOf(item, sent), notification.orgId, source),
     links: Object.assign(readLinks(item, annotations, textOf), sharedLinks),
     name: nameOf(labels, warn),
-    nature: natureOf(labels, source),
+    nature: natureOf(labels, notification, source),
     payload: JSON.stringify(clean),
   }
   const warning = severityWarning(draft)
@@ -224,10 +224,24 @@ function substituteName(labels: Labels, warn: Warn): string {
   return name
 }
 
-function natureOf({ alertname = '' }: Labels, source: Source): AlertDraft['nature'] {
+/** Two organizations of one Grafana can have rules with equal labels. The first organization is the default. */
+function withOrganization(fingerprint: string, orgId: unknown, source: Source): string {
+  const organization = source === 'dashboard' ? (numberOf(orgId) ?? 1) : 1
+  return organization === 1 ? fingerprint : digest(fingerprint, String(organization))
+}
+
+/** Grafana's Test button sends the group key `webhook-<hex>-<unix time>`, and labels that the user can change. */
+const TEST_GROUP = /^webhook-[\da-f]+-\d+$/
+
+function natureOf(
+  { alertname = '', instance = '' }: Labels,
+  { groupKey }: Fields,
+  source: Source,
+): AlertDraft['nature'] {
   if (HEARTBEATS.has(alertname)) return 'heartbeat'
   if (NO_DATA.has(alertname)) return 'no-data'
-  return source === 'dashboard' && alertname === 'TestAlert' ? 'test' : 'alert'
+  const isTest = typeof groupKey === 'string' && TEST_GROUP.test(groupKey) && instance === 'Grafana'
+  return isTest || (source === 'dashboard' && alertname === 'TestAlert') ? 'test' : 'alert'
 }
 
 function readLinks(item: Fields, annotations: Labels, textOf: typeof draftText): AlertDraft['links'] {

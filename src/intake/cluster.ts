@@ -33,6 +33,13 @@ const MAX_COUNT = 2 ** 31 - 1
  */
 const CLUSTER_WIDE = new Set(['Node', 'PersistentVolume', 'Namespace'])
 
+/** The field with the event's object: in `v1`, and in `events.k8s.io/v1`. */
+const OBJECTS = ['involvedObject', 'regarding'] as const
+const WRAPPERS = ['object', 'event', 'kubernetes_event'] as const
+const NAMESPACE_PATHS = ['namespace', 'involvedObject.namespace', 'regarding.namespace', 'Namespace'] as const
+const FIRST_TIMES = ['firstTime', 'firstTimestamp', 'deprecatedFirstTimestamp', 'eventTime', 'timestamp'] as const
+const LAST_TIMES = ['lastTime', 'series.lastObservedTime', 'lastTimestamp', 'deprecatedLastTimestamp'] as const
+
 const WELL_KNOWN = new Set([
   ...['namespace', 'podName', 'name', 'reason', 'message', 'count', 'nodeName', 'involvedObjectKind', 'type', 'labels'],
   ...['firstTime', 'lastTime', 'clusterName', 'container', 'containerName', 'fieldPath', 'ownerReferences'],
@@ -49,24 +56,39 @@ const CONTAINER_SENTENCES: readonly RegExp[] = [
 ]
 
 /**
- * Parses a Kubernetes event in one of three formats: flat, the exporter's full event, or kwatch. In the flat format, a
+ * Parses a Kubernetes event in one of four formats: flat, an event of `v1` or `events.k8s.io/v1`, or kwatch. In the flat format, a
  * layout may render every value as a string, and unknown keys are treated as labels. An event must have an object name,
  * and a reason or a message. The event's time is its last time, or its first time if there is no last time. If both are
  * missing, `receivedAt` (ms UTC) is used.
  */
 export function readCluster(body: unknown, receivedAt: number): Intake {
-  return { ...readItems([body], (event, warn) => readEvent(event, { receivedAt, warn })), group: null }
+  return { ...readItems(eventsIn(body), (event, warn) => readEvent(event, { receivedAt, warn })), group: null }
+}
+
+/**
+ * Returns the events in a body: one event, a list as `kubectl get events -o json` prints it, or an event inside
+ * `object` (a watch) or `event` (eventrouter).
+ */
+function eventsIn(body: unknown): readonly unknown[] {
+  const items = Array.isArray(body) ? body : fieldsOf(body)?.items
+  return (Array.isArray(items) ? items : [body]).map(unwrapped)
+}
+
+function unwrapped(item: unknown): unknown {
+  const fields = fieldsOf(item)
+  const inner =
+    fields && WRAPPERS.map((name) => fieldsOf(fields[name])).find((one) => one && OBJECTS.some((of) => of in one))
+  return inner ?? item
 }
 
 /** Parses one event; see `readCluster`. */
 export function readEvent(event: Fields, receipt: Receipt): ClusterDraft {
   const object = readObject(event, receipt.warn)
   const reason = requireText(event, ['reason', 'Reason'])
-  const message = requireText(event, ['message', 'Message'], Number.POSITIVE_INFINITY)
+  const message = requireText(event, ['message', 'note', 'Message'], Number.POSITIVE_INFINITY)
   if (reason === '' && message === '') throw unusable('reason: expected a reason or a message')
-  const first = sentInstantAt(event, receipt, 'firstTime', 'firstTimestamp', 'eventTime')
-  const last =
-    sentInstantAt(event, receipt, 'lastTime', 'series.lastObservedTime', 'lastTimestamp') ?? first ?? receipt.receivedAt
+  const first = sentInstantAt(event, receipt, ...FIRST_TIMES)
+  const last = sentInstantAt(event, receipt, ...LAST_TIMES) ?? first ?? receipt.receivedAt
   const startsAt = Math.min(first ?? last, last)
   return {
     source: 'cluster',
@@ -84,17 +106,17 @@ export function readEvent(event: Fields, receipt: Receipt): ClusterDraft {
 }
 
 function readObject(event: Fields, warn: Warn): Omit<KubernetesObject, 'container'> {
-  const name = requireText(event, ['podName', 'involvedObject.name', 'Name', 'name'])
+  const name = requireText(event, ['podName', 'involvedObject.name', 'regarding.name', 'Name', 'name'])
   if (name === '') throw unusable('podName: expected the name of the object that the event is about')
-  const namespace = requireText(event, ['namespace', 'involvedObject.namespace', 'Namespace'])
-  const kind = requireText(event, ['involvedObjectKind', 'involvedObject.kind']) || 'Pod'
-  const node = optionalText(event, 'nodeName', 'source.host', 'Node')
+  const namespace = requireText(event, [...NAMESPACE_PATHS])
+  const kind = requireText(event, ['involvedObjectKind', 'involvedObject.kind', 'regarding.kind']) || 'Pod'
+  const node = optionalText(event, 'nodeName', 'source.host', 'deprecatedSource.host', 'Node')
   return {
     kind,
     namespace: CLUSTER_WIDE.has(kind) ? '' : namespace,
     name,
     labels: draftLabels(readLabels(event, warn)),
-    owners: readOwners(at(event, 'involvedObject.ownerReferences') ?? event.ownerReferences),
+    owners: readOwners(ownerPaths(event)),
     node: kind === 'Node' ? name : node,
   }
 }
@@ -102,13 +124,18 @@ function readObject(event: Fields, warn: Warn): Omit<KubernetesObject, 'containe
 /** Returns the object's labels. In a flat event, unknown keys are labels as well. */
 function readLabels(event: Fields, warn: Warn): Labels {
   const labels = newLabels()
-  if (!fieldsOf(event.involvedObject) && event.Name === undefined) {
+  if (!OBJECTS.some((name) => fieldsOf(event[name])) && event.Name === undefined) {
     for (const [key, value] of Object.entries(event).slice(0, MAX_FLAT_KEYS)) {
       if (typeof value === 'string' && value.length <= 253 && !WELL_KNOWN.has(key) && !isUnset(value))
         labels[key] = value
     }
   }
-  for (const source of [event.labels, at(event, 'involvedObject.labels'), event.Labels]) {
+  for (const source of [
+    event.labels,
+    at(event, 'involvedObject.labels'),
+    at(event, 'regarding.labels'),
+    event.Labels,
+  ]) {
     Object.assign(labels, usableLabels(source, warn))
   }
   return labels
@@ -125,6 +152,11 @@ function usableLabels(value: unknown, warn: Warn): Labels {
   }
 }
 
+function ownerPaths(event: Fields): unknown {
+  const paths = ['involvedObject.ownerReferences', 'regarding.ownerReferences', 'ownerReferences']
+  return paths.map((path) => at(event, path)).find(Array.isArray)
+}
+
 function readOwners(value: unknown): { kind: string; name: string }[] {
   if (!Array.isArray(value)) return []
   return value.slice(0, 20).flatMap((item) => {
@@ -138,18 +170,20 @@ function readOwners(value: unknown): { kind: string; name: string }[] {
 function readCount(event: Fields, warn: Warn): number {
   if (!isUnset(event.count) && !((numberOf(event.count) ?? 0) >= 1))
     warn(`count: ${quoted(event.count)} is not a valid count; the event is counted once`)
-  const counts = [at(event, 'series.count'), event.count].map((value) => numberOf(value) ?? 1)
+  const counts = [at(event, 'series.count'), event.count, event.deprecatedCount].map((value) => numberOf(value) ?? 1)
   return Math.min(Math.max(1, ...counts.map(Math.floor)), MAX_COUNT)
 }
 
 function readType(event: Fields): 'Normal' | 'Warning' | null {
-  return event.type === 'Normal' || event.type === 'Warning' ? event.type : null
+  if (event.type === 'Normal' || event.type === 'Warning') return event.type
+  // Flux sends its own severity instead of a type.
+  return event.severity === 'error' ? 'Warning' : event.severity === 'info' ? 'Normal' : null
 }
 
 function readContainer(event: Fields, message: string): string | null {
   const named = optionalText(event, 'container', 'containerName', 'Container')
   if (named) return named
-  const path = optionalText(event, 'involvedObject.fieldPath', 'fieldPath') ?? ''
+  const path = optionalText(event, 'involvedObject.fieldPath', 'regarding.fieldPath', 'fieldPath') ?? ''
   const inPath = /^spec\.(?:containers|initContainers|ephemeralContainers)\{([^{}]+)\}$/.exec(path)?.[1]
   return inPath ?? containerInMessage(message)
 }

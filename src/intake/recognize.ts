@@ -3,7 +3,7 @@
  * payload. For all other payloads, the path of the webhook identifies the sender.
  */
 import type { Source } from '../domain/event/event.ts'
-import { fieldsOf } from './fields.ts'
+import { type Fields, fieldsOf } from './fields.ts'
 import type { ReaderName } from './index.ts'
 
 /** Fields that Grafana adds to Alertmanager's format. */
@@ -21,8 +21,13 @@ export function recognizeSource(body: unknown): Source | null {
     found.push(isGrafana ? 'dashboard' : 'metrics')
   }
   if (typeof fields.object_kind === 'string') found.push('ci')
-  if (has(['involvedObject', 'podName', 'Name', 'involvedObjectKind'])) found.push('cluster')
+  if (has(['involvedObject', 'regarding', 'podName', 'Name', 'involvedObjectKind']) || isWrappedEvent(fields))
+    found.push('cluster')
   return found.length === 1 ? (found[0] ?? null) : null
+}
+
+function isWrappedEvent({ object, event }: Fields): boolean {
+  return [object, event].some((one) => ['involvedObject', 'regarding'].some((name) => name in (fieldsOf(one) ?? {})))
 }
 
 function isAlertOfGrafana(alert: unknown): boolean {

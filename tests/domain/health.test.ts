@@ -133,8 +133,25 @@ describe('an explanation', () => {
   })
 
   test('of unattributed alerts is never critical, but names what its sender called critical', () => {
-    const health = healthOf(names(10, { severity: 'critical' }), NOON, { neverCritical: true })
+    const crash = crashing({ severity: 'critical', failure: 'job', startsAt: at(1) })
+    assert.deepEqual(healthOf([crash], NOON, { trusts: 'sender' }).critical, [])
+    const health = healthOf(names(10, { severity: 'critical' }), NOON, { trusts: 'sender' })
     assert.deepEqual([health.status, health.score, health.critical.length], ['degraded', 0, 10])
+  })
+
+  test('of CI jobs is never critical', () => {
+    const health = healthOf(names(10, { severity: 'critical' }), NOON, { trusts: 'nothing' })
+    assert.deepEqual([health.status, health.score, health.critical], ['degraded', 0, []])
+  })
+
+  test('counts all failures of the monitoring itself once, however long they last', () => {
+    const rules = names(10, { severity: 'warning', failure: 'monitoring', startsAt: at(-60), lastSeenAt: NOON })
+    assert.deepEqual([healthOf(rules, NOON).status, healthOf(rules, NOON).score], ['degraded', 88])
+  })
+
+  test('takes no failure of the monitoring as evidence for a crash', () => {
+    const rule = condition({ uuid: 'r', name: 'KubePodCrashLooping', severity: 'warning', failure: 'monitoring' })
+    assert.deepEqual(healthOf([crashing({ startsAt: at(0) }), rule], NOON).critical, [])
   })
 })
 
@@ -175,8 +192,8 @@ const someConditions = fc.uniqueArray(someCondition, { maxLength: 8, selector: (
 describe('of every service', () => {
   test('the score is an integer from 0 to 100: 100 minus the penalties', () =>
     fc.assert(
-      fc.property(someConditions, fc.boolean(), (alerts, neverCritical) => {
-        const { score, penalties } = healthOf(alerts, NOON, { neverCritical })
+      fc.property(someConditions, fc.constantFrom('all', 'sender', 'nothing'), (alerts, trusts) => {
+        const { score, penalties } = healthOf(alerts, NOON, { trusts })
         assert.ok(Number.isInteger(score))
         assert.equal(score, Math.max(0, 100 - penalties.reduce((sum, { penalty }) => sum + penalty, 0)))
       }),

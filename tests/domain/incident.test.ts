@@ -103,8 +103,9 @@ describe('no incident opens', () => {
     [
       'for an event or an agreement without a service',
       [looping, events({ severity: 'error' })],
-      { critical: healthOf([looping, events({ severity: 'error' })], NOON, { neverCritical: true }).critical },
+      { critical: healthOf([looping, events({ severity: 'error' })], NOON, { trusts: 'sender' }).critical },
     ],
+    ['for the pods of CI jobs', [outage()], { critical: healthOf([outage()], NOON, { trusts: 'nothing' }).critical }],
   ]
   for (const [title, alerts, more] of cases) test(title, () => assert.deepEqual(steps(alerts, 600, more), []))
 })

@@ -14,10 +14,17 @@ export const REASONS_BY_SEVERITY = {
     FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed FailedDetachVolume FailedUnMount
     DNSConfigForming FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale NotTriggerScaleUp ScaleUpFailed
     ReplicaSetCreateError MissSchedule TooManyMissedTimes SyncLoadBalancerFailed PolicyViolation
-    UnexpectedAdmissionError TaintManagerEviction Rebooted`,
+    UnexpectedAdmissionError TaintManagerEviction Rebooted
+    KernelDeadlock DockerHung AUFSUmountHung ReadonlyFilesystem FilesystemIsReadOnly XfsShutdown KubeletUnhealthy
+    KubeletIsDown DockerUnhealthy ContainerdUnhealthy ContainerRuntimeUnhealthy ContainerRuntimeIsDown
+    FrequentKubeletRestart FrequentDockerRestart FrequentContainerdRestart CorruptDockerOverlay2 CorruptDockerImage
+    KernelOops TaskHung UnregisterNetDevice Ext4Error IOError RolloutAborted error
+    InsufficientCapacityError`,
   info: `Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete ScalingReplicaSet
     SuccessfulRescale Completed SawCompletedJob NodeReady NodeSchedulable RegisteredNode Starting
-    SuccessfulAttachVolume ProvisioningSucceeded LeaderElection TriggeredScaleUp Issuing IssuingCertificate`,
+    SuccessfulAttachVolume ProvisioningSucceeded LeaderElection TriggeredScaleUp Issuing IssuingCertificate
+    Nominated Synced info ReconciliationSucceeded PolicyApplied NoFrequentKubeletRestart NoCorruptDockerOverlay2
+    FilesystemIsNotReadOnly KernelHasNoDeadlock KubeletIsHealthy NoReadTimeout`,
 } as const
 
 /** Critical on a Node, a warning otherwise. */
@@ -31,6 +38,11 @@ export const NODE_REASONS = [
 /** Reason, message → group and severity. */
 export const MESSAGE_CASES = [
   ['BackOff', 'Back-off restarting failed container pay in pod pay-1_shop(0d7c)', 'CrashLoopBackOff error'],
+  ['Synced', 'Rolling back podinfo.test failed checks threshold reached 10', 'RolloutAborted warning'],
+  ['Synced', 'Canary failed! Scaling down podinfo.test', 'RolloutAborted warning'],
+  ['Synced', 'Advance podinfo.test canary weight 20', 'Synced info'],
+  ['PolicyViolation', 'Pod shop/cart: [require-limits] fail; validation error', 'PolicyViolation warning'],
+  ['PolicyViolation', 'Pod shop/cart: pass', 'PolicyViolation info'],
   ['BackOff', 'Back-off 5m0s restarting failed container=pay pod=pay-1_shop(0d7c)', 'CrashLoopBackOff error'],
   ['BackOff', 'Back-off pulling image "registry/cart:v2"', 'ImagePullBackOff error'],
   ['BackOff', 'Back-off pulling image "registry/restarting failed"', 'ImagePullBackOff error'],
@@ -120,12 +132,23 @@ export const END_CASES = [
   ['SuccessfulCreate', 'Created pod: x', 'ReplicaSet', 'FailedCreate'],
   ['Completed', 'Job completed', 'Job', 'BackoffLimitExceeded'],
   ['SawCompletedJob', 'Saw completed job: x-1, status: Complete', 'CronJob', 'DeadlineExceeded'],
+  ['KernelHasNoDeadlock', 'kernel has no deadlock', 'Node', 'DockerHung'],
+  ['FilesystemIsNotReadOnly', '', 'Node', 'ReadonlyFilesystem'],
+  ['NoFrequentContainerdRestart', '', 'Node', 'FrequentContainerdRestart'],
+  ['DiskIsNotSlow', 'from a plugin', 'Node', 'DiskIsSlow'],
+  ['KubeletIsUp', '', 'Node', 'KubeletIsDown'],
+  ['Issuing', 'The certificate has been successfully issued', 'Certificate', 'Failed (Certificate)'],
+  ['Synced', 'Promotion completed! Scaling down podinfo.test', 'Canary', 'RolloutAborted'],
+  ['ReconciliationSucceeded', 'Reconciliation finished in 2s', 'Kustomization', 'ReconciliationFailed'],
 ] as const
 
 /** Events that end no condition. */
 export const NO_END_CASES = [
   ['Started', 'Started container x', 'Pod'],
   ['Completed', '', 'Pod'],
+  ['Issuing', 'Issuing certificate as Secret does not exist', 'Certificate'],
+  ['Synced', 'Advance podinfo.test canary weight 20', 'Canary'],
+  ['NodeNotReady', '', 'Node'],
   ['SawCompletedJob', 'Saw completed job: x-1, status: Failed', 'CronJob'],
   ['SawCompletedJob', 'Saw completed job: x-1, condition: Failed', 'CronJob'],
   ['NodeNotReady', '', 'Node'],

@@ -126,8 +126,8 @@ describe('an item of Alertmanager or Grafana', () => {
   test('keeps the sender’s fingerprint', () => assert.equal(idOf(alert({}, { fingerprint: 'abc' })), 'abc'))
   test('has a name that says that something fails', () =>
     assert.equal(read(alert({}, { name: 'KubePodCrashLooping' })).signal?.failure, 'crash'))
-  test('without data is not a failure, whatever its rule is called', () =>
-    assert.equal(read(alert({}, { name: 'KubePodCrashLooping', nature: 'no-data' })).signal?.failure, null))
+  test('without data is a failure of the monitoring, whatever its rule is called', () =>
+    assert.equal(read(alert({}, { name: 'KubePodCrashLooping', nature: 'no-data' })).signal?.failure, 'monitoring'))
 
   for (const [annotations, text] of [
     [{ summary: 's', message: 'm' }, 's'],

@@ -149,8 +149,27 @@ for (const [labels, name, nature] of NAMES) {
   })
 }
 
-test('Only the dashboard webhook marks alerts as tests', () => {
+test('Only the dashboard webhook marks an alert as a test by its name', () => {
   assert.equal(read({ labels: { alertname: 'TestAlert' } }).nature, 'alert')
+})
+
+test('The group key of Grafana’s Test button marks an alert with any labels as a test', () => {
+  const natureOf = (groupKey: string, instance: string) => {
+    const item = { labels: { alertname: 'Disk', instance }, startsAt: START }
+    return alertsOf(readDashboard({ groupKey, alerts: [item] }, RECEIVED))[0]?.nature
+  }
+  assert.equal(natureOf('webhook-57c6d9296de2ad39-1763977000', 'Grafana'), 'test')
+  assert.equal(natureOf('webhook-57c6d9296de2ad39-1763977000', 'db-1:9100'), 'alert')
+  assert.equal(natureOf('{}:{alertname="Disk"}', 'Grafana'), 'alert')
+})
+
+test('Equal labels of two Grafana organizations are two alerts', () => {
+  const [first, second, unknown] = [1, 2, undefined].map((orgId) => {
+    const body = { orgId, alerts: [{ labels: { alertname: 'A' }, fingerprint: 'abc', startsAt: START }] }
+    return alertsOf(readDashboard(body, RECEIVED))[0]?.fingerprint
+  })
+  assert.deepEqual([first, unknown], ['abc', 'abc'])
+  assert.match(second ?? '', /^[\da-f]{16}$/)
 })
 
 test('Links have names, and only http and https are accepted', () => {

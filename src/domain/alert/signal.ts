@@ -123,7 +123,7 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
           links: draft.links,
           fingerprint: draft.fingerprint,
           logicalKey: logicalKey(draft, target, attribution),
-          failure: draft.nature === 'no-data' ? null : failureOfAlert(draft.name),
+          failure: draft.nature === 'no-data' ? 'monitoring' : failureOfAlert(draft.name),
           node: nodeOf(draft),
           rules: {
             service: attribution.rule,

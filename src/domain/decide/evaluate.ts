@@ -6,6 +6,7 @@ import { DECAY, type Health, healthOf } from '../health/health.ts'
 import { explainedByNodes, type NodeTrouble } from '../health/node-trouble.ts'
 import { decide } from '../incident/incident.ts'
 import { earliest } from '../instant.ts'
+import { RUNNER_SERVICE } from '../service/run-name.ts'
 import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
@@ -68,8 +69,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const { conditions: all, resilenced } = withoutSilenced(ctx, service, known, now)
   const troubles = troublesOf(ctx, service, all, now)
   const conditions = withoutAlike(all, new Set(troubles.map(({ node }) => node)))
-  const neverCritical = isUnattributed(service)
-  const health = healthOf(conditions, now, { neverCritical })
+  const trusts = isUnattributed(service) ? 'sender' : service.name === RUNNER_SERVICE ? 'nothing' : 'all'
+  const health = healthOf(conditions, now, { trusts })
   const healthySince = recoveredAt(service, conditions, now)
   const explained = explainedByNodes(conditions, troubles)
   const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))

@@ -17,6 +17,9 @@ const REMOVALS: ReadonlySet<string> = new Set(['Evicted', 'Preempted', 'Killing'
 /** Reasons of single occurrences. The kubelet and the kernel report each occurrence once and never report an end. */
 const MOMENTS: ReadonlySet<string> = new Set([
   ...['Rebooted', 'OOMKilled', 'OOMKilling', 'SystemOOM', 'Preempting', 'NodeShutdown', 'InvalidDiskCapacity'],
+  // Problems of the kernel that node-problem-detector reads in the log.
+  ...['KernelOops', 'TaskHung', 'UnregisterNetDevice', 'Ext4Error', 'Ext4Warning', 'IOError', 'MemoryReadError'],
+  'CorruptDockerImage',
   ...REMOVALS,
 ])
 

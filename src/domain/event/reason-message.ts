@@ -53,7 +53,7 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
     case 'BackOff':
       return backOff(message)
     case 'Failed':
-      return failed(message)
+      return kind === 'Pod' ? failed(message) : failedObject(kind)
     case 'Unhealthy':
     case 'ProbeError':
       return probe(message)
@@ -61,6 +61,15 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
       return killing(message)
     case 'NodeNotReady':
       return podOfNode(message, kind)
+    case 'Synced':
+      return FLAGGER_FAILED.test(message)
+        ? { group: 'RolloutAborted', severity: 'warning', failure: 'rollout', rule: 'message subtype: rolling back' }
+        : null
+    case 'PolicyViolation':
+    case 'PolicyError':
+      return /(?::|\]) pass\b/.test(message)
+        ? { group: reason, severity: 'info', failure: null, rule: 'message subtype: pass' }
+        : null
     case 'FailedScheduling':
       return /^skip schedule deleting pod:/.test(message)
         ? { group: 'FailedScheduling', severity: 'info', failure: null, rule: DELETED }
@@ -70,6 +79,14 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
         ? { group: reason, severity: 'info', failure: null, rule: 'reason table' }
         : null
   }
+}
+
+/** Flagger reports each step of a canary with the reason `Synced`. */
+const FLAGGER_FAILED = /^(?:Rolling back|Canary failed|Halt )/
+
+/** Only the kubelet reports a container with the reason `Failed`. Other controllers mean their own object. */
+function failedObject(kind: string): ReasonJudgement {
+  return { group: `Failed (${kind})`, severity: 'warning', failure: 'other', rule: 'message subtype: not a pod' }
 }
 
 function backOff(message: string): ReasonJudgement | null {

@@ -14,6 +14,8 @@ export type Failure =
   | 'rollout'
   | 'node'
   | 'network'
+  /** A data source or rule of the monitoring itself failed, so it says nothing about the service. */
+  | 'monitoring'
   | 'other'
 
 export type ReasonRow = { readonly severity: Severity; readonly failure: Failure | null }
@@ -51,6 +53,20 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['warning', 'job', 'MissSchedule TooManyMissedTimes'],
   ['warning', 'other', 'ExceededGracePeriod FailedKillPod FailedPreStopHook FailedSync FailedDelete'],
   ['warning', 'other', 'FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale'],
+  // node-problem-detector (config/*.json in its repository) and AKS.
+  ['warning', 'node', 'KernelDeadlock DockerHung AUFSUmountHung ReadonlyFilesystem FilesystemIsReadOnly XfsShutdown'],
+  ['warning', 'node', 'KubeletUnhealthy KubeletIsDown DockerUnhealthy ContainerdUnhealthy ContainerRuntimeUnhealthy'],
+  ['warning', 'node', 'ContainerRuntimeIsDown FrequentKubeletRestart FrequentDockerRestart FrequentContainerdRestart'],
+  ['warning', 'node', 'CorruptDockerOverlay2 CorruptDockerImage DockerContainerStartupFailure NTPIsDown NTPProblem'],
+  ['warning', 'node', 'KernelOops TaskHung UnregisterNetDevice Ext4Error Ext4Warning IOError MemoryReadError'],
+  ['warning', 'node', 'CperHardwareErrorFatal ConntrackFull FrequentUnregisterNetDevice FrequentGcfsRestart'],
+  ['warning', 'network', 'NetworkUnavailable'],
+  // Argo Rollouts, Flagger and Flux. Older versions of Flux use the severity as the reason.
+  ['warning', 'rollout', 'RolloutAborted RolloutDegraded error'],
+  // Karpenter.
+  ['warning', 'scheduling', 'InsufficientCapacityError'],
+  ['info', null, 'Nominated Unconsolidatable DisruptionBlocked DisruptionLaunching DisruptionTerminating'],
+  ['info', null, 'info Synced ReconciliationSucceeded DependencyNotReady PolicyApplied PolicySkipped'],
   ['info', null, 'Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete'],
   ['info', null, 'ScalingReplicaSet SuccessfulRescale Completed SawCompletedJob NodeReady NodeSchedulable'],
   ['info', null, 'RegisteredNode Starting SuccessfulAttachVolume ProvisioningSucceeded LeaderElection'],
@@ -86,7 +102,9 @@ export const GROUPS: ReadonlyMap<string, string> = new Map([
 /** Node states. The node controller or the kubelet reports the start and the end of each state once. */
 export const REPORTED_ONCE: ReadonlySet<string> = words(
   `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID
-  KubeletSetupFailed`,
+  KubeletSetupFailed KernelDeadlock DockerHung AUFSUmountHung ReadonlyFilesystem FilesystemIsReadOnly KubeletUnhealthy
+  KubeletIsDown DockerUnhealthy ContainerdUnhealthy ContainerRuntimeUnhealthy ContainerRuntimeIsDown
+  FrequentKubeletRestart FrequentDockerRestart FrequentContainerdRestart CorruptDockerOverlay2 NTPIsDown`,
 )
 
 /** Final failures, which are never repeated. */
@@ -117,6 +135,23 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SuccessfulRescale', words('FailedRescale FailedGetResourceMetric FailedComputeMetricsReplicas')],
   ['EnsuredLoadBalancer', words('SyncLoadBalancerFailed')],
   ['Completed', words('BackoffLimitExceeded DeadlineExceeded')],
+  // node-problem-detector. `oppositeOf` covers the reasons with a regular form.
+  ['KernelHasNoDeadlock', words('KernelDeadlock DockerHung AUFSUmountHung')],
+  ['FilesystemIsNotReadOnly', words('ReadonlyFilesystem FilesystemIsReadOnly')],
+  ['KubeletIsHealthy', words('KubeletUnhealthy')],
+  ['KubeletIsUp', words('KubeletIsDown')],
+  ['DockerIsHealthy', words('DockerUnhealthy')],
+  ['ContainerdIsHealthy', words('ContainerdUnhealthy')],
+  ['ContainerRuntimeIsHealthy', words('ContainerRuntimeUnhealthy')],
+  ['ContainerRuntimeIsUp', words('ContainerRuntimeIsDown')],
+  ['NTPIsUp', words('NTPIsDown NTPProblem')],
+  ['RolloutCompleted', words('RolloutAborted RolloutDegraded')],
+  ['ReconciliationSucceeded', words('ReconciliationFailed HealthCheckFailed BuildFailed ArtifactFailed error')],
+  ['info', words('error')],
+  ['InstallSucceeded', words('InstallFailed UpgradeFailed TestFailed')],
+  ['UpgradeSucceeded', words('InstallFailed UpgradeFailed TestFailed RollbackFailed RemediationFailed')],
+  ['KEDAScalersStarted', words('KEDAScalerFailed ScaledObjectCheckFailed')],
+  ['ScaledObjectReady', words('KEDAScalerFailed ScaledObjectCheckFailed')],
   ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
 ])
 

@@ -83,6 +83,7 @@ function judge(reason: string, message: string, event: TypedEvent): ReasonJudgem
 
 function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning' | null): ReasonJudgement {
   const group = (reason === '' ? 'Message' : reason).slice(0, GROUP_LENGTH).toWellFormed()
+  if (oppositesOf(reason).length > 0) return { group, severity: 'info', failure: null, rule: 'opposite of a problem' }
   const fails = reason === '' ? FAILURE_START.test(message) : FAILURE_START.test(reason) || FAILURE_END.test(reason)
   if (!fails) return { group, severity: 'info', failure: null, rule: 'unknown' }
   if (type === 'Normal') return { group, severity: 'info', failure: null, rule: 'type Normal' }
@@ -111,7 +112,19 @@ export function ends(event: KubernetesEvent): readonly string[] {
   const reason = reasonOf(event.reason, message)
   if (reason === 'Completed' && event.kind !== 'Job') return []
   if (reason === 'SawCompletedJob' && /\b(?:status|condition): Failed\b/i.test(message)) return []
-  return [...(ENDS.get(reason) ?? [])]
+  if (reason === 'Issuing') return /\bsuccessfully issued\b/i.test(message) ? [`Failed (${event.kind})`] : []
+  if (reason === 'Synced') return /^Promotion completed/.test(message) ? ['RolloutAborted'] : []
+  return [...(ENDS.get(reason) ?? oppositesOf(reason))]
+}
+
+/**
+ * Returns the conditions whose end node-problem-detector reports with an opposite reason: `NoFrequentKubeletRestart`,
+ * `FilesystemIsNotReadOnly`.
+ */
+function oppositesOf(reason: string): readonly string[] {
+  const [, what, before, after] = /^No([A-Z]\w+)$|^(\w+Is)Not([A-Z]\w*)$/.exec(reason) ?? []
+  if (what !== undefined) return [what]
+  return before === undefined ? [] : [`${before}${after}`]
 }
 
 /**
@@ -146,7 +159,8 @@ export function tellsOfEnds(event: KubernetesEvent & { readonly object: string }
 
 /** Returns whether the autoscaler is adding a node for a pending pod. */
 export function addsNode(reason: string): boolean {
-  return reason === 'TriggeredScaleUp'
+  // Karpenter nominates a node that it is about to create.
+  return reason === 'TriggeredScaleUp' || reason === 'Nominated'
 }
 
 /** Returns whether the end of a condition is always reported. If so, missing repeats do not mean recovery. */

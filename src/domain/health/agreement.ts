@@ -31,8 +31,8 @@ export function isWitnessed(one: HealthCondition, { events, alerts }: Witnesses)
 function isAgreement(condition: HealthCondition, alert: HealthCondition): boolean {
   if (alert.startsAt < condition.startsAt - TOGETHER || alert.startsAt > condition.lastSeenAt + TOGETHER) return false
   if (rank(condition.severity) < rank('error') || rank(alert.severity) < rank('warning')) return false
-  // A warning that does not indicate a known failure, for example a missing-data warning, confirms nothing.
-  if (alert.severity === 'warning' && alert.failure === null) return false
+  // A warning that does not indicate a known failure confirms nothing. Neither does a failure of the monitoring itself.
+  if (alert.failure === 'monitoring' || (alert.severity === 'warning' && alert.failure === null)) return false
   return isSameFailure(failureOf(condition), { name: alert.name, severity: alert.severity })
 }
 

@@ -46,6 +46,9 @@ export type Health = {
   readonly changesAt: number | null
 }
 
+/** Which alerts count as critical: all, only those that their sender called critical, or none. */
+export type Trust = 'all' | 'sender' | 'nothing'
+
 const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
 /** The penalty of an ended alert decays to 0 over this time, in ms. */
 export const DECAY = 30 * MINUTE
@@ -71,10 +74,10 @@ export function penaltySeverity(penalty: number): Severity {
 /**
  * Returns a service's health, given its alerts in any order. Another firing alert never raises the score. Alerts with
  * the same source and name are counted once, at the highest severity. The penalty of an ended alert decays over 30
- * minutes. With `neverCritical`, the status is never worse than degraded. It is set for `unattributed`, which is not a
- * real service.
+ * minutes. `trusts`: which alerts count as critical. With any other value than `all`, the status is never worse than
+ * degraded: `unattributed` is not a real service, and pods of CI jobs may fail.
  */
-export function healthOf(alerts: readonly HealthCondition[], now: number, { neverCritical = false } = {}): Health {
+export function healthOf(alerts: readonly HealthCondition[], now: number, { trusts = 'all' as Trust } = {}): Health {
   const witnesses = splitBySource(alerts)
   const planned = isPlanned(alerts)
   const weighed = alerts.map((alert) => weigh(alert, witnesses, circumstancesOf(alert, planned), now))
@@ -85,12 +88,12 @@ export function healthOf(alerts: readonly HealthCondition[], now: number, { neve
   const score = Math.max(0, 100 - penalties.reduce((sum, { penalty }) => sum + penalty, 0))
   const firing = weighed.filter(({ alert }) => alert.status === 'firing')
   const critical = firing
-    .filter(({ by }) => by !== null && (by === 'sender' || !neverCritical))
+    .filter(({ by }) => trusts === 'all' || (trusts === 'sender' && by === 'sender'))
     .sort(byWeight)
     .flatMap(({ alert, by }) => (by ? [{ alertId: alert.uuid, by }] : []))
   const status = statusOf(score, firing)
   return {
-    status: neverCritical && status === 'critical' ? 'degraded' : status,
+    status: trusts !== 'all' && status === 'critical' ? 'degraded' : status,
     score,
     penalties: penalties.map(({ alert, penalty, rule }) => ({
       alertId: alert.uuid,
@@ -161,7 +164,7 @@ function effective(
   if (alert.severity === 'critical') {
     return { severity: 'critical', rule: 'critical', by: alert.source === 'cluster' ? 'events' : 'sender' }
   }
-  if (alert.severity === 'warning' && lasts(alert)) {
+  if (alert.severity === 'warning' && alert.failure !== 'monitoring' && lasts(alert)) {
     return { severity: 'error', rule: 'warning for 15 minutes', by: null }
   }
   return { severity: alert.severity, rule: alert.severity, by: null }
@@ -175,7 +178,9 @@ export function lasts(alert: Pick<HealthCondition, 'startsAt' | 'lastSeenAt'>): 
 function heaviestOfEach(weighed: readonly Weighed[]): Weighed[] {
   const heaviest = new Map<string, Map<string, Weighed>>()
   for (const one of weighed) {
-    const { source, name } = one.alert
+    const { source, failure } = one.alert
+    // All rules that fail on a data source are one condition.
+    const name = failure === 'monitoring' ? '' : one.alert.name
     const ofSource = heaviest.get(source) ?? new Map<string, Weighed>()
     heaviest.set(source, ofSource)
     const known = ofSource.get(name)
