@@ -26,10 +26,6 @@ export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly visitor: Who
   /** The current Unix time in milliseconds. */
   readonly now: number
-  /** The CPU time that the main thread had used when the handler was called, in milliseconds. */
-  readonly workedBefore: number
-  /** Called with the CPU time that rendering took in the main thread, in milliseconds. */
-  readonly onRendered?: (ms: number) => void
   /** The current time, and this visitor's time zone. */
   readonly viewer: Reader
   /** The `:id` parameter in the path, or ''. */
@@ -69,12 +65,11 @@ export function openPage(target: Target, answer: Handle<Visitor | null>): PageRo
     method,
     path,
     handle: async (c, parts) => {
-      const workedBefore = parts.server.worked()
       const visitor = await visitorOf(c, parts)
       const now = parts.deps.now()
       const viewer = viewerOf(c, visitor, now)
       let form = NO_FORM
-      const visit = { ...parts, c, now, workedBefore, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
+      const visit = { ...parts, c, now, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
       try {
         if (method === 'POST') refuseOtherSites(c, parts)
         if (method === 'POST') form = await readForm(c, parts, visitor ? REST_LIMIT : ANYBODY_LIMIT)

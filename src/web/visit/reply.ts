@@ -46,11 +46,8 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshes = false, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
   const frame = await frameOf(visit, current, banner)
-  const { worked } = visit.server
-  const before = worked()
   const page = await renderPage({ frame: { ...frame, still: shown.still ?? false }, title, content, refreshes })
   const body = packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers })
-  visit.onRendered?.(worked() - before)
   return { status, ...body }
 }
 
