@@ -4,9 +4,6 @@ import type { Batch } from './batch.ts'
 import type { Queued } from './queue.ts'
 import type { EngineStore } from './store.ts'
 
-/** A saved batch, without its effects. */
-export type SavedBatch = Omit<Batch, 'effects'>
-
 export type AnswersDeps = {
   readonly store: Pick<EngineStore, 'sync'>
   /** Returns the time of a monotonic clock in milliseconds. */
@@ -15,7 +12,7 @@ export type AnswersDeps = {
    * Called once a batch is on disk and its requests have been answered. `milliseconds`: the time since the batch
    * started.
    */
-  readonly committed: (inputs: readonly Queued[], batch: SavedBatch, milliseconds: number) => void
+  readonly committed: (inputs: readonly Queued[], batch: Batch, milliseconds: number) => void
   /** Writes the postmortems that are due. Never rejects. */
   readonly writePostmortems: () => Promise<void>
 }
@@ -46,10 +43,10 @@ export function createAnswers({ store, elapsed, committed, writePostmortems }: A
     endSoon(error)
   }
 
-  const answer = async (taken: readonly Queued[], batch: SavedBatch, began: number, isSaved: boolean) => {
+  const answer = async (taken: readonly Queued[], batch: Batch, began: number) => {
     try {
       if (diskError !== null) throw diskError
-      if (isSaved) await store.sync()
+      if (batch.isSaved) await store.sync()
     } catch (error) {
       return stopAfter(error, taken.slice(0, batch.outcomes.length))
     }
@@ -71,11 +68,9 @@ export function createAnswers({ store, elapsed, committed, writePostmortems }: A
   }
 
   return {
-    sync: async (taken, { effects, ...batch }, began) => {
-      const before = answered
-      await before
-      // The effects are not kept during the sync, because they take too much memory.
-      answered = answer(taken, batch, began, effects.length > 0)
+    sync: async (taken, batch, began) => {
+      await answered
+      answered = answer(taken, batch, began)
     },
     stopAfter,
     settled: async () => {

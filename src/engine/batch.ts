@@ -2,6 +2,7 @@
 import { evaluateOrPostpone, MAX_EVALUATION_WORK } from '../domain/decide/evaluate.ts'
 import type { Notice } from '../domain/notice.ts'
 import { settleBatch } from '../domain/state/apply.ts'
+import { type Changes, changesSince, isEmpty } from '../domain/state/changes.ts'
 import { type Context, createContext, type History, readOnce, undoFrom } from '../domain/state/context.ts'
 import type { Effect } from '../domain/state/effect.ts'
 import type { State } from '../domain/state/state.ts'
@@ -29,12 +30,13 @@ export type BatchDeps = {
 export class SplitBatch extends Error {}
 
 /**
- * The outcomes of a batch, in input order, and its effects. Notices are published only after the sync. `resolving`: the
+ * The outcomes of a batch, in input order. Notices are published only after the sync. `resolving`: the
  * positions of the inputs that resolved an incident.
  */
 export type Batch = {
   readonly outcomes: readonly ({ readonly outcome: unknown } | { readonly error: unknown })[]
-  readonly effects: readonly Effect[]
+  /** Whether the batch changed anything that has to be synced. */
+  readonly isSaved: boolean
   readonly notices: readonly Notice[]
   readonly resolving: ReadonlySet<number>
 }
@@ -53,7 +55,7 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
   }
   const deciding = startDeciding(deps)
   const { effects } = deciding
-  const undo = savepoint(deciding)
+  const [mark, undo] = [state.journal.mark(), savepoint(deciding)]
   const outcomes: Batch['outcomes'][number][] = []
   const resolving = new Set<number>()
   const touched = new Map<number, { readonly organizationId: number; readonly inputs: number[] }>()
@@ -79,18 +81,22 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
       }
       if (isAlone || isEnough()) break
     }
-    const most = effects.length + MAX_EVALUATION_WORK
+    const limits = new Map<number, number>()
     for (const [serviceId, { organizationId, inputs }] of touched) {
       const before = effects.length
+      const most = limits.get(organizationId) ?? workOf(deciding, organizationId) + MAX_EVALUATION_WORK
+      limits.set(organizationId, most)
       const result = decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, most) }, deps.now())
       if ('error' in result)
         throw outcomes.length > 1 ? new SplitBatch('evaluation', { cause: result.error }) : result.error
       if (hasSince(effects, before, RESOLUTIONS)) for (const position of inputs) resolving.add(position)
     }
-    const linked = effects.length > 0 ? await store.save(effects, environment.newId) : []
+    const changes = changesSince(state.journal, mark, effects)
+    const isSaved = !isEmpty(changes)
+    const linked = isSaved ? await store.save(changes, environment.newId) : []
     for (const organization of state.organizations.values()) settleBatch(organization)
     state.journal.clear()
-    return { outcomes, effects, notices: [...noticesOf(effects), ...linked], resolving }
+    return { outcomes, isSaved, notices: [...noticesOf(changes), ...linked], resolving }
   } catch (error) {
     undo()
     throw error
@@ -112,21 +118,21 @@ export async function loadOrganization(
 }
 
 /**
- * Processes one input, rolls it back, and returns its outcome. `complete` adds details from the effects to the outcome.
+ * Processes one input, rolls it back, and returns its outcome. `complete` adds details from the changes to the outcome.
  */
 export async function tryInput<Outcome>(
   deps: BatchDeps,
   input: Input<Outcome>,
-  complete: (outcome: Outcome, effects: readonly Effect[]) => Promise<Outcome>,
+  complete: (outcome: Outcome, changes: Changes) => Promise<Outcome>,
 ): Promise<Outcome> {
   await deps.environment.loadRowIds(deps.store.lastRowIds)
   await loadOrganization(deps, input.organizationId)
   const deciding = startDeciding(deps)
-  const undo = savepoint(deciding)
+  const [mark, undo] = [deps.state.journal.mark(), savepoint(deciding)]
   try {
     const result = decideOne(deciding, input, deps.now())
     if ('error' in result) throw result.error
-    return await complete(result.outcome as Outcome, [...deciding.effects])
+    return await complete(result.outcome as Outcome, changesSince(deps.state.journal, mark, deciding.effects))
   } finally {
     undo()
     deps.state.journal.clear()
@@ -186,6 +192,10 @@ function decideOne(
     undo()
     return { error }
   }
+}
+
+function workOf(deciding: Deciding, organizationId: number): number {
+  return contextOf(deciding, organizationId)?.workload() ?? 0
 }
 
 function contextOf(

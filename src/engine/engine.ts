@@ -8,8 +8,8 @@ import { IncmonError } from '../domain/error.ts'
 import type { Source } from '../domain/event/event.ts'
 import { earliest } from '../domain/instant.ts'
 import type { Notice } from '../domain/notice.ts'
+import type { Changes } from '../domain/state/changes.ts'
 import type { Context } from '../domain/state/context.ts'
-import type { Effect } from '../domain/state/effect.ts'
 import { createState, type OrganizationState } from '../domain/state/state.ts'
 import { type Batch, decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
 import { createEnvironment } from './environment.ts'
@@ -142,7 +142,7 @@ export function createEngine(
   const tryDelivery = (delivery: Delivery): Promise<Receipt> => {
     const decide = (ctx: Context) => ({ outcome: receive(ctx, delivery).receipt, serviceIds: [] })
     const input = { organizationId: delivery.organizationId, decide }
-    const complete = (receipt: Receipt, effects: readonly Effect[]) => withLinks(deps, receipt, effects)
+    const complete = (receipt: Receipt, changes: Changes) => withLinks(deps, receipt, changes)
     return queue.between(() => tryInput(batchDeps(), input, complete))
   }
 
@@ -223,11 +223,11 @@ export function createEngine(
 async function withLinks(
   { store, newId }: Pick<EngineDeps, 'store' | 'newId'>,
   receipt: Receipt,
-  effects: readonly Effect[],
+  changes: Changes,
 ): Promise<Receipt> {
   const tried = receipt.decisions ?? []
   const links = await store.tryLinks(
-    effects,
+    changes,
     tried.flatMap(({ alertRowId }) => alertRowId ?? []),
     newId,
   )

@@ -2,9 +2,9 @@
 
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
+import type { Changes } from '../domain/state/changes.ts'
 import type { Journal } from '../domain/state/collections.ts'
 import type { FactKind, IdTable } from '../domain/state/context.ts'
-import type { Effect } from '../domain/state/effect.ts'
 import type { OrganizationState } from '../domain/state/state.ts'
 
 export type EngineStore = {
@@ -17,20 +17,20 @@ export type EngineStore = {
   /** Reads one fact from the saved history at once. A decision therefore never has to wait or to be repeated. */
   readonly fact: (organizationId: number, kind: FactKind, asked: object) => unknown
   /**
-   * Saves all effects of a batch or none. Effects are on disk only after `sync` resolves.
+   * Saves all changes of a batch or none. They are on disk only after `sync` resolves.
    * @returns notices about new links, which the store computes from the history
    */
-  readonly save: (effects: readonly Effect[], newId: () => string) => Promise<readonly Notice[]>
+  readonly save: (changes: Changes, newId: () => string) => Promise<readonly Notice[]>
   /** Lists the resolutions whose postmortems have not been written yet, oldest first. */
   readonly duePostmortems: () => readonly { readonly rowId: number; readonly notice: Notice }[]
   /** Generates a due postmortem from the saved records, and saves it. Does nothing if it has already been written. */
   readonly writePostmortem: (rowId: number, newId: () => string) => Promise<void>
   /**
-   * Returns the links that these alerts would have if the effects were saved, keyed by the alert's row id. Saves
+   * Returns the links that these alerts would have if the changes were saved, keyed by the alert's row id. Saves
    * nothing.
    */
   readonly tryLinks: (
-    effects: readonly Effect[],
+    changes: Changes,
     alertIds: readonly number[],
     newId: () => string,
   ) => Promise<ReadonlyMap<number, readonly LinkSummary[]>>

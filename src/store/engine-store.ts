@@ -2,16 +2,16 @@
 import { setImmediate } from 'node:timers/promises'
 import type { LinkSummary } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
+import type { Changes } from '../domain/state/changes.ts'
 import type { Journal } from '../domain/state/collections.ts'
 import type { FactKind, IdTable } from '../domain/state/context.ts'
-import type { Effect } from '../domain/state/effect.ts'
 import type { OrganizationState } from '../domain/state/state.ts'
 import { listLinksOfAlert } from './correlation/links.ts'
 import { listDuePostmortems } from './incident/due-postmortems.ts'
 import { findFact } from './live/facts.ts'
 import { findLastRowIds, loadOrganization } from './live/load.ts'
 import { generateDuePostmortem, saveDuePostmortem } from './live/postmortem.ts'
-import { gatherEffects, saveBatch } from './live/save.ts'
+import { saveBatch } from './live/save.ts'
 import { listOrganizations } from './organizations.ts'
 import type { Read } from './read.ts'
 import { errorCode, isBusy, isFull, isStoreFailure } from './sqlite/fault.ts'
@@ -33,8 +33,8 @@ export function createEngineStore(db: Db, read: Read) {
     organizations: async (): Promise<readonly number[]> => listOrganizations(db).map(({ rowId }) => rowId),
     lastRowIds: async (): Promise<Record<IdTable, number>> => findLastRowIds(db),
     fact: (organizationId: number, kind: FactKind, asked: object): unknown => findFact(db, organizationId, kind, asked),
-    save: async (effects: readonly Effect[], newId: () => string): Promise<readonly Notice[]> =>
-      db.transactionAhead(() => saveBatch(db, gatherEffects(effects), newId)),
+    save: async (changes: Changes, newId: () => string): Promise<readonly Notice[]> =>
+      db.transactionAhead(() => saveBatch(db, changes, newId)),
     duePostmortems: () => listDuePostmortems(db),
     writePostmortem: async (rowId: number, newId: () => string): Promise<void> => {
       // A postmortem must be written even if the reader thread is unavailable.
@@ -42,14 +42,14 @@ export function createEngineStore(db: Db, read: Read) {
       saveDuePostmortem(db, rowId, generated, newId)
     },
     tryLinks: async (
-      effects: readonly Effect[],
+      changes: Changes,
       alertIds: readonly number[],
       newId: () => string,
     ): Promise<ReadonlyMap<number, readonly LinkSummary[]>> => {
       const links = new Map<number, readonly LinkSummary[]>()
       try {
         db.transaction(() => {
-          saveBatch(db, gatherEffects(effects), newId)
+          saveBatch(db, changes, newId)
           for (const alertId of alertIds) links.set(alertId, listLinksOfAlert(db, alertId))
           throw UNDO
         })

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Batch, Input } from '../../src/engine/batch.ts'
 import { createQueue } from '../../src/engine/queue.ts'
 
-/** Creates a queue that records what it does. The effects of a batch are its inputs. Each sync waits for `release`. */
+/** Creates a queue that records what it does. Each sync waits for `release`. */
 function makeQueue(decided: (count: number) => void = () => {}) {
   const steps: string[] = []
   const syncs: { readonly done: () => void; readonly fail: (error: Error) => void }[] = []
@@ -14,7 +14,7 @@ function makeQueue(decided: (count: number) => void = () => {}) {
     decided(steps.length)
     return {
       outcomes: inputs.map(() => ({ outcome: null })),
-      effects: inputs as never,
+      isSaved: true,
       notices: [],
       resolving: new Set(),
     }

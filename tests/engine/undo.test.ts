@@ -98,7 +98,7 @@ test('a failing decision changes nothing and does not affect the rest of its bat
   const before = await live()
   const failing = deps.engine.run(acme.key, (ctx) => {
     const incident = [...ctx.state.incidents.values()][0] ?? assert.fail()
-    ctx.emit({ kind: 'incident-changed', before: incident, after: { ...incident, title: 'half done' } })
+    ctx.put.incident({ ...incident, title: 'half done' })
     throw new Error('a bug')
   })
   const [failed, taken] = await Promise.allSettled([failing, send('metrics', alertmanager([down('cart')]))])

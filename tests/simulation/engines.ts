@@ -10,7 +10,7 @@ export function startEngines(store: EngineStore, now: () => number): () => Engin
   const ofLinks = uuids('9000')
   const ordered: EngineStore = {
     ...store,
-    save: (effects) => store.save(effects, ofLinks),
+    save: (changes) => store.save(changes, ofLinks),
     writePostmortem: (rowId) => store.writePostmortem(rowId, ofLinks),
   }
   return () =>

@@ -1,54 +1,49 @@
 /** Checks that every service was evaluated when it had to be. */
 import assert from 'node:assert/strict'
 import { evaluate } from '../../src/domain/decide/evaluate.ts'
+import { type Changes, changesSince, type RowChange } from '../../src/domain/state/changes.ts'
 import { createJournal } from '../../src/domain/state/collections.ts'
 import { createContext } from '../../src/domain/state/context.ts'
 import type { Effect } from '../../src/domain/state/effect.ts'
+import type { LiveIncident, LiveService } from '../../src/domain/state/live.ts'
 import type { OrganizationState } from '../../src/domain/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 
 /** Evaluates every service again, which must not change any health or incident. Must be called after a sweep. */
 export async function checkEvaluated(store: EngineStore, organizationId: number, now: number): Promise<void> {
-  const state = await store.load(createJournal(), organizationId, now)
+  const journal = createJournal()
+  const state = await store.load(journal, organizationId, now)
   assert.ok(state)
-  const visible = changeOf(state)
+  const visible = changesOf(state)
+  const mark = journal.mark()
   const effects: Effect[] = []
   const ids = { newId: () => 'new', rowId: () => 1_000_000, hashOf: () => 0, forgetDrafts: () => {} }
   const environment = { ...ids, cached: <Found>(_: object, find: () => Found) => find() }
   const history = { fact: store.fact, isFault: () => false }
-  const ctx = createContext(state, createJournal(), environment, history, effects)
+  const ctx = createContext(state, journal, environment, history, effects)
   for (const serviceId of [...state.services.keys()]) evaluate(ctx, serviceId, now)
-  assert.deepEqual(effects.flatMap(visible), [], 'evaluating once more changes nothing')
+  assert.deepEqual(visible(changesSince(journal, mark, effects)), [], 'evaluating once more changes nothing')
 }
 
 /**
- * Describes the visible changes of an effect. An alert that was moved to another service, or whose service has several
- * incidents after a merge, stays in its incident. When that incident is resolved, the alert joins the next one with any
- * evaluation.
+ * Describes the visible changes. An alert that was moved to another service, or whose service has several incidents
+ * after a merge, stays in its incident. When that incident is resolved, the alert joins the next one with any evaluation.
  */
-function changeOf(state: OrganizationState): (effect: Effect) => readonly string[] {
+function changesOf(state: OrganizationState): (changes: Changes) => readonly string[] {
   const isMoved = [...state.alerts.values()].some(
     ({ incidentId, serviceId }) => incidentId !== null && state.incidents.get(incidentId)?.serviceId !== serviceId,
   )
   const isMerged = [...state.incidentsOfService.keys()].some((id) => state.incidentsOfService.get(id).size > 1)
-  const textOf = ({ status, alertCount }: { readonly status: string; readonly alertCount: number }) =>
-    isMoved || isMerged ? status : `${status} with ${alertCount} alerts`
-  return (effect) => {
-    switch (effect.kind) {
-      case 'service-changed': {
-        const [before, after] = [effect.before, effect.after].map(({ health }) => `${health.status} ${health.score}`)
-        return before === after ? [] : [`${effect.after.name} becomes ${after}, not ${before}`]
-      }
-      case 'incident-opened':
-        return [`incident opens: ${effect.incident.title}`]
-      case 'incident-changed': {
-        const [before, after] = [textOf(effect.before), textOf(effect.after)]
-        return before === after ? [] : [`incident ${effect.after.rowId} becomes ${after}, not ${before}`]
-      }
-      case 'alert-silenced':
-        return [`alert ${effect.after.rowId} is silenced by ${effect.after.silencedBy}`]
-      default:
-        return []
-    }
+  const textOf = (incident: LiveIncident | null) => {
+    if (incident === null) return 'none'
+    return isMoved || isMerged ? incident.status : `${incident.status} with ${incident.alertCount} alerts`
   }
+  const healthText = (service: LiveService | null) => service && `${service.health.status} ${service.health.score}`
+  const differing = <Live>(changes: readonly RowChange<Live>[], text: (live: Live | null) => string | null) =>
+    changes.flatMap(({ before, after }) => (text(before) === text(after) ? [] : `${text(after)}, not ${text(before)}`))
+  return ({ rows }) => [
+    ...differing(rows.services, healthText),
+    ...differing(rows.incidents, textOf),
+    ...differing(rows.alerts, (live) => `silenced by ${live?.silencedBy}`),
+  ]
 }

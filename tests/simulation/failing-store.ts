@@ -30,11 +30,11 @@ export function makeFailing(inner: EngineStore, cutPower: (() => void) | null) {
   }
   const failing =
     (save: EngineStore['save']): EngineStore['save'] =>
-    async (effects, newId) => {
+    async (changes, newId) => {
       const fault = faults.shift()
       if (fault) throw new StoreFault(fault)
       if (death?.how === 'before the commit' || (death?.how === 'power cut' && !cutPower)) return stop()
-      return save(effects, newId)
+      return save(changes, newId)
     }
   const store: EngineStore = {
     ...inner,

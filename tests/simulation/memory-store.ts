@@ -6,22 +6,23 @@ import { firstDueAt, scheduleAlerts } from '../../src/domain/decide/sweep.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { putAlert } from '../../src/domain/state/alerts.ts'
 import { putGroup, putSilence } from '../../src/domain/state/apply.ts'
+import type { Changes } from '../../src/domain/state/changes.ts'
 import type { Journal } from '../../src/domain/state/collections.ts'
 import { type Facts, ID_TABLES, type IdTable } from '../../src/domain/state/context.ts'
-import { type Effect, endingEventOf, type StoredEvent } from '../../src/domain/state/effect.ts'
+import { endingEventOf, type StoredEvent } from '../../src/domain/state/effect.ts'
 import { putIncident } from '../../src/domain/state/incidents.ts'
 import { putService } from '../../src/domain/state/services.ts'
 import { createOrganizationState, type OrganizationState, senderKey } from '../../src/domain/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/live/links.ts'
-import { createRecords, type Records, record } from './records.ts'
+import { createRecords, type Records, recordChanges } from './records.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 /** Creates a store that contains only these organizations, by row id. */
 export function createMemoryStore(organizations: Parameters<typeof createRecords>[0]) {
-  const log: (readonly Effect[])[] = []
+  const log: Changes[] = []
   let synced = 0
   let records = createRecords(organizations)
   const store: EngineStore = {
@@ -29,9 +30,9 @@ export function createMemoryStore(organizations: Parameters<typeof createRecords
     organizations: async () => [...records.organizations.keys()],
     lastRowIds: async () => lastRowIds(records),
     fact: (organizationId, kind, asked) => FACTS[kind](records, organizationId, asked as never),
-    save: async (effects, newId) => {
-      log.push([...effects])
-      return saveInto(records, effects, newId)
+    save: async (changes, newId) => {
+      log.push({ ...changes, effects: [...changes.effects] })
+      return saveInto(records, changes, newId)
     },
     duePostmortems: () => [],
     writePostmortem: async () => {},
@@ -48,14 +49,14 @@ export function createMemoryStore(organizations: Parameters<typeof createRecords
     cutPower: () => {
       log.length = synced
       records = createRecords(organizations)
-      for (const effects of log) saveInto(records, effects, () => 'rebuilt')
+      for (const changes of log) saveInto(records, changes, () => 'rebuilt')
     },
   }
 }
 
-function saveInto(records: Records, effects: readonly Effect[], newId: () => string): Notice[] {
-  for (const effect of effects) record(records, effect)
-  const due = effects.flatMap((effect) => (effect.kind === 'links-due' ? [effect.due] : []))
+function saveInto(records: Records, changes: Changes, newId: () => string): Notice[] {
+  recordChanges(records, changes)
+  const due = changes.effects.flatMap((effect) => (effect.kind === 'links-due' ? [effect.due] : []))
   return [...computeLinks(historyOf(records), due, newId)]
 }
 

@@ -3,6 +3,7 @@
  * no SQL.
  */
 import type { Link } from '../../src/domain/correlation/correlation.ts'
+import type { Changes } from '../../src/domain/state/changes.ts'
 import type { Effect, StoredEvent, StoredRejection, TimelineEntry } from '../../src/domain/state/effect.ts'
 import type {
   LiveAlert,
@@ -58,48 +59,48 @@ export function createRecords(organizations: ReadonlyMap<number, Organization>) 
 
 const DAY = 24 * 3_600_000
 
-/** Applies one effect to the records. */
-export function record(records: Records, effect: Effect): void {
-  const { services, alerts, incidents } = records
+/** Applies the changes of a batch to the records. */
+export function recordChanges(records: Records, { rows, effects }: Changes): void {
+  for (const { after } of rows.services) records.services.set(after.rowId, after)
+  for (const { after } of rows.incidents) records.incidents.set(after.rowId, after)
+  for (const { after } of rows.senders) records.senders.set(after.rowId, after)
+  for (const { after } of rows.alerts) {
+    const { labels = {}, settledAt = null } = records.alerts.get(after.rowId) ?? {}
+    records.alerts.set(after.rowId, { live: after, labels, settledAt })
+  }
+  for (const { after, isGone } of rows.groups) {
+    if (isGone) records.groups.delete(after.rowId)
+    else records.groups.set(after.rowId, after)
+  }
+  for (const { after } of rows.silences) records.silences.set(after.silence.rowId, after.silence)
+  for (const effect of effects) if (effect.kind === 'event-stored') records.events.set(effect.event.rowId, effect.event)
+  for (const { after } of rows.services) linkAwaiting(records, after)
+  const isNew = new Set(rows.alerts.flatMap(({ before, after }) => (before ? [] : after.rowId)))
+  for (const effect of effects) record(records, effect, isNew)
+}
+
+/** Applies one effect to the records. `isNew`: the row ids of new alerts whose labels are not known yet. */
+function record(records: Records, effect: Effect, isNew: Set<number>): void {
+  const { alerts } = records
   switch (effect.kind) {
-    case 'service-created':
-      services.set(effect.service.rowId, effect.service)
-      linkAwaiting(records, effect.service)
-      break
-    case 'service-changed':
-      services.set(effect.after.rowId, effect.after)
-      linkAwaiting(records, effect.after)
-      break
     case 'service-merged':
       mergeService(records, effect.from.rowId, effect.into.rowId)
       break
     case 'aliases-set':
       setAliases(records, effect)
       break
-    case 'alert-opened':
-      alerts.set(effect.alert.rowId, { live: effect.alert, labels: effect.texts.labels, settledAt: null })
+    case 'alert-texts': {
+      const found = alerts.get(effect.alertId)
+      if (found && isNew.delete(effect.alertId)) alerts.set(effect.alertId, { ...found, labels: effect.texts.labels })
       break
-    case 'alert-changed':
-    case 'alert-silenced':
-      changeAlert(records, effect.after, null)
+    }
+    case 'alert-settled': {
+      const found = alerts.get(effect.alertId)
+      if (found) alerts.set(effect.alertId, { ...found, settledAt: effect.at })
       break
-    case 'alert-settled':
-      changeAlert(records, effect.alert, effect.at)
-      break
-    case 'event-stored':
-      records.events.set(effect.event.rowId, effect.event)
-      break
+    }
     case 'item-rejected':
       records.rejections.push(effect.rejection)
-      break
-    case 'sender-changed':
-      records.senders.set(effect.after.rowId, effect.after)
-      break
-    case 'group-changed':
-      records.groups.set(effect.after.rowId, effect.after)
-      break
-    case 'group-dropped':
-      records.groups.delete(effect.group.rowId)
       break
     case 'image-pulled':
       pullImage(records, effect)
@@ -107,17 +108,8 @@ export function record(records: Records, effect: Effect): void {
     case 'pipeline-changed':
       records.pipelines.set(`${effect.organizationId} ${effect.pipeline.ref}`, effect.pipeline)
       break
-    case 'incident-opened':
-      incidents.set(effect.incident.rowId, effect.incident)
-      break
-    case 'incident-changed':
-      incidents.set(effect.after.rowId, effect.after)
-      break
     case 'incident-merged':
       mergeIncident(records, effect)
-      break
-    case 'silence-saved':
-      records.silences.set(effect.silence.rowId, effect.silence)
       break
     case 'timeline-added':
       records.timeline.push({ incidentId: effect.incidentId, ...effect.entry })
@@ -131,13 +123,7 @@ export function record(records: Records, effect: Effect): void {
     case 'organization-changed':
       records.organizations.set(effect.organizationId, effect)
       break
-    case 'service-loaded':
-    case 'alerts-compared':
-    case 'alert-postponed':
-    case 'state-recorded':
-    case 'notification-due':
-    case 'links-due':
-      return
+    default:
   }
 }
 
@@ -156,11 +142,6 @@ function setAliases({ aliases }: Records, effect: Extract<Effect, { kind: 'alias
   for (const { kind, value } of effect.aliases) {
     aliases.set(`${organizationId} ${kind} ${value}`, { organizationId, serviceId })
   }
-}
-
-function changeAlert({ alerts }: Records, live: LiveAlert, settledAt: number | null): void {
-  const { labels } = alerts.get(live.rowId) ?? { labels: {} }
-  alerts.set(live.rowId, { live, labels, settledAt })
 }
 
 function pullImage(records: Records, effect: Extract<Effect, { kind: 'image-pulled' }>): void {

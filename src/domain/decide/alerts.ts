@@ -13,7 +13,7 @@ export function changeAlert(
   after: LiveAlert,
   { texts = null, actor = null }: { readonly texts?: AlertTexts | null; readonly actor?: string | null } = {},
 ): void {
-  ctx.emit({ kind: 'alert-changed', before, after, texts })
+  ctx.put.alert(after, texts)
   if (before.alert.status === after.alert.status && before.alert.severity === after.alert.severity) return
   if (after.incidentId === null) return
   const { text, at } = changeOf(before.alert, after.alert)

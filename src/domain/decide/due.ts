@@ -5,5 +5,5 @@ import type { Context } from '../state/context.ts'
 export function makeDue(ctx: Context, serviceId: number, now: number): void {
   const before = ctx.state.services.get(serviceId)
   if (!before || (before.evaluateAt !== null && before.evaluateAt <= now)) return
-  ctx.emit({ kind: 'service-changed', before, after: { ...before, evaluateAt: now } })
+  ctx.put.service({ ...before, evaluateAt: now })
 }

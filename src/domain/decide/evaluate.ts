@@ -115,7 +115,7 @@ function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): 
     before.suppressed === found.suppressed &&
     before.evaluateAt === found.evaluateAt &&
     JSON.stringify(before.health) === JSON.stringify(found.health)
-  if (!same) ctx.emit({ kind: 'service-changed', before, after: { ...before, ...found } })
+  if (!same) ctx.put.service({ ...before, ...found })
 }
 
 /** Returns the problems of the nodes on which a service's alerts run. A node does not explain its own alerts. */

@@ -82,7 +82,7 @@ function firingAfterwards({ state }: Context, { rowId }: LiveIncident): string |
 
 function suppress(ctx: Context, serviceId: number): void {
   const service = ctx.state.services.get(serviceId)
-  if (service) ctx.emit({ kind: 'service-changed', before: service, after: { ...service, suppressed: true } })
+  if (service) ctx.put.service({ ...service, suppressed: true })
 }
 
 function changed(before: LiveIncident, change: IncidentChange, actor: string, now: number): LiveIncident {
@@ -148,7 +148,7 @@ function edits(before: LiveIncident, after: LiveIncident): string[] {
 export function addNote(ctx: Context, id: string, text: string, actor: string, now: number): void {
   const incident = requireIncident(ctx, id)
   addEntry(ctx, incident, { at: now, kind: 'note', text, actor, ref: null })
-  ctx.emit({ kind: 'incident-changed', before: incident, after: { ...incident, touchedAt: now } })
+  ctx.put.incident({ ...incident, touchedAt: now }, incident)
 }
 
 const NO_INCIDENT = 'this incident does not exist'
@@ -192,7 +192,7 @@ export function mergeIncidents(
   const touchedAt = actor === null ? into.touchedAt : now
   const after = { ...into, severity, startedAt, alertCount, touchedAt, problem: mergedProblem(from, into) }
   moveIncident(ctx, { before: into, after, why, actor, now })
-  ctx.emit({ kind: 'incident-changed', before: left, after: { ...left, alertCount: 0 } })
+  ctx.put.incident({ ...left, alertCount: 0 }, left)
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
   if (left.serviceId !== into.serviceId && wasOpen) {
     // The target incident now covers these alerts, so they open no new incident until they have ended once.

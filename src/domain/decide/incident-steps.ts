@@ -110,11 +110,11 @@ function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAl
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
   if (joining.length === 0) return incident
   const after = { ...incident, alertCount: incident.alertCount + joining.length }
-  ctx.emit({ kind: 'incident-changed', before: incident, after })
+  ctx.put.incident(after)
   for (const { rowId } of joining) {
     const live = ctx.state.alerts.get(rowId)
     if (live)
-      ctx.emit({ kind: 'alert-changed', before: live, after: { ...live, incidentId: incident.rowId }, texts: null })
+      ctx.put.alert({ ...live, incidentId: incident.rowId })
   }
   return after
 }

@@ -136,6 +136,6 @@ export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decis
 function withProblem(ctx: Context, before: LiveIncident, problem: Problem | null): LiveIncident {
   if (problem === null || JSON.stringify(problem) === JSON.stringify(before.problem)) return before
   const after = { ...before, problem }
-  ctx.emit({ kind: 'incident-changed', before, after })
+  ctx.put.incident(after, before)
   return after
 }

@@ -91,7 +91,7 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
     alertCount: 0,
     lowestScore: null,
   }
-  ctx.emit({ kind: 'incident-opened', incident })
+  ctx.put.incident(incident)
   tell(ctx, incident, { change: notificationKindOf(null, incident), conditions: incident.problem.firing, actor, now })
   addEntry(ctx, incident, { at: now, kind: 'opened', text, actor, ref: null })
   return incident
@@ -119,7 +119,7 @@ export type Move = {
 /** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
 export function moveIncident(ctx: Context, move: Move): LiveIncident {
   const { before, after, why, actor, now, wasWrong = false, digestAt = null } = move
-  ctx.emit({ kind: 'incident-changed', before, after })
+  ctx.put.incident(after, before)
   const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
   const severityBefore = change === 'severity' ? before.severity : null
   tell(ctx, after, { change, conditions: after.problem.firing, severityBefore, actor, now, wasWrong, digestAt })
@@ -154,7 +154,7 @@ export function tell(ctx: Context, incident: LiveIncident, news: News): void {
 export function noteScore(ctx: Context, incident: LiveIncident, score: number): LiveIncident {
   if (incident.lowestScore !== null && incident.lowestScore <= score) return incident
   const after = { ...incident, lowestScore: score }
-  ctx.emit({ kind: 'incident-changed', before: incident, after })
+  ctx.put.incident(after)
   return after
 }
 
@@ -198,6 +198,6 @@ export function joinOpenIncident(ctx: Context, serviceId: number, about: string 
   const incident = oldestOpenIncident(ctx.state, serviceId, about)
   if (!incident) return null
   const after = { ...incident, alertCount: incident.alertCount + 1 }
-  ctx.emit({ kind: 'incident-changed', before: incident, after })
+  ctx.put.incident(after)
   return incident.rowId
 }

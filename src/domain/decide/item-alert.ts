@@ -84,7 +84,7 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Receiv
     part: partOf(item.draft),
     silencedBy: NO_SILENCES,
   }
-  ctx.emit({ kind: 'alert-opened', alert: live, texts: { labels, annotations, links } })
+  ctx.put.alert(live, { labels, annotations, links })
   return { live, change: 'opened', repeats: false, isAlike }
 }
 

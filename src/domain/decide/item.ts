@@ -186,7 +186,7 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
   const lastEventAt = Math.max(before.lastEventAt ?? eventAt, eventAt)
   const lastAlertAt = alertAt === null ? before.lastAlertAt : Math.max(before.lastAlertAt ?? alertAt, alertAt)
   if (lastEventAt === before.lastEventAt && lastAlertAt === before.lastAlertAt) return
-  ctx.emit({ kind: 'service-changed', before, after: { ...before, lastEventAt, lastAlertAt } })
+  ctx.put.service({ ...before, lastEventAt, lastAlertAt })
 }
 
 /**

@@ -23,7 +23,7 @@ export function adopt(ctx: Context, { service, adoptedBy }: ServiceMatch): void 
   const before = service && ctx.state.services.get(service.rowId)
   if (!before || adoptedBy === null || before.cluster !== '') return
   const after = { ...before, cluster: adoptedBy }
-  ctx.emit({ kind: 'service-changed', before, after })
+  ctx.put.service(after)
   addOwnFingerprints(ctx, after)
 }
 
@@ -38,12 +38,12 @@ export function learnImage(ctx: Context, service: LiveService, draft: Draft, now
   const isNew = others.length === known.length
   const projects = imageProjects(path)
   const images = [{ path, tag }, ...others].slice(0, IMAGES_KEPT)
+  ctx.put.images(rowId, images)
   ctx.emit({
     kind: 'image-pulled',
     organizationId: ctx.state.rowId,
     serviceId: rowId,
     image: { path, tag, at: draft.at, projects },
-    images,
     isNew,
   })
   if (isNew) for (const project of projects) joinPulled(ctx, service, project, now)

@@ -23,7 +23,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
     // Null means that the value is not loaded yet. Earlier events may belong to the new service.
     ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   }
-  ctx.emit({ kind: 'service-created', service })
+  ctx.put.service(service)
   return service
 }
 
@@ -48,6 +48,6 @@ export function newestOf(
     endingEventAt: Math.max(saved.endingEventAt, ...times(unsaved)),
     changeAt: Math.max(saved.changeAt, ...times(unsaved.filter(({ kind }) => kind === 'change'))),
   }
-  ctx.emit({ kind: 'service-loaded', before, after: { ...before, ...found } })
+  ctx.put.service({ ...before, ...found })
   return found
 }

@@ -61,7 +61,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
   const beats = drafts.some(isHeartbeat)
   const after = beats ? { ...learned, ...withHeartbeat(sender, receivedAt, sender.deliveryInterval) } : learned
-  ctx.emit({ kind: 'sender-changed', before: known, after })
+  ctx.put.sender(after)
   if (!before.reportsRepeats && after.reportsRepeats) recheckConditions(ctx, after, receivedAt)
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null)
     resolveHeartbeatIncident(ctx, before, receivedAt)
@@ -85,7 +85,7 @@ export function deliveryOf(
 export function countLaterChunk(ctx: Context, sending: SenderInput): void {
   const before = findSender(ctx, sending)
   const after = count(before ?? newSender(ctx, sending), sending.intake, sending.receivedAt)
-  ctx.emit({ kind: 'sender-changed', before, after })
+  ctx.put.sender(after)
 }
 
 function keyOf({ source, cluster, whole }: SenderInput) {
@@ -142,7 +142,7 @@ function recheckConditions(ctx: Context, { cluster }: LiveSender, now: number): 
   for (const before of [...ctx.state.alerts.values()]) {
     const isOwn = before.alert.source === 'cluster' && before.cluster === cluster
     if (!isOwn || before.alert.status !== 'firing') continue
-    ctx.emit({ kind: 'alert-postponed', before, after: { ...before, dueAt: now } })
+    ctx.put.alert({ ...before, dueAt: now })
   }
 }
 
@@ -178,7 +178,7 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   const { group } = delivered
   const groupId = before?.rowId ?? ctx.rowId('groups')
   const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
-  ctx.emit({ kind: 'group-changed', before, after })
+  ctx.put.group(after)
   const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
   const learned = { ...sender, deliveryInterval: interval }
@@ -240,13 +240,13 @@ function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: numbe
     const seen = isConfirmed ? before.fingerprints?.map((one) => ({ ...one, seenAt: receivedAt })) : null
     const fingerprints = seen ?? before.fingerprints
     const after = { ...before, dueAt, fingerprints, alert: { ...before.alert, receivedAt } }
-    ctx.emit({ kind: 'alert-changed', before, after, texts: null })
+    ctx.put.alert(after)
   }
 }
 
 /** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
 export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
-  ctx.emit({ kind: 'sender-changed', before: sender, after: { ...sender, heartbeatDueAt: null } })
+  ctx.put.sender({ ...sender, heartbeatDueAt: null })
   if (!ctx.state.settings.get('settings')?.heartbeats) return
   const key = serviceKeyOf(sender)
   const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)

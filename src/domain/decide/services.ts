@@ -57,7 +57,7 @@ export function updateService(
     if (findService(ctx.state, after)) {
       throw taken(`a service ${serviceName(after)} already exists: merge the two services instead`)
     }
-    ctx.emit({ kind: 'service-changed', before: service, after })
+    ctx.put.service(after)
     // Items that still use the old name belong to this service.
     if (!aliases) addAlias(ctx, after, { kind: 'workload', value: `${service.namespace}/${service.name}` })
   }

@@ -62,7 +62,7 @@ export function withoutSilenced(
     if (silencedBy.join() !== live.silencedBy.join()) {
       const change = { before: live, after: { ...live, silencedBy } }
       resilenced.push(change)
-      ctx.emit({ kind: 'alert-silenced', ...change })
+      ctx.put.alert(change.after)
     }
     return silencedBy.length === 0
   })
@@ -96,7 +96,7 @@ function compare(
   }
   ctx.addWork((open.length * active.length) / SILENCES_PER_EFFECT)
   const last = open.reduce((most, { live }) => Math.max(most, live.rowId), state.compared.get(serviceId)?.last ?? 0)
-  if (open.length > 0) ctx.emit({ kind: 'alerts-compared', serviceId, compared: { key, last } })
+  if (open.length > 0) ctx.put.compared(serviceId, { key, last })
   return found
 }
 

@@ -25,7 +25,7 @@ const SHOWN = 200
  */
 export function createSilence(ctx: Context, wanted: WantedSilence, actor: string, now: number): string {
   const silence = newSilence(ctx, wanted, actor, now)
-  ctx.emit({ kind: 'silence-saved', silence, isNew: true })
+  ctx.put.silence(silence)
   evaluateAffected(ctx, now)
   return silence.id
 }
@@ -95,7 +95,7 @@ export function expireSilence(ctx: Context, id: string, now: number): void {
 }
 
 function replace(ctx: Context, silence: LiveSilence): void {
-  ctx.emit({ kind: 'silence-saved', silence: { ...silence, revision: silence.revision + 1 }, isNew: false })
+  ctx.put.silence({ ...silence, revision: silence.revision + 1 })
 }
 
 /** Creates the silences that do not exist yet. Silences that exist or have expired are skipped. */
@@ -107,7 +107,7 @@ export function importSilences(
   let created = 0
   for (const wanted of silences) {
     if (wanted.endsAt <= now || hasEqual(ctx, wanted)) continue
-    ctx.emit({ kind: 'silence-saved', silence: newSilence(ctx, wanted, wanted.createdBy, now), isNew: true })
+    ctx.put.silence(newSilence(ctx, wanted, wanted.createdBy, now))
     created += 1
   }
   if (created > 0) evaluateAffected(ctx, now)
@@ -128,7 +128,7 @@ export function applyDueSilences(ctx: Context, now: number): readonly number[] {
     ({ silence: { changesAt } }) => changesAt !== null && changesAt <= now,
   )
   for (const { silence } of due) {
-    ctx.emit({ kind: 'silence-saved', silence: { ...silence, changesAt: nextChangeOf(silence, now) }, isNew: false })
+    ctx.put.silence({ ...silence, changesAt: nextChangeOf(silence, now) })
   }
   return due.length > 0 ? makeServicesDue(ctx, now) : []
 }

@@ -4,7 +4,7 @@ import { type DeliveryInterval, repeatTimeoutOf } from '../alert/delivery-interv
 import { type Delivery, settleAll } from '../alert/ending.ts'
 import { hasWeightChanged } from '../health/health.ts'
 import { earliest } from '../instant.ts'
-import { apply } from '../state/apply.ts'
+import { replaceAlert } from '../state/alerts.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveGroup } from '../state/live.ts'
 import { dueStep, type OrganizationState } from '../state/state.ts'
@@ -93,7 +93,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   if (live.alert.status === 'resolved') {
     const { startsAt, lastSeenAt, endsAt } = live.alert
     // The alert's retention period starts at `at`, which must not be before any of the alert's times.
-    ctx.emit({ kind: 'alert-settled', alert: live, at: Math.max(now, startsAt, lastSeenAt, endsAt ?? now) })
+    ctx.settle(live, Math.max(now, startsAt, lastSeenAt, endsAt ?? now))
     return null
   }
   const { source, startsAt } = live.alert
@@ -138,7 +138,7 @@ export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
     if (before.alert.source !== 'cluster') continue
     const dueAt = firstDueAt(state, before)
-    if (dueAt !== before.dueAt) apply(state, { kind: 'alert-postponed', before, after: { ...before, dueAt } })
+    if (dueAt !== before.dueAt) replaceAlert(state, before, { ...before, dueAt })
   }
 }
 
@@ -156,21 +156,21 @@ export function postpone(
 ): void {
   for (const rowId of alerts) {
     const before = ctx.state.alerts.get(rowId)
-    if (before) ctx.emit({ kind: 'alert-postponed', before, after: { ...before, dueAt: until } })
+    if (before) ctx.put.alert({ ...before, dueAt: until })
   }
   for (const rowId of services) {
     const before = ctx.state.services.get(rowId)
-    if (before) ctx.emit({ kind: 'service-loaded', before, after: { ...before, evaluateAt: until } })
+    if (before) ctx.unsaved(() => ctx.put.service({ ...before, evaluateAt: until }))
   }
   for (const key of senders) {
     const before = ctx.state.senders.get(key)
-    if (before) ctx.emit({ kind: 'sender-changed', before, after: { ...before, heartbeatDueAt: until } })
+    if (before) ctx.put.sender({ ...before, heartbeatDueAt: until })
   }
 }
 
 /** Deletes groups that have no alerts and had no delivery within the retention period. */
 export function dropSilentGroups(ctx: Context, now: number): void {
-  for (const group of silentGroups(ctx.state, now)) ctx.emit({ kind: 'group-dropped', group })
+  for (const group of silentGroups(ctx.state, now)) ctx.dropGroup(group)
 }
 
 function silentGroups(state: OrganizationState, now: number): LiveGroup[] {

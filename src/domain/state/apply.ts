@@ -1,26 +1,17 @@
-/** Applies effects to the live state. Nothing else changes the live state. */
+/** Applies what a decision appends to the live state, and clears what the live state no longer needs. */
 
 import { compileSilence } from '../silence/silence.ts'
 import { DAY, HOUR } from '../units.ts'
-import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
 import type { Effect, StoredEvent } from './effect.ts'
 import { endingEventOf } from './effect.ts'
-import { dropIncident, putIncident } from './incidents.ts'
+import { dropIncident } from './incidents.ts'
 import type { LiveGroup, LiveSilence } from './live.ts'
 import { mergeIncident, mergeService } from './merges.ts'
-import { createService, replaceService } from './services.ts'
-import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
+import { aliasKey, groupKey, type OrganizationState } from './state.ts'
 
-/** Applies one effect to an organization's live state. */
+/** Applies one effect to an organization's live state. Most effects only concern the store. */
 export function apply(state: OrganizationState, effect: Effect): void {
   switch (effect.kind) {
-    case 'service-created':
-      createService(state, effect.service)
-      break
-    case 'service-loaded':
-    case 'service-changed':
-      replaceService(state, effect.before, effect.after)
-      break
     case 'service-merged':
       mergeService(state, effect.from, effect.into)
       for (const [rowId, labels] of effect.labels) state.unsavedLabels.set(rowId, labels)
@@ -28,48 +19,15 @@ export function apply(state: OrganizationState, effect: Effect): void {
     case 'aliases-set':
       setAliases(state, effect.serviceId, effect.aliases)
       break
-    case 'alert-opened':
-      state.unsavedLabels.set(effect.alert.rowId, effect.texts.labels)
-      putAlert(state, effect.alert)
-      break
-    case 'alerts-compared':
-      state.compared.set(effect.serviceId, effect.compared)
-      break
-    case 'alert-silenced':
-      state.alerts.set(effect.after.rowId, effect.after)
-      break
-    case 'alert-postponed':
-    case 'alert-changed':
-      replaceAlert(state, effect.before, effect.after)
-      break
-    case 'alert-settled':
-      dropAlert(state, effect.alert)
-      break
     case 'event-stored':
       noteEvent(state, effect.event)
       break
-    case 'sender-changed':
-      state.senders.set(senderKey(effect.after), effect.after)
-      break
-    case 'group-changed':
-      putGroup(state, effect.after)
-      break
-    case 'group-dropped':
-      state.groupKeys.delete(effect.group.rowId)
-      state.groups.delete(groupKey(effect.group.senderId, effect.group.key))
-      break
     case 'image-pulled':
-      noteImage(state, effect)
+      if (effect.isNew) for (const project of effect.image.projects) state.projects.add(project, effect.serviceId)
       break
     case 'pipeline-changed':
       state.pipelines.set(effect.pipeline.ref, effect.pipeline)
       noteChange(state, effect.pipeline.serviceId, effect.pipeline.endsAt)
-      break
-    case 'incident-opened':
-      putIncident(state, effect.incident)
-      break
-    case 'incident-changed':
-      putIncident(state, effect.after)
       break
     case 'answer-stored':
       state.unsavedAnswers.set(`${effect.answer.source} ${effect.answer.key}`, effect.answer.answer)
@@ -77,21 +35,11 @@ export function apply(state: OrganizationState, effect: Effect): void {
     case 'incident-merged':
       mergeIncident(state, effect.from, effect.into)
       break
-    case 'silence-saved':
-      putSilence(state, effect.silence)
-      break
     case 'organization-changed':
       state.plan.set('plan', effect.plan)
       state.settings.set('settings', effect.settings)
       break
-    case 'fingerprint-described':
-    case 'state-recorded':
-    case 'item-rejected':
-    case 'timeline-added':
-    case 'postmortem-due':
-    case 'notification-due':
-    case 'links-due':
-      return
+    default:
   }
 }
 
@@ -134,16 +82,15 @@ function noteChange(state: OrganizationState, serviceId: number, at: number): vo
   state.services.set(serviceId, { ...service, changeAt: at })
 }
 
-function noteImage(state: OrganizationState, effect: Extract<Effect, { kind: 'image-pulled' }>): void {
-  const { serviceId, image, images, isNew } = effect
-  state.images.set(serviceId, images)
-  if (isNew) for (const project of image.projects) state.projects.add(project, serviceId)
-}
-
 export function putGroup(state: OrganizationState, group: LiveGroup): void {
   const key = groupKey(group.senderId, group.key)
   state.groups.set(key, group)
   state.groupKeys.set(group.rowId, key)
+}
+
+export function dropGroup(state: OrganizationState, group: LiveGroup): void {
+  state.groupKeys.delete(group.rowId)
+  state.groups.delete(groupKey(group.senderId, group.key))
 }
 
 export function putSilence(state: OrganizationState, silence: LiveSilence): void {

@@ -1,6 +1,7 @@
 /** Collections for the live state: maps whose changes can be undone until the batch is saved. */
+import type { Rows } from './live.ts'
 
-/** Records changes so that they can be undone. */
+/** Records changes, so that they can be undone or saved. */
 export type Journal = {
   /** Returns the current position in the journal. */
   readonly mark: () => number
@@ -11,6 +12,19 @@ export type Journal = {
   /** Runs `work` without recording its changes, so they cannot be undone. */
   readonly pause: (work: () => void) => void
   readonly record: (undo: Undo, key: never, value: never) => void
+  /** Makes `rowsSince` report the entries that these functions undo. */
+  readonly track: (undos: readonly Undo[], table: Tracked) => void
+  /** Returns each changed row of the tracked tables once, with its values before the first and the last change. */
+  readonly rowsSince: (mark: number) => Iterable<JournaledRow>
+}
+
+type Tracked = { readonly name: keyof Rows; readonly get: (key: never) => unknown }
+/** `now`: undefined if the row was deleted. `last`: the value before the last change that replaced or deleted one. */
+type JournaledRow = {
+  readonly name: keyof Rows
+  readonly before: unknown
+  readonly last: unknown
+  readonly now: unknown
 }
 
 type Undo = (key: never, value: never) => void
@@ -20,7 +34,30 @@ export function createJournal(): Journal {
   let entries: unknown[] = []
   let length = 0
   let isPaused = false
+  const tracked = new Map<unknown, Tracked>()
+
+  function* rowsSince(mark: number): Generator<JournaledRow> {
+    const byTable = new Map<Tracked, Map<unknown, { readonly before: unknown; last: unknown }>>()
+    for (let index = mark; index < length; index += 3) {
+      const table = tracked.get(entries[index])
+      if (!table) continue
+      const [key, value] = [entries[index + 1], entries[index + 2]]
+      const rows = byTable.get(table) ?? new Map<unknown, { readonly before: unknown; last: unknown }>()
+      byTable.set(table, rows)
+      const row = rows.get(key)
+      if (!row) rows.set(key, { before: value ?? null, last: value })
+      else if (value !== undefined) row.last = value
+    }
+    for (const [table, rows] of byTable) {
+      for (const [key, row] of rows) yield { name: table.name, ...row, now: table.get(key as never) }
+    }
+  }
+
   return {
+    rowsSince,
+    track: (undos, table) => {
+      for (const undo of undos) tracked.set(undo, table)
+    },
     mark: () => length,
     rollback: (mark) => {
       while (length > mark) {
@@ -56,6 +93,8 @@ export function createJournal(): Journal {
 export type Table<Key, Value> = {
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
+  /** Adds a row that is already saved. Not a change. */
+  readonly load: (key: Key, value: Value) => void
   readonly delete: (key: Key) => void
   /** Removes all entries. A rollback does not restore these entries. */
   readonly clear: () => void
@@ -64,14 +103,22 @@ export type Table<Key, Value> = {
   readonly size: () => number
 }
 
-export function createTable<Key, Value>(journal: Journal): Table<Key, Value> {
+/** @param name set if the table's changed rows are saved */
+export function createTable<Key, Value>(journal: Journal, name?: keyof Rows): Table<Key, Value> {
   let map = new Map<Key, Value>()
   const restore = (key: Key, before: Value | undefined) => {
     if (before === undefined) map.delete(key)
     else map.set(key, before)
   }
+  // A separate function, so that the loaded value counts as the value before the first change.
+  const unload = (key: Key) => void map.delete(key)
+  if (name) journal.track([restore, unload], { name, get: (key) => map.get(key) })
   return {
     get: (key) => map.get(key),
+    load: (key, value) => {
+      journal.record(unload as Undo, key as never, value as never)
+      map.set(key, value)
+    },
     set: (key, value) => {
       journal.record(restore as Undo, key as never, map.get(key) as never)
       map.set(key, value)

@@ -1,10 +1,12 @@
 /** The context of a decision: the live state, new ids, and facts loaded from the history. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
-import { apply } from './apply.ts'
+import { dropAlert } from './alerts.ts'
+import { apply, dropGroup } from './apply.ts'
 import type { Journal } from './collections.ts'
 import type { Effect } from './effect.ts'
-import type { LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.ts'
+import type { LiveAlert, LiveGroup, LiveImage, LiveIncident, LivePipeline, LiveSilence } from './live.ts'
+import { type Put, putInto } from './put.ts'
 import type { OrganizationState } from './state.ts'
 
 /**
@@ -98,9 +100,17 @@ export type IdTable = (typeof ID_TABLES)[number]
 
 export type Context = Environment & {
   readonly state: OrganizationState
+  /** Adds or replaces a row of the live state. The journal keeps its first value for the store. */
+  readonly put: Put
+  /** Removes an alert that can no longer be reopened. Its retention period starts at `at`. */
+  readonly settle: (alert: LiveAlert, at: number) => void
+  /** Forgets a group. If the group returns, its delivery interval is learned again. */
+  readonly dropGroup: (group: LiveGroup) => void
+  /** Changes the live state without saving the change. */
+  readonly unsaved: (change: () => void) => void
   /** Applies an effect to the live state and collects it for the store. */
   readonly emit: (effect: Effect) => void
-  /** Returns the work done in the batch so far: 1 per effect, plus whatever `addWork` added. */
+  /** Returns the work done in the batch so far: 1 per change and effect, plus whatever `addWork` added. */
   readonly workload: () => number
   /** Adds work that causes no effects. `amount`: the number of effects that would take as long to save. */
   readonly addWork: (amount: number) => void
@@ -119,6 +129,18 @@ export function createContext(
   effects: Effect[],
 ): Context {
   let otherWork = 0
+  const emit = (effect: Effect) => {
+    apply(state, effect)
+    effects.push(effect)
+    if (changesNames(effect)) environment.forgetDrafts()
+  }
+  const counted = <Args extends unknown[]>(change: (...args: Args) => void) => {
+    return (...args: Args) => {
+      otherWork += 1
+      change(...args)
+    }
+  }
+  const put = putInto(state, emit, environment.forgetDrafts)
   return {
     ...environment,
     state,
@@ -136,23 +158,31 @@ export function createContext(
     addWork: (amount) => {
       otherWork += amount
     },
-    emit: (effect) => {
-      apply(state, effect)
-      effects.push(effect)
-      if (changesNames(effect)) environment.forgetDrafts()
+    put: {
+      ...put,
+      service: counted(put.service),
+      alert: counted(put.alert),
+      incident: counted(put.incident),
+      sender: counted(put.sender),
+      group: counted(put.group),
+      silence: counted(put.silence),
     },
+    settle: (alert, at) => {
+      dropAlert(state, alert)
+      emit({ kind: 'alert-settled', alertId: alert.rowId, at })
+    },
+    dropGroup: counted((group) => dropGroup(state, group)),
+    unsaved: (change) => journal.pause(change),
+    emit,
     fact: (kind, asked) => history.fact(state.rowId, kind, asked) as never,
   }
 }
 
 function changesNames(effect: Effect): boolean {
   switch (effect.kind) {
-    case 'service-created':
     case 'service-merged':
     case 'aliases-set':
       return true
-    case 'service-changed':
-      return effect.before.name !== effect.after.name || effect.before.cluster !== effect.after.cluster
     case 'image-pulled':
       return effect.isNew
     default:

@@ -1,29 +1,13 @@
-/** Effects describe changes as values. `apply` applies the effects to the live state, and the store saves them. */
+/** What a batch appends: records that are never changed, and moves of many records at once. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
 import type { NotificationKind } from '../notification/kind.ts'
 import type { Plan, Settings } from '../organization.ts'
 import type { AliasRef } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
-import type {
-  AlertTexts,
-  LiveAlert,
-  LiveGroup,
-  LiveImage,
-  LiveIncident,
-  LivePipeline,
-  LiveSender,
-  LiveService,
-  LiveSilence,
-} from './live.ts'
-import type { Compared } from './state.ts'
+import type { AlertTexts, LiveIncident, LivePipeline, LiveService } from './live.ts'
 
 export type Effect =
-  /** Creates a service, and assigns to the service all earlier events that named it. */
-  | { readonly kind: 'service-created'; readonly service: LiveService }
-  | { readonly kind: 'service-changed'; readonly before: LiveService; readonly after: LiveService }
-  /** Sets a value that exists only in the live state or has just been loaded from the database. */
-  | { readonly kind: 'service-loaded'; readonly before: LiveService; readonly after: LiveService }
   /**
    * Moves all records from `from` to `into` and removes `from`. `labels`: the labels of the moved alerts, if any
    * silence exists.
@@ -34,46 +18,25 @@ export type Effect =
       readonly into: LiveService
       readonly labels: ReadonlyMap<number, Labels>
     }
-  /** Records that a service's firing alerts were matched against the silences. Changes only the live state. */
-  | { readonly kind: 'alerts-compared'; readonly serviceId: number; readonly compared: Compared }
   | {
       readonly kind: 'aliases-set'
       readonly organizationId: number
       readonly serviceId: number
       readonly aliases: readonly AliasRef[]
     }
-  | { readonly kind: 'alert-opened'; readonly alert: LiveAlert; readonly texts: AlertTexts }
-  /** `texts`: null if unchanged. */
-  | {
-      readonly kind: 'alert-changed'
-      readonly before: LiveAlert
-      readonly after: LiveAlert
-      readonly texts: AlertTexts | null
-    }
   /** Stores the labels of one of an alert's several fingerprints. */
   | { readonly kind: 'fingerprint-described'; readonly description: DescribedFingerprint }
-  /** Changes the due time, which exists only in the live state. */
-  | { readonly kind: 'alert-postponed'; readonly before: LiveAlert; readonly after: LiveAlert }
-  /** Changes the silences that apply to an alert. */
-  | { readonly kind: 'alert-silenced'; readonly before: LiveAlert; readonly after: LiveAlert }
+  /** What only the database has of an alert. The labels are those of the first item, the rest is of the newest. */
+  | { readonly kind: 'alert-texts'; readonly alertId: number; readonly texts: AlertTexts }
   /** The alert can no longer be reopened. The alert leaves the live state, and its retention period starts at `at`. */
-  | { readonly kind: 'alert-settled'; readonly alert: LiveAlert; readonly at: number }
+  | { readonly kind: 'alert-settled'; readonly alertId: number; readonly at: number }
   | { readonly kind: 'event-stored'; readonly event: StoredEvent }
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
-  /** `before`: the previous state; null if the record is new. */
-  | { readonly kind: 'sender-changed'; readonly before: LiveSender | null; readonly after: LiveSender }
-  | { readonly kind: 'group-changed'; readonly before: LiveGroup | null; readonly after: LiveGroup }
-  /**
-   * Forgets a group that had no delivery for a long time. If the group returns, its delivery interval is learned again.
-   */
-  | { readonly kind: 'group-dropped'; readonly group: LiveGroup }
-  /** `images`: all images of the service, newest first. */
   | {
       readonly kind: 'image-pulled'
       readonly organizationId: number
       readonly serviceId: number
       readonly image: PulledImage
-      readonly images: readonly LiveImage[]
       readonly isNew: boolean
     }
   | {
@@ -82,8 +45,6 @@ export type Effect =
       readonly pipeline: LivePipeline
       readonly eventRowId: number
     }
-  | { readonly kind: 'incident-opened'; readonly incident: LiveIncident }
-  | { readonly kind: 'incident-changed'; readonly before: LiveIncident; readonly after: LiveIncident }
   /** Moves alerts and timeline entries to another incident. Entries about the incident itself are not moved. */
   | {
       readonly kind: 'incident-merged'
@@ -98,7 +59,6 @@ export type Effect =
       readonly at: number
       readonly health: LiveService['health']
     }
-  | { readonly kind: 'silence-saved'; readonly silence: LiveSilence; readonly isNew: boolean }
   | { readonly kind: 'timeline-added'; readonly incidentId: number; readonly entry: TimelineEntry }
   /** The incident was resolved at `at`. Its postmortem is generated from the saved records after the commit. */
   | { readonly kind: 'postmortem-due'; readonly incident: LiveIncident; readonly at: number }

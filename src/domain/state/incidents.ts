@@ -5,7 +5,16 @@ import type { OrganizationState } from './state.ts'
 export function putIncident(state: OrganizationState, incident: LiveIncident): void {
   const isNew = state.incidents.get(incident.rowId) === undefined
   state.incidents.set(incident.rowId, incident)
-  if (!isNew) return
+  if (isNew) indexIncident(state, incident)
+}
+
+/** Adds a saved incident that was not in the live state. */
+export function loadIncident(state: OrganizationState, incident: LiveIncident): void {
+  state.incidents.load(incident.rowId, incident)
+  indexIncident(state, incident)
+}
+
+function indexIncident(state: OrganizationState, incident: LiveIncident): void {
   state.incidentById.set(incident.id, incident.rowId)
   state.incidentsOfService.add(incident.serviceId, incident.rowId)
 }

@@ -162,3 +162,13 @@ export type LiveSilence = Period & {
   /** The next time the silence starts or ends; null for never. */
   readonly changesAt: number | null
 }
+
+/** The tables of the live state whose changed rows are saved. */
+export type Rows = {
+  readonly services: LiveService
+  readonly alerts: LiveAlert
+  readonly incidents: LiveIncident
+  readonly senders: LiveSender
+  readonly groups: LiveGroup
+  readonly silences: { readonly silence: LiveSilence }
+}

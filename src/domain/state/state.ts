@@ -100,12 +100,12 @@ export function createOrganizationState(
   journal: Journal,
   { rowId, plan, settings }: { readonly rowId: number; readonly plan: Plan; readonly settings: Settings },
 ): OrganizationState {
-  const alerts = createTable<number, LiveAlert>(journal)
+  const alerts = createTable<number, LiveAlert>(journal, 'alerts')
   const organization: OrganizationState = {
     rowId,
     settings: createTable(journal),
     plan: createTable(journal),
-    services: createTable(journal),
+    services: createTable(journal, 'services'),
     serviceById: createTable(journal),
     serviceByKey: createTable(journal),
     servicesByName: createIndex(journal),
@@ -122,12 +122,12 @@ export function createOrganizationState(
     alertsOfGroup: createIndex(journal),
     namesakes: createTable(journal),
     firing: createTimeline(journal),
-    incidents: createTable(journal),
+    incidents: createTable(journal, 'incidents'),
     incidentById: createTable(journal),
     incidentsOfService: createIndex(journal),
-    silences: createTable(journal),
-    senders: createTable(journal),
-    groups: createTable(journal),
+    silences: createTable(journal, 'silences'),
+    senders: createTable(journal, 'senders'),
+    groups: createTable(journal, 'groups'),
     groupKeys: createTable(journal),
     dueAlerts: createIndex(journal),
     dueServices: createIndex(journal),

@@ -1,10 +1,11 @@
 /** Loads and saves the fingerprints of live alerts. Most alerts have no rows, because their fingerprint is derived. */
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import type { Labels } from '../../domain/event/event.ts'
+import type { RowChange } from '../../domain/state/changes.ts'
 import type { DescribedFingerprint } from '../../domain/state/effect.ts'
+import type { LiveAlert } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import type { SavedAlert } from './save-alerts.ts'
 
 /** Loads the fingerprints of an organization's live alerts, by alert row id. */
 export function listLiveFingerprints(db: Db, organizationId: number): ReadonlyMap<number, readonly Fingerprint[]> {
@@ -40,12 +41,13 @@ const fingerprintsOfLiveAlerts = query<{ organizationId: number }>()((sql, hole)
 /** Saves the fingerprints that differ from those before the batch. Run after the alerts are saved. */
 export function saveFingerprints(
   db: Db,
-  alerts: readonly SavedAlert[],
+  alerts: readonly RowChange<LiveAlert>[],
+  settled: ReadonlyMap<number, number>,
   described: ReadonlyMap<string, DescribedFingerprint>,
 ): void {
-  for (const { before, after, settledAt } of alerts) {
+  for (const { before, after } of alerts) {
     const known = before?.fingerprints ?? null
-    const list = settledAt === null ? after.fingerprints : null
+    const list = settled.has(after.rowId) ? null : after.fingerprints
     if (known === null && list === null) continue
     const kept = new Set(list?.map(({ fingerprint }) => fingerprint))
     for (const { fingerprint } of known ?? []) {

@@ -1,25 +1,29 @@
 import type { Alert } from '../../domain/alert/alert.ts'
 import type { Evidence } from '../../domain/alert/evidence.ts'
 import { cacheLast } from '../../domain/memoize.ts'
+import type { RowChange } from '../../domain/state/changes.ts'
 import type { AlertTexts, LiveAlert } from '../../domain/state/live.ts'
 import { countAlerts } from '../history/alert-counts.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, updateRow } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
-/** The net change to an alert in a batch. `before`: null if the alert is new. `texts`: null if unchanged. */
-export type SavedAlert = {
-  readonly before: LiveAlert | null
-  readonly after: LiveAlert
-  readonly texts: AlertTexts | null
-  /** When the alert left the live state; null if it is still live. */
-  readonly settledAt: number | null
-}
+/** Values by the alert's row id. */
+type ById<Value> = ReadonlyMap<number, Value>
 
-/** Inserts and counts new alerts, and saves changed alerts. */
-export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
+/**
+ * Inserts and counts new alerts, and saves changed alerts.
+ * @param texts the texts that changed
+ * @param settled when alerts left the live state
+ */
+export function saveAlerts(
+  db: Db,
+  alerts: readonly RowChange<LiveAlert>[],
+  texts: ById<AlertTexts>,
+  settled: ById<number>,
+): void {
   const made = alerts.filter(({ before }) => before === null)
-  insertRows(db, 'alerts', made, rowOf)
+  insertRows(db, 'alerts', made, ({ after }) => rowOf(after, texts.get(after.rowId), settled.get(after.rowId) ?? null))
   countAlerts(
     db,
     made.map(({ after }) => ({
@@ -28,14 +32,15 @@ export function saveAlerts(db: Db, alerts: readonly SavedAlert[]): void {
       startsAt: after.alert.startsAt,
     })),
   )
-  for (const { before, after, texts, settledAt } of alerts) {
+  for (const { before, after } of alerts) {
     if (before === null) continue
-    const row = Object.assign(columnsOf(after, settledAt), texts && textColumnsOf(texts))
+    const own = texts.get(after.rowId)
+    const row = Object.assign(columnsOf(after, settled.get(after.rowId) ?? null), own && textColumnsOf(own))
     updateRow(db, 'alerts', after.rowId, row, columnsOf(before, null))
   }
 }
 
-function rowOf({ after, texts, settledAt }: SavedAlert) {
+function rowOf(after: LiveAlert, texts: AlertTexts | undefined, settledAt: number | null) {
   if (!texts) throw new Error(`the new alert ${after.id} has no texts`)
   const fixed = { id: after.rowId, uuid: uuidBytes(after.id), labels: JSON.stringify(texts.labels) }
   // A spread would be slower, because V8 copies the object repeatedly when fields are added to it.

@@ -1,9 +1,10 @@
+import type { RowChange } from '../../domain/state/changes.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
-import { type SavedChange, saveChanges } from '../sqlite/query.ts'
+import { saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
-export function saveIncidents(db: Db, incidents: readonly SavedChange<LiveIncident>[]): void {
+export function saveIncidents(db: Db, incidents: readonly RowChange<LiveIncident>[]): void {
   saveChanges(db, 'incidents', incidents, rowOf, columnsOf)
 }
 

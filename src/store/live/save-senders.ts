@@ -1,8 +1,9 @@
+import type { RowChange } from '../../domain/state/changes.ts'
 import type { LiveGroup, LiveSender } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query, type SavedChange, saveChanges } from '../sqlite/query.ts'
+import { query, saveChanges } from '../sqlite/query.ts'
 
-export function saveSenders(db: Db, senders: readonly SavedChange<LiveSender>[]): void {
+export function saveSenders(db: Db, senders: readonly RowChange<LiveSender>[]): void {
   saveChanges(db, 'senders', senders, senderRow, senderColumns)
 }
 
@@ -33,8 +34,12 @@ function senderColumns(sender: LiveSender) {
   }
 }
 
-export function saveGroups(db: Db, groups: readonly SavedChange<LiveGroup>[]): void {
+export function saveGroups(db: Db, groups: readonly RowChange<LiveGroup>[]): void {
   saveChanges(db, 'groups', groups, groupRow, groupColumns)
+}
+
+export function dropGroups(db: Db, groups: readonly RowChange<LiveGroup>[]): void {
+  for (const { after, isGone } of groups) if (isGone) db.run(dropped, { rowId: after.rowId })
 }
 
 function groupRow(group: LiveGroup) {
@@ -43,10 +48,6 @@ function groupRow(group: LiveGroup) {
 
 function groupColumns({ members, deliveredAt, longestGap, gaps }: LiveGroup) {
   return { members, delivered_at: deliveredAt, longest_gap: longestGap, gaps }
-}
-
-export function dropGroup(db: Db, rowId: number): void {
-  db.run(dropped, { rowId })
 }
 
 const dropped = query<{ rowId: number }>()((sql, hole) => sql.deleteFrom('groups').where('id', '=', hole('rowId')))

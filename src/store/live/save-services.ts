@@ -1,11 +1,12 @@
 import { cacheLast } from '../../domain/memoize.ts'
+import type { RowChange } from '../../domain/state/changes.ts'
 import type { LiveService } from '../../domain/state/live.ts'
 import type { Db } from '../sqlite/open.ts'
-import { type SavedChange, saveChanges } from '../sqlite/query.ts'
+import { saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
 /** Inserts new services and updates existing services. */
-export function saveServices(db: Db, services: readonly SavedChange<LiveService>[]): void {
+export function saveServices(db: Db, services: readonly RowChange<LiveService>[]): void {
   saveChanges(db, 'services', services, rowOf, columnsOf)
 }
 

@@ -11,6 +11,7 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
+import type { RowChange } from '../../domain/state/changes.ts'
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
 
@@ -128,9 +129,6 @@ export function updateRow<Table extends TableName>(
   db.run(statement, statement.values)
 }
 
-/** A record before the batch (null if new) and after the batch. */
-export type SavedChange<Live> = { readonly before: Live | null; readonly after: Live }
-
 /**
  * Inserts new records, and updates the changed columns of all others.
  * @param columnsOf returns the columns that can change
@@ -138,7 +136,7 @@ export type SavedChange<Live> = { readonly before: Live | null; readonly after: 
 export function saveChanges<Table extends TableName, Live extends { readonly rowId: number }>(
   db: Db,
   table: Table,
-  changes: readonly SavedChange<Live>[],
+  changes: readonly RowChange<Live>[],
   rowOf: (live: Live) => NewRow<Table>,
   columnsOf: (live: Live) => Updateable<Schema[Table]>,
 ): void {

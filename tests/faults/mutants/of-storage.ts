@@ -95,8 +95,8 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'answer-before-commit',
     file: 'src/store/engine-store.ts',
-    from: 'db.transactionAhead(() => saveBatch(db, gatherEffects(effects), newId)),',
-    to: '(setTimeout(() => db.transactionAhead(() => saveBatch(db, gatherEffects(effects), newId)), 200), []),',
+    from: 'db.transactionAhead(() => saveBatch(db, changes, newId)),',
+    to: '(setTimeout(() => db.transactionAhead(() => saveBatch(db, changes, newId)), 200), []),',
     test: KILL,
   },
   {
