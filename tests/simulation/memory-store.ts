@@ -5,14 +5,14 @@
 import { firstDueAt, scheduleAlerts } from '../../src/domain/decide/sweep.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { putAlert } from '../../src/domain/state/alerts.ts'
-import { putGroup, putSilence } from '../../src/domain/state/apply.ts'
+import { putGroup, putSender, putSilence } from '../../src/domain/state/apply.ts'
 import type { Changes } from '../../src/domain/state/changes.ts'
 import type { Journal } from '../../src/domain/state/collections.ts'
 import { type Facts, ID_TABLES, type IdTable } from '../../src/domain/state/context.ts'
 import { endingEventOf, type StoredEvent } from '../../src/domain/state/effect.ts'
 import { putIncident } from '../../src/domain/state/incidents.ts'
 import { putService } from '../../src/domain/state/services.ts'
-import { createOrganizationState, type OrganizationState, senderKey } from '../../src/domain/state/state.ts'
+import { createOrganizationState, type OrganizationState } from '../../src/domain/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/live/links.ts'
 import { createRecords, type Records, recordChanges } from './records.ts'
@@ -127,7 +127,7 @@ function loadState(records: Records, journal: Journal, rowId: number, now: numbe
   }
   for (const { project, serviceId } of own(records.projects)) state.projects.add(project, serviceId)
   for (const sender of own(records.senders)) {
-    state.senders.set(senderKey(sender), sender)
+    putSender(state, sender)
     for (const group of records.groups.values()) if (group.senderId === sender.rowId) putGroup(state, group)
   }
   for (const silence of own(records.silences))

@@ -5,6 +5,7 @@ import { formatMatchers } from '../silence/matcher.ts'
 import { statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
+import { settingsOf } from '../state/state.ts'
 import { MINUTE } from '../units.ts'
 import { createSilence, expireSilence } from './silences.ts'
 
@@ -34,7 +35,7 @@ export function silenceDeploy(
     endSilence(ctx, comment, now)
     return
   }
-  const minutes = ctx.state.settings.get('settings')?.['deploy-silence-minutes'] ?? 0
+  const minutes = settingsOf(ctx.state)['deploy-silence-minutes']
   const endsAt = startsAt + minutes * MINUTE
   // A notification that arrives late creates no silence.
   if (minutes === 0 || endsAt <= now || WEAK_RULES.has(rule)) return

@@ -113,8 +113,7 @@ function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAl
   ctx.put.incident(after)
   for (const { rowId } of joining) {
     const live = ctx.state.alerts.get(rowId)
-    if (live)
-      ctx.put.alert({ ...live, incidentId: incident.rowId })
+    if (live) ctx.put.alert({ ...live, incidentId: incident.rowId })
   }
   return after
 }

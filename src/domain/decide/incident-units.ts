@@ -8,7 +8,7 @@ import type { Burning, Problem } from '../incident/problem.ts'
 import type { Decision, Situation } from '../incident/situation.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveIncident, LiveService } from '../state/live.ts'
-import type { OrganizationState } from '../state/state.ts'
+import { type OrganizationState, settingsOf } from '../state/state.ts'
 import { MINUTE } from '../units.ts'
 import { type Condition, conditionsOf } from './conditions.ts'
 import { makeDue } from './due.ts'
@@ -66,8 +66,7 @@ export function unitsOf(state: OrganizationState, { service, health, conditions 
 export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: number): Situation {
   const { service, health, known, explained } = found
   const { about, current, last, joins } = unit
-  const settings = ctx.state.settings.get('settings')
-  if (!settings) throw new Error(`organization ${ctx.state.rowId} has no settings`)
+  const settings = settingsOf(ctx.state)
   const isOwn = ({ name }: Condition) => about === null || name === about
   const alerts = found.conditions.filter(isOwn)
   const ids = new Set(alerts.map(({ uuid }) => uuid))

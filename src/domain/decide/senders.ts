@@ -16,7 +16,7 @@ import { NO_HOURS, withEvents, withHeartbeat } from '../event/heartbeat.ts'
 import { alarmed, closed, NO_PROBLEM } from '../incident/problem.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveGroup, LiveSender } from '../state/live.ts'
-import { groupKey, senderKey } from '../state/state.ts'
+import { groupKey, senderKey, settingsOf } from '../state/state.ts'
 import { clusterOf, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 import { createLiveService } from './live-service.ts'
@@ -247,7 +247,7 @@ function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: numbe
 /** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
 export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
   ctx.put.sender({ ...sender, heartbeatDueAt: null })
-  if (!ctx.state.settings.get('settings')?.heartbeats) return
+  if (!settingsOf(ctx.state).heartbeats) return
   const key = serviceKeyOf(sender)
   const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)
   if (oldestOpenIncident(ctx.state, service.rowId)) return

@@ -7,7 +7,7 @@ import { earliest } from '../instant.ts'
 import { replaceAlert } from '../state/alerts.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveGroup } from '../state/live.ts'
-import { dueStep, type OrganizationState } from '../state/state.ts'
+import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
 import { DAY } from '../units.ts'
 import { changeAlert } from './alerts.ts'
 import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
@@ -114,7 +114,7 @@ const UNKNOWN: DeliveryInterval = { longestGap: 0, gaps: 0 }
 function deliveryFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): Delivery {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? null : (state.groups.get(key) ?? null)
-  const sender = group && [...state.senders.values()].find(({ rowId }) => rowId === group.senderId)
+  const sender = group && state.senders.get(state.senderKeys.get(group.senderId) ?? '')
   if (sender) return deliveryOf(sender, group)
   return { repeatTimeout: repeatTimeoutOf(group, UNKNOWN), reportsEnds: false, heardAt: null }
 }
@@ -174,7 +174,7 @@ export function dropSilentGroups(ctx: Context, now: number): void {
 }
 
 function silentGroups(state: OrganizationState, now: number): LiveGroup[] {
-  const keptMs = (state.settings.get('settings')?.['retention-events-days'] ?? 0) * DAY
+  const keptMs = settingsOf(state)['retention-events-days'] * DAY
   return [...state.groups.values()].filter(
     ({ deliveredAt, rowId }) => deliveredAt <= now - keptMs && state.alertsOfGroup.get(rowId).size === 0,
   )

@@ -5,9 +5,9 @@ import { DAY, HOUR } from '../units.ts'
 import type { Effect, StoredEvent } from './effect.ts'
 import { endingEventOf } from './effect.ts'
 import { dropIncident } from './incidents.ts'
-import type { LiveGroup, LiveSilence } from './live.ts'
+import type { LiveGroup, LiveSender, LiveSilence } from './live.ts'
 import { mergeIncident, mergeService } from './merges.ts'
-import { aliasKey, groupKey, type OrganizationState } from './state.ts'
+import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
 
 /** Applies one effect to an organization's live state. Most effects only concern the store. */
 export function apply(state: OrganizationState, effect: Effect): void {
@@ -80,6 +80,12 @@ function noteChange(state: OrganizationState, serviceId: number, at: number): vo
   const service = state.services.get(serviceId)
   if (!service || service.changeAt === null || service.changeAt >= at) return
   state.services.set(serviceId, { ...service, changeAt: at })
+}
+
+export function putSender(state: OrganizationState, sender: LiveSender): void {
+  const key = senderKey(sender)
+  state.senders.set(key, sender)
+  if (state.senderKeys.get(sender.rowId) !== key) state.senderKeys.set(sender.rowId, key)
 }
 
 export function putGroup(state: OrganizationState, group: LiveGroup): void {

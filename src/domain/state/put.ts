@@ -1,6 +1,6 @@
 /** Adds and replaces rows of the live state. A change is described only once: by the row after it. */
 import { putAlert, replaceAlert } from './alerts.ts'
-import { putGroup, putSilence } from './apply.ts'
+import { putGroup, putSender, putSilence } from './apply.ts'
 import type { Effect } from './effect.ts'
 import { loadIncident, putIncident } from './incidents.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
   LiveSilence,
 } from './live.ts'
 import { createService, replaceService } from './services.ts'
-import { type Compared, type OrganizationState, senderKey } from './state.ts'
+import type { Compared, OrganizationState } from './state.ts'
 
 export type Put = {
   readonly service: (after: LiveService) => void
@@ -53,7 +53,7 @@ export function putInto(state: OrganizationState, emit: (effect: Effect) => void
       if (before && state.incidents.get(after.rowId) === undefined) loadIncident(state, before)
       putIncident(state, after)
     },
-    sender: (after) => state.senders.set(senderKey(after), after),
+    sender: (after) => putSender(state, after),
     group: (after) => putGroup(state, after),
     silence: (after) => putSilence(state, after),
     images: (serviceId, images) => state.images.set(serviceId, images),

@@ -72,6 +72,8 @@ export type OrganizationState = {
   readonly silences: Table<number, { readonly silence: LiveSilence; readonly compiled: CompiledSilence }>
   /** Senders by `senderKey`. */
   readonly senders: Table<string, LiveSender>
+  /** The keys of senders by row id. */
+  readonly senderKeys: Table<number, string>
   /** Groups by `groupKey`. */
   readonly groups: Table<string, LiveGroup>
   readonly groupKeys: Table<number, string>
@@ -128,6 +130,7 @@ export function createOrganizationState(
     silences: createTable(journal, 'silences'),
     senders: createTable(journal, 'senders'),
     groups: createTable(journal, 'groups'),
+    senderKeys: createTable(journal),
     groupKeys: createTable(journal),
     dueAlerts: createIndex(journal),
     dueServices: createIndex(journal),
@@ -139,6 +142,13 @@ export function createOrganizationState(
   organization.settings.set('settings', settings)
   organization.plan.set('plan', plan)
   return organization
+}
+
+/** @throws Error if the settings are missing, which would be a bug */
+export function settingsOf({ settings, rowId }: Pick<OrganizationState, 'settings' | 'rowId'>): Settings {
+  const found = settings.get('settings')
+  if (!found) throw new Error(`organization ${rowId} has no settings`)
+  return found
 }
 
 export function serviceKey(key: {

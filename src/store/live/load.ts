@@ -1,11 +1,11 @@
 import { scheduleAlerts } from '../../domain/decide/sweep.ts'
-import { putGroup, putSilence } from '../../domain/state/apply.ts'
+import { putGroup, putSender, putSilence } from '../../domain/state/apply.ts'
 import type { Journal } from '../../domain/state/collections.ts'
 import { ID_TABLES, type IdTable } from '../../domain/state/context.ts'
 import { putIncident } from '../../domain/state/incidents.ts'
 import type { LiveSender, LiveService } from '../../domain/state/live.ts'
 import { putService } from '../../domain/state/services.ts'
-import { aliasKey, createOrganizationState, type OrganizationState, senderKey } from '../../domain/state/state.ts'
+import { aliasKey, createOrganizationState, type OrganizationState } from '../../domain/state/state.ts'
 import { HOUR } from '../../domain/units.ts'
 import { findOrganization } from '../organizations.ts'
 import { listUnexpiredSilences } from '../silences.ts'
@@ -66,7 +66,7 @@ function loadSenders(db: Db, state: OrganizationState): void {
   const organizationId = state.rowId
   for (const row of db.all(sendersOf, { organizationId })) {
     const sender = toLiveSender(row)
-    state.senders.set(senderKey(sender), sender)
+    putSender(state, sender)
   }
   for (const group of db.all(groupsOf, { organizationId })) putGroup(state, group)
 }
