@@ -58,7 +58,7 @@ export function eventOf(
 
 export function pipelineOf(
   id: number,
-  { project = 'shop/api', ref = 'main' }: { readonly project?: string; readonly ref?: string },
+  { project = 'web/site', ref = 'main' }: { readonly project?: string; readonly ref?: string },
 ): Body {
   const times = { created_at: aMinuteAgo(), finished_at: aMinuteAgo() }
   const hook = {

@@ -78,7 +78,7 @@ const GROUPS: readonly Group[] = [
   {
     known: { name: 'ci: one project', make: bodiesOf(COUNT, (n) => pipelineOf(n, {})) },
     growing: [
-      { name: 'new projects', make: bodiesOf(COUNT, (n) => pipelineOf(n, { project: `shop/app-${n}` })) },
+      { name: 'new projects', make: bodiesOf(COUNT, (n) => pipelineOf(n, { project: `web/app-${n}` })) },
       { name: 'new branches', make: bodiesOf(COUNT, (n) => pipelineOf(n, { ref: `branch-${n}` })) },
     ],
   },
@@ -182,7 +182,9 @@ function exchange(
   { path, method }: { readonly path: string; readonly method: string },
   body = '',
 ): Promise<void> {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  // GitLab cannot send an Authorization header.
+  const own = path.endsWith('/ci') ? { 'X-Gitlab-Token': token } : { Authorization: `Bearer ${token}` }
+  const headers = { ...own, 'Content-Type': 'application/json' }
   return new Promise((resolve, reject) => {
     const sent = request(url + path, { agent, method, headers }, (response) => {
       const { statusCode = 0 } = response
