@@ -52,6 +52,21 @@ export function listOpenIncidents(db: Db, organizationId: number, serviceId: str
   return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
 }
 
+/** Lists up to `limit` unresolved incidents, oldest first. `services` is the number of services of the alerts. */
+export function listUnresolvedIncidents(
+  db: Db,
+  organizationId: number,
+  limit: number,
+): (IncidentRecord & { readonly services: number })[] {
+  const unresolved = ofOrganization(db, organizationId).where('resolved_at', 'is', null)
+  const services = sql<number>`(SELECT count(DISTINCT service_id) FROM alerts WHERE incident_id = incidents.id)`
+  const rows = unresolved
+    .select([...columns, services.as('services')])
+    .orderBy('created_at')
+    .orderBy('id')
+  return db.all(rows.limit(limit)).map((row) => ({ ...toRecord(row), services: row.services }))
+}
+
 /** Counts unresolved incidents by severity. */
 export function findOpenIncidentCounts(db: Db, organizationId: number): Record<Severity, number> {
   // resolved_at is null for unresolved incidents and is indexed, so no resolved incident is read.

@@ -6,6 +6,7 @@ import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
+import { criticalMsOf, problemAt } from '../../domain/incident/problem.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { formatWhen, type Reader } from '../../domain/shown-time.ts'
@@ -125,7 +126,8 @@ export function headOf(
       href: service ? `/services/${service.id}` : '/',
     },
     ...{ startedAt: incident.startedAt, createdAt: incident.createdAt, resolvedAt: incident.resolvedAt },
-    ...{ acknowledgedAt, acknowledgedBy: acknowledged?.actor ?? null, endedAt: endOf(incident) },
+    ...{ acknowledgedAt, acknowledgedBy: acknowledged?.actor ?? null, endedAt: endOf(incident, reader.now) },
+    criticalMs: criticalMsUntil(incident, reader.now),
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
     opened: automatic ? `Opened automatically ${at}.` : `Opened ${at} by ${opener?.actor ?? 'a user'}.`,
     ...{ alertCount: incident.alertCount, hasPostmortem: incident.hasPostmortem },
@@ -136,9 +138,18 @@ function isMove(kind: string): boolean {
   return kind === 'status' || kind === 'reopened'
 }
 
-/** Returns when the last alert ended or, if there are no alerts, when the incident was resolved. */
-function endOf({ firingAlerts, recoveredAt, resolvedAt }: IncidentRecord): number | null {
-  return firingAlerts > 0 ? null : (recoveredAt ?? resolvedAt)
+/** Returns when the problem ended, or null while it is on. A resolution does not end what still fires. */
+function endOf({ problem, resolvedAt, firingAlerts }: IncidentRecord, now: number): number | null {
+  if (problem.isSuppressed && firingAlerts > 0) return null
+  if (resolvedAt !== null) return problem.endedAt ?? resolvedAt
+  return problemAt(problem, now) === 'on' ? null : problem.endedAt
+}
+
+/** Returns how long the problem was on. After a resolution while it fires, the time until now counts, too. */
+function criticalMsUntil(incident: IncidentRecord, now: number): number {
+  const { problem, resolvedAt } = incident
+  const later = resolvedAt !== null && endOf(incident, now) === null ? now - resolvedAt : 0
+  return criticalMsOf(problem, resolvedAt ?? now) + later
 }
 
 /** Returns the start of the first alert or, if there are no alerts, the start of the incident. */

@@ -22,7 +22,7 @@ export type IncidentListView = {
   readonly addressOf: (to: { readonly status?: IncidentStatus | 'all'; readonly page?: number }) => string
 }
 
-const LASTED = 'From the start of the problem until its end, or until now. The incident may be resolved later.'
+const LASTED = 'How long the problem was on, without healthy periods in between. The incident may be resolved later.'
 const COLUMNS = [
   ...['Incident', 'Status', 'Service', 'Started'],
   ...[
@@ -89,8 +89,20 @@ function resolvedText({ startedAt, endedAt, resolvedAt }: IncidentHead): string 
 }
 
 const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader }) => {
-  const { severity, href, title, number, status, service, startedAt, resolvedAt, endedAt, alertCount, acknowledgedBy } =
-    incident
+  const {
+    severity,
+    href,
+    title,
+    number,
+    status,
+    service,
+    startedAt,
+    resolvedAt,
+    endedAt,
+    criticalMs,
+    alertCount,
+    acknowledgedBy,
+  } = incident
   return (
     <tr>
       <td>
@@ -117,7 +129,8 @@ const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident,
         <Time at={startedAt} reader={reader} style="moment" />
       </td>
       <td class="nowrap" data-label="Lasted">
-        {endedAt === null ? `${formatDuration(reader.now - startedAt)} so far` : formatDuration(endedAt - startedAt)}
+        {formatDuration(criticalMs)}
+        {endedAt === null ? ' so far' : ''}
         {resolvedText(incident)}
       </td>
       <td class="number" data-label="Alerts">

@@ -85,7 +85,7 @@ function countPipelines(groups: IncidentView['groups'], of: 'count' | 'firing'):
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, canWrite } = view
-  const { number, title, severity, service, startedAt, endedAt: until, status, opened } = incident
+  const { number, title, severity, service, startedAt, endedAt: until, criticalMs, status, opened } = incident
   return (
     <>
       <Crumbs path={[['Incidents', '/incidents'], [number]]} />
@@ -97,8 +97,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
           </h1>
           <p class="facts">
             <b>
-              {until === null ? capitalized(severity) : `Was ${severity}`} for{' '}
-              {formatDuration((until ?? reader.now) - startedAt)}
+              {until === null ? capitalized(severity) : `Was ${severity}`} for {formatDuration(criticalMs)}
             </b>
             <span>
               {until === null

@@ -25,8 +25,10 @@ export type IncidentHead = Pick<
   /** When the status last changed. `movedBy` is null if the change was automatic. */
   readonly movedAt: number
   readonly movedBy: string | null
-  /** When the problem ended; null if an alert is still firing or if the end is unknown. */
+  /** When the problem ended; null while it is on. */
   readonly endedAt: number | null
+  /** How long the problem was on until now, without the healthy periods in between, in milliseconds. */
+  readonly criticalMs: number
   readonly firingAlerts: number
   /** `Opened automatically at 03:03 because a cluster event and an alert agree.` */
   readonly opened: string

@@ -3,7 +3,7 @@
  * incident on one line.
  */
 import type { FC } from 'hono/jsx'
-import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
 import { leadText } from '../../domain/suspect/likely-cause.ts'
 import { capitalized } from '../../domain/text.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
@@ -15,14 +15,13 @@ import type { OpenIncidentView } from './view.ts'
 
 type Props = {
   readonly one: OpenIncidentView
-  readonly reader: Reader
   readonly csrf: string
   readonly canWrite: boolean
 }
 
 /** Shows the most urgent incident: what is wrong, since when, the likely cause, and an acknowledge button. */
 export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (props) => {
-  const { one, reader, csrf, canWrite, hasChannel } = props
+  const { one, csrf, canWrite, hasChannel } = props
   const { incident, facts, picture } = one
   const open = incident.status === 'open'
   return (
@@ -31,7 +30,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
         <p class="row">
           <Badge
             level={incident.severity}
-            text={`${incident.endedAt === null ? capitalized(incident.severity) : `Was ${incident.severity}`} for ${formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)}`}
+            text={`${incident.endedAt === null ? capitalized(incident.severity) : `Was ${incident.severity}`} for ${formatDuration(incident.criticalMs)}`}
           />
           <Status status={incident.status} />
           <span class="quiet">incident {incident.number}</span>
@@ -78,7 +77,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
  * Shows an incident on one line: its duration, what is wrong, and the likely cause. `first`: whether this is the most
  * urgent incident.
  */
-export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, reader, csrf, canWrite, first }) => {
+export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, csrf, canWrite, first }) => {
   const { incident, facts } = one
   const open = incident.status === 'open'
   return (
@@ -86,9 +85,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, re
       class={`card row line level-${incident.severity} ${open ? 'line-open' : ''}`}
       aria-label={`Incident ${incident.number}`}
     >
-      {one.recovery === null ? (
-        <Badge level={incident.severity} text={formatDuration((incident.endedAt ?? reader.now) - incident.startedAt)} />
-      ) : null}
+      {one.recovery === null ? <Badge level={incident.severity} text={formatDuration(incident.criticalMs)} /> : null}
       <Status status={incident.status} />
       <a class="ink plain line-title" href={incident.href}>
         <b class="break">{incident.title}</b>

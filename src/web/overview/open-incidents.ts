@@ -4,12 +4,11 @@
  */
 
 import type { StatusChange } from '../../domain/health/strip.ts'
-import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import { rank } from '../../domain/severity.ts'
+import { mostUrgentFirst } from '../../domain/incident/urgency.ts'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
-import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
+import { findOpenIncidentCounts, listUnresolvedIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import { firstAlertOf, type IncidentFacts, incidentViewOf } from '../incident/data.ts'
@@ -18,15 +17,14 @@ import { isolatedName } from '../kit/bidi.ts'
 import type { Visit } from '../visit/page.ts'
 import type { OpenIncidentView } from './view.ts'
 
-const UNRESOLVED: readonly IncidentStatus[] = ['open', 'investigating', 'identified', 'monitoring']
 const MAX_SHOWN = 8
-const ONE_PAGE = { page: 1, limit: 50 }
+/** The maximum number of incidents to sort. More incidents are only counted. */
+const MAX_ORDERED = 1_000
 const MAX_NAMES = 2
 
 /**
- * Returns the unresolved incidents, unacknowledged incidents first. Incidents are then sorted by severity, and by age
- * with the newest first. `total` includes incidents that are not shown. `states` contains the services' recent
- * statuses.
+ * Returns the unresolved incidents, most urgent first. `total` includes incidents that are not shown. `states` contains
+ * the services' recent statuses.
  */
 export async function openIncidents(
   visit: Visit,
@@ -34,22 +32,21 @@ export async function openIncidents(
   states: ReadonlyMap<string, readonly StatusChange[]>,
 ): Promise<{ readonly shown: readonly OpenIncidentView[]; readonly total: number }> {
   const { organizationId } = visit.visitor
-  const lists = await Promise.all(
-    UNRESOLVED.map((status) => visit.store.read(listIncidents, organizationId, { status }, ONE_PAGE)),
-  )
-  const order = ({ status }: IncidentRecord) => (status === 'open' ? 0 : status === 'monitoring' ? 2 : 1)
-  const all = lists
-    .flatMap(({ items }) => items)
-    .toSorted((a, b) => order(a) - order(b) || rank(b.severity) - rank(a.severity) || b.createdAt - a.createdAt)
+  const [all, counts] = await Promise.all([
+    visit.store.read(listUnresolvedIncidents, organizationId, MAX_ORDERED),
+    visit.store.read(findOpenIncidentCounts, organizationId),
+  ])
+  const order = mostUrgentFirst(all, visit.now)
   const began = services.flatMap((service) => {
     const at = unhealthySince(service, states.get(service.id) ?? [])
     return at === null ? [] : [{ ...service, at }]
   })
-  const shown = all.slice(0, MAX_SHOWN).map(async (incident, index) => {
+  const shown = order.slice(0, MAX_SHOWN).map(async (incident, index) => {
     const facts = await incidentFacts(visit, incident)
     return openIncident(facts, visit.viewer, index === 0 ? began : null)
   })
-  return { shown: await Promise.all(shown), total: lists.reduce((sum, { total }) => sum + total, 0) }
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  return { shown: await Promise.all(shown), total }
 }
 
 type Began = readonly (ServiceRecord & { readonly at: number })[]

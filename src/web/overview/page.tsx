@@ -36,7 +36,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const shownIll = ill.slice(0, many ? BELOW_WALL : IN_LIST)
   const shownWell = well.slice(0, many ? 0 : IN_LIST - shownIll.length)
   const hidden = services.length - shownIll.length - shownWell.length
-  const props = { reader, csrf, canWrite }
+  const props = { csrf, canWrite }
   return (
     <>
       {view.hasExample ? <ExampleNote csrf={csrf} canAdminister={view.canAdminister} /> : null}

@@ -146,7 +146,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader 
   <Section id="earlier" title="Earlier incidents">
     <Card empty={earlier.length === 0 ? `No ${incident ? 'other ' : ''}incident of this service is recorded.` : null}>
       <ul class="rows">
-        {earlier.map(({ title, href, startedAt, endedAt, resolvedAt, hasPostmortem, status }) => (
+        {earlier.map(({ title, href, startedAt, endedAt, criticalMs, resolvedAt, hasPostmortem, status }) => (
           <li class="item group">
             {resolvedAt === null ? <Status status={status} word={false} /> : <Mark level="done" label="resolved" />}
             <div class="grow group-body">
@@ -154,7 +154,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader 
                 <b class="break">{title}</b>
               </a>
               <p class="second">
-                {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(endedAt - startedAt)}.`}
+                {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(criticalMs)}.`}
                 {hasPostmortem ? (
                   <>
                     {' '}

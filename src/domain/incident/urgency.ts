@@ -1,0 +1,22 @@
+/** The order of incidents on pages: what still burns comes first, and what went first leads. */
+import { ordered } from '../order.ts'
+import { rank } from '../severity.ts'
+import type { LiveIncident } from '../state/live.ts'
+import { problemAt } from './problem.ts'
+
+/** `services`: the number of services that the incident affects. */
+type Ranked = Pick<LiveIncident, 'id' | 'severity' | 'createdAt' | 'problem'> & { readonly services: number }
+
+/**
+ * Sorts incidents: first those whose problem is on, then by severity, by the number of affected services, and by age
+ * with the oldest first. In a storm, the origin is therefore above its victims.
+ */
+export function mostUrgentFirst<One extends Ranked>(incidents: readonly One[], now: number): readonly One[] {
+  return ordered(incidents, ({ problem, severity, services, createdAt, id }) => [
+    problemAt(problem, now) === 'on' ? 0 : 1,
+    -rank(severity),
+    -services,
+    createdAt,
+    id,
+  ])
+}
