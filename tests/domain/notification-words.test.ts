@@ -181,7 +181,7 @@ const bodyOf = ({ body }: { body: string }) => JSON.parse(body)
 
 test('Slack, Mattermost and Rocket.Chat get text with an attachment and no mentions', () => {
   const { text, attachments } = bodyOf(formatSlack(HOSTILE))
-  assert.equal(text, '🔴 &lt;!channel&gt; @everyone *a* &lt;b&gt;')
+  assert.equal(text, '🔴 &lt;!channel&gt; @\u200beveryone *a* &lt;b&gt;')
   assert.deepEqual([attachments.length, attachments[0].color], [1, '#d32f2f'])
   assert.ok(attachments[0].text.endsWith(`· <${CONTEXT.url}|Open incident #7>`))
 })
@@ -209,7 +209,7 @@ test('Teams gets an Adaptive Card with the text escaped and a link', () => {
 
 test('Telegram gets escaped HTML and replies to the first message', () => {
   const sent = bodyOf(formatTelegram(HOSTILE, '-100', '7'))
-  assert.equal(sent.text.split('\n')[0], '🔴 <b>&lt;!channel&gt; @everyone *a* &lt;b&gt;</b>')
+  assert.equal(sent.text.split('\n')[0], '🔴 <b>&lt;!channel&gt; @\u200beveryone *a* &lt;b&gt;</b>')
   assert.deepEqual(sent.reply_parameters, { message_id: 7, allow_sending_without_reply: true })
   assert.equal('reply_parameters' in bodyOf(formatTelegram(WORDS, '-100', null)), false)
 })

@@ -1,8 +1,21 @@
 /** Another program deletes files of a running server: no event acknowledged after that is missing after a restart. */
 import assert from 'node:assert/strict'
-import { linkSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { figure } from './generator.ts'
@@ -41,6 +54,72 @@ suite('files taken away', { concurrency: 2 }, () => {
       assert.deepEqual([missing(file, stored), refused > 0, stored.length >= BEFORE - 16], [[], true, true])
     })
   }
+
+  for (const [what, lose] of [
+    ['deleted', (file: string) => rmSync(file)],
+    ['deleted with its log', (file: string) => ['', '-wal', '-shm'].map((end) => rmSync(file + end))],
+    ['moved', (file: string) => renameSync(file, `${file}.away`)],
+    ['replaced', (file: string) => [writeFileSync(`${file}.x`, 'other'), renameSync(`${file}.x`, file)]],
+    ['moved with its directory', (file: string) => renameSync(dirname(file), `${dirname(file)}-away`)],
+    ['deleted with its directory', (file: string) => rmSync(dirname(file), { recursive: true })],
+  ] as const) {
+    test(`a database that is ${what} under load ends the server, and everything acknowledged is in the copy`, async (t) => {
+      const directory = join(temporaryDirectory(t), 'data')
+      mkdirSync(directory)
+      const { file, token } = makeDatabase(directory)
+      const server = await startServer(t, file)
+      const stored: string[] = []
+      await fromClients(16, 2 * BEFORE, async (number) => {
+        if (number === BEFORE) lose(file)
+        const answer = await deliver({ url: server.url, token }, number).catch(() => null)
+        if (answer) stored.push(...acknowledged(answer))
+      })
+      assert.equal(await server.ended, 1)
+      const [, copy = ''] =
+        /all stored data was saved to (\S+)\. To continue with this data, run /.exec(server.said()) ?? []
+      figure(t, 41, `database ${what}: ${stored.length} acknowledged, ${missing(copy, stored).length} lost`)
+      assert.deepEqual([missing(copy, stored), stored.length >= BEFORE - 16], [[], true])
+      rmSync(copy)
+    })
+  }
+
+  test('a server does not start with an empty database in place of one that was deleted', async (t) => {
+    const { file, token } = makeDatabase(temporaryDirectory(t))
+    const server = await startServer(t, file)
+    const stored = acknowledged(await deliver({ url: server.url, token }, 0))
+    rmSync(file)
+    assert.equal(await server.ended, 1)
+    const [, copy = ''] = /run \\?"mv (\S+) /.exec(server.said()) ?? []
+    await assert.rejects(startServer(t, file), /incmon\.db is missing, and \S+ contains its data: run "mv /)
+    renameSync(copy, file)
+    await startServer(t, file)
+    assert.deepEqual(missing(file, stored), [])
+  })
+
+  test('a file that is copied over the database is noticed within a second, and the log is kept', async (t) => {
+    const [own, other] = [makeDatabase(temporaryDirectory(t)), makeDatabase(temporaryDirectory(t))]
+    const server = await startServer(t, own.file)
+    for (let number = 0; number < 20; number += 1) await deliver({ url: server.url, token: own.token }, number)
+    copyFileSync(other.file, own.file)
+    const began = performance.now()
+    assert.equal(await server.ended, 1)
+    const took = Math.round(performance.now() - began)
+    figure(t, 41, `overwritten: noticed after ${took} ms`)
+    assert.ok(took <= 1_500)
+    assert.match(server.said(), /has overwritten data; the log .+ was saved to \S+-wal\.rescued-.+continuous copy/)
+    assert.deepEqual(readFileSync(own.file), readFileSync(other.file))
+  })
+
+  test('a database whose time changes is not taken for another one', async (t) => {
+    const { file, token } = makeDatabase(temporaryDirectory(t))
+    const server = await startServer(t, file)
+    await deliver({ url: server.url, token }, 0)
+    for (let time = 1; time <= 4; time += 1) {
+      utimesSync(file, time, time)
+      await pause(300)
+    }
+    assert.equal((await deliver({ url: server.url, token }, 1)).status, 200)
+  })
 
   test('an idle server also notices a lost log, before the next request', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))

@@ -16,6 +16,7 @@ import type { Running } from '../../server/running.ts'
 import { endBySignal, inform, reloadBySignal } from '../../server/signals.ts'
 import { firstLines } from '../../server/welcome.ts'
 import { errorCode, remedyOf } from '../../store/sqlite/fault.ts'
+import { refuseVanished } from '../../store/sqlite/file.ts'
 import { isServed } from '../../store/sqlite/inspect.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
 import { LOG_LOST } from '../../store/sqlite/log-file.ts'
@@ -38,6 +39,7 @@ export async function runServe(options: Common): Promise<void> {
   const { tls, warning } = requireTls(settings)
   const log = createProcessLog(settings['log-level'])
   if (existsSync(dirname(settings.database))) refuseLongPath(settings.database)
+  refuseVanished(settings.database)
   // Checks the port before creating or upgrading the database. A server that uses the same file is reported first.
   if (!isServed(settings.database)) await listening(settings, () => tryPort(settings))
   const db = openStore(settings.database)

@@ -2,6 +2,7 @@
 
 import { criticalMsOf, problemAt } from '../incident/problem.ts'
 import { formatInstant } from '../instant.ts'
+import { escapeDiscord, escapeHtml, escapePlain, escapeSlack, escapeTeams, escapeTelegram } from './escape.ts'
 import type { MessageAlert, MessageContext, MessageItem, MessageText, Tone } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
@@ -35,7 +36,7 @@ export function formatSlack({ tone, symbol, title, body, links }: MessageText): 
   const text = `${symbol} ${escapeSlack(title)}`
   const attachment = {
     color: TONES[tone].colour,
-    fallback: cut(`${title} ${body}`.trim()),
+    fallback: cut(escapePlain(`${title} ${body}`.trim())),
     text: withLinks(escapeSlack(body), links, (text, url) => `<${url}|${text}>`),
   }
   return posted({ text: cut(text), attachments: attachment.text === '' ? [] : [attachment] })
@@ -44,8 +45,8 @@ export function formatSlack({ tone, symbol, title, body, links }: MessageText): 
 /** Formats a message for a Discord webhook. Mentions in the text are disabled. */
 export function formatDiscord({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const embed = {
-    title: `${symbol} ${title}`.slice(0, 256),
-    description: withLinks(body, links, (text, url) => `[${text}](${url})`),
+    title: `${symbol} ${escapeDiscord(title)}`.slice(0, 256),
+    description: withLinks(escapeDiscord(body), links, (text, url) => `[${text}](${url})`),
     color: Number.parseInt(TONES[tone].colour.slice(1), 16),
   }
   return posted({ embeds: [embed], allowed_mentions: { parse: [] } })
@@ -55,7 +56,7 @@ export function formatDiscord({ tone, symbol, title, body, links }: MessageText)
 export function formatTeams({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = (value: string, more: object = {}) => ({
     type: 'TextBlock',
-    text: cut(escapeMarkdown(value)),
+    text: cut(escapeTeams(value)),
     wrap: true,
     ...more,
   })
@@ -83,12 +84,12 @@ export function formatTelegram(
   replyTo: string | null,
 ): ChannelRequest {
   // Telegram's limit applies after the HTML is parsed. Truncated HTML would be invalid, so only the body is truncated.
-  const escaped = escapeHtml(cut(body, MAX_TEXT - MAX_LINKS))
+  const escaped = escapeTelegram(cut(body, MAX_TEXT - MAX_LINKS))
   const text = withLinks(escaped, links, htmlLink, Number.POSITIVE_INFINITY)
   const reply = replyTo === null ? {} : { message_id: Number(replyTo), allow_sending_without_reply: true }
   return posted({
     chat_id: chatId,
-    text: `${symbol} <b>${escapeHtml(title)}</b>\n${text}`,
+    text: `${symbol} <b>${escapeTelegram(title)}</b>\n${text}`,
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
     ...(replyTo === null ? {} : { reply_parameters: reply }),
@@ -226,17 +227,4 @@ function withLinks(
 ): string {
   const shown = links.map((link) => linkOf(link.text, link.url)).join(' · ')
   return [cut(text, longest), shown].filter((line) => line !== '').join('\n')
-}
-
-/** Escapes text for Slack, where an unescaped `<!channel>` would notify everyone. */
-function escapeSlack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
-
-function escapeHtml(text: string): string {
-  return escapeSlack(text).replaceAll('"', '&quot;')
-}
-
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_[\]<>~]/g, (character) => `\\${character}`)
 }

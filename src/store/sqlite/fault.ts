@@ -11,7 +11,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: DAMAGED,
   SQLITE_FULL: FULL,
   SQLITE_READONLY_DBMOVED:
-    'the database file was moved, replaced or deleted while it was open: put the original file back, or restart with the new file',
+    'the database file was moved, replaced or deleted while it was open: put the original file back',
   SQLITE_READONLY: 'cannot write to the database: check the owner and mode of the file and its directory',
   // SQLite reports this code if the WAL index cannot grow.
   SQLITE_IOERR_SHMSIZE: FULL,

@@ -1,7 +1,7 @@
 /** Syncs and monitors the write-ahead log file, because SQLite does not notice when it is deleted. */
 import { closeSync, fdatasync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
-import { saveFromCache, saveFromLog } from './rescue.ts'
+import { type Loss, lossOfContent, lossOfFile, lossOfLog } from './loss.ts'
 
 /** SQLite truncates a restarted log to this many bytes. */
 export const LOG_LIMIT = 67_108_864
@@ -22,13 +22,13 @@ type LogFile = {
   readonly sync: () => Promise<void>
   /** Throws if the log was replaced or truncated, because new data in the log would be lost at the next start. */
   readonly guard: () => void
-  /** Like `guard`, but also checks the WAL index. Without this index, other processes cannot see locks. */
+  /** Like `guard`, but also checks the database file and the WAL index, without which locks are not seen. */
   readonly guardAll: () => void
+  /** Saves the log after another program wrote into the database file. Returns the error that ends the process. */
+  readonly overwritten: () => Error
   readonly isLost: () => boolean
   readonly close: () => void
 }
-
-type Loss = 'deleted' | 'truncated'
 
 /**
  * Monitors the log of an open database by its inode, link count, size and first bytes. If the log is lost, copies all
@@ -37,6 +37,7 @@ type Loss = 'deleted' | 'truncated'
  */
 export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   const [log, index] = [`${file}-wal`, `${file}-shm`]
+  const database = statSync(file)
   let opened: { readonly handle: number; readonly inode: number; readonly index: number | null } | null = null
   let size = 0
   let lost: Error | null = null
@@ -52,14 +53,14 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
     throw lose('deleted')
   }
   const lose = (loss: Loss): Error => {
-    const saved = loss === 'deleted' ? saveFromLog(sqlite, file) : saveFromCache(sqlite, file)
+    const message = isFileGone() ? lossOfFile(sqlite, file) : lossOfLog(sqlite, file, loss)
     sqlite.pragma('query_only = ON')
-    const fate = saved
-      ? `all stored data was saved to ${file}`
-      : `${file} lacks the latest data: restore a backup, or continue without it`
-    const message = `${log} was ${loss} by another program while incmon was running; ${fate}. Stop that program, then start incmon again`
     lost = Object.assign(new Error(message), { code: LOG_LOST })
     return lost
+  }
+  const isFileGone = () => {
+    const now = statSync(file, { throwIfNoEntry: false })
+    return now?.ino !== database.ino || now.dev !== database.dev
   }
   const guard = () => {
     if (lost) throw lost
@@ -81,6 +82,8 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
   return {
     guard,
     guardAll: () => {
+      if (lost) throw lost
+      if (isFileGone()) throw lose('deleted')
       guard()
       if (opened && inodeOf(index) !== opened.index) throw lose('deleted')
     },
@@ -102,6 +105,10 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
           reject(fail(error))
         }
       }),
+    overwritten: () => {
+      lost ??= Object.assign(new Error(lossOfContent(sqlite, file)), { code: LOG_LOST })
+      return lost
+    },
     isLost: () => lost !== null,
     close: () => {
       if (opened) closeSync(opened.handle)

@@ -13,6 +13,7 @@ import { openSqlite } from './driver.ts'
 import { isStoreFailure } from './fault.ts'
 import { guardIdentity, makeDurable, openFile } from './file.ts'
 import { watchLog } from './log-file.ts'
+import { watchContent } from './overwritten.ts'
 import { resolveDatabase } from './path.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema/schema.ts'
@@ -44,6 +45,11 @@ export type Db = {
    * after this error.
    */
   readonly guardLog: () => void
+  /**
+   * Returns a function that throws like `guardLog` if another program wrote into the database file. `mayCopy`: whether a
+   * checkpoint may be running in another thread.
+   */
+  readonly guardContent: () => (mayCopy: boolean) => void
   /** Runs one or more statements without parameters. Used for migrations. */
   readonly execute: (text: string) => void
   readonly pragma: (text: string) => unknown
@@ -152,6 +158,12 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     },
     sync: log.sync,
     guardLog: log.guardAll,
+    guardContent: () => {
+      const isOverwritten = watchContent(file, createCheckpoint(sqlite))
+      return (mayCopy) => {
+        if (isOverwritten(mayCopy)) throw log.overwritten()
+      }
+    },
     checkpoint: createCheckpoint(sqlite),
     execute: (text) => void sqlite.exec(text),
     pragma: (text) => sqlite.pragma(text, { simple: true }),

@@ -1,7 +1,8 @@
 /** Saves the data that a running process can still read after another program removed the write-ahead log. */
 import { existsSync, renameSync, rmSync, truncateSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type SQLite from 'better-sqlite3'
+import { RESCUED } from './path.ts'
 import { faultIn } from './sound.ts'
 import { COMPANIONS, startPart, syncDirectory } from './temporary-file.ts'
 
@@ -32,6 +33,52 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE)
   }
   return false
+}
+
+/**
+ * Saves the data after the database file was deleted, moved or replaced. SQLite still has the file and its log open.
+ * Then renames the log, because SQLite would apply it to whatever file has the name of the database at the next start.
+ * @returns the path of the copy
+ * @throws the error of the last directory if no copy can be written
+ */
+export function saveCopy(sqlite: SQLite.Database, file: string): string {
+  const name = `${basename(file)}${RESCUED}${timeText()}`
+  let failure: unknown = null
+  for (const directory of [dirname(resolve(file)), dirname(dirname(resolve(file))), '/tmp']) {
+    const path = join(directory, name)
+    try {
+      const part = startPart(path)
+      try {
+        sqlite.exec(`VACUUM INTO '${part.path.replaceAll("'", "''")}'`)
+        const fault = faultIn(part.path)
+        if (fault !== null) throw new Error(fault)
+        part.publish()
+      } finally {
+        part.discard()
+      }
+      setLogAside(file)
+      return path
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}
+
+/** Renames the log, so that SQLite does not apply it to another file. @returns its new path, or null if it is missing */
+export function setLogAside(file: string): string | null {
+  if (!existsSync(`${file}-wal`)) return null
+  const path = `${file}-wal${RESCUED}${timeText()}`
+  renameSync(`${file}-wal`, path)
+  rmSync(`${file}-shm`, { force: true })
+  syncDirectory(dirname(file))
+  return path
+}
+
+/** Returns the time as 20261126T150405Z, for the name of a file. */
+function timeText(): string {
+  const now = new Date(performance.timeOrigin + performance.now())
+  return now.toISOString().replace(/[-:]|\.\d+/g, '')
 }
 
 /**

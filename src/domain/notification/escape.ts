@@ -1,0 +1,53 @@
+/**
+ * Escapes text from senders, one function for each chat dialect. Such a text must not mention people, and must not show
+ * a link under a name of its own, because that name could be that of a button.
+ */
+
+/** Invisible, and ends a mention. */
+const BREAK = '\u200b'
+
+/**
+ * For Slack, Mattermost and Rocket.Chat, which get the same messages. Slack treats only &, < and > as special. The other
+ * two also understand Markdown links, and mentions such as @channel.
+ */
+export function escapeSlack(text: string): string {
+  return escapePlain(escapeAngles(text))
+}
+
+/** For the plain text that the same chats show in notifications. */
+export function escapePlain(text: string): string {
+  return withoutMentions(text).replace(/\](?=[([:])/g, `]${BREAK}`)
+}
+
+/** For Discord, which understands Markdown. */
+export function escapeDiscord(text: string): string {
+  return withoutMentions(escapeMarkdown(text))
+}
+
+/** For the Adaptive Cards of Teams, which understand a part of Markdown. A mention would need an entity of its own. */
+export function escapeTeams(text: string): string {
+  return escapeMarkdown(text)
+}
+
+/** For Telegram's HTML. Telegram also notifies people whose @name occurs in a text. */
+export function escapeTelegram(text: string): string {
+  return withoutMentions(escapeHtml(text))
+}
+
+/** For HTML in mails, and for attributes. */
+export function escapeHtml(text: string): string {
+  return escapeAngles(text).replaceAll('"', '&quot;')
+}
+
+function escapeAngles(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_[\]<>~|]/g, (character) => `\\${character}`)
+}
+
+/** Leaves email addresses alone, in which @ follows a letter or a digit. */
+function withoutMentions(text: string): string {
+  return text.replace(/(?<![\p{L}\p{N}])@(?=\S)/gu, `@${BREAK}`)
+}
