@@ -45,6 +45,27 @@ export const BUDGETS = {
     unit: 'bytes',
     effect: 'the answer is 413',
   },
+  silences: {
+    scope: 'organization',
+    what: 'silences that have not expired',
+    value: 500,
+    unit: 'silences',
+    effect: 'a new silence is refused with 409',
+  },
+  'expression-size': {
+    scope: 'organization',
+    what: 'the size of one regular expression after it is compiled',
+    value: 1_500,
+    unit: 'instructions',
+    effect: 'the silence is refused with 400; an existing one does not apply',
+  },
+  'expression-work': {
+    scope: 'organization',
+    what: 'the size of a regular expression multiplied by the length of the label that it is compared with',
+    value: 200_000,
+    unit: 'steps',
+    effect: 'the silence does not apply to this alert',
+  },
   'event-streams': {
     scope: 'organization',
     what: 'open event streams',

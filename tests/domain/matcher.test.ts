@@ -74,3 +74,28 @@ test('a formatted matcher can be parsed back to the same matcher', () => {
   const matchers = parseMatchers('service=~"a|b", "with space"!="say \\"hi\\""')
   assert.deepEqual(parseMatchers(formatMatchers(matchers)), matchers)
 })
+
+for (const value of ['(a?){1000}', '((a?){40}){40}', '\\pL{900}{2}']) {
+  test(`the expression ${value} is refused, because it is too large`, () => {
+    const fault = matchersFault([{ name: 'text', op: '=~', value }])
+    assert.match(fault ?? '', /the regular expression is too large|not a valid RE2/)
+  })
+}
+
+test('a list of a hundred names is not too large', () => {
+  const value = Array.from({ length: 100 }, (_, number) => `h-${number * 7919}`).join('|')
+  assert.equal(matchersFault([{ name: 'node', op: '=~', value }]), null)
+})
+
+for (const op of ['=~', '!~'] as const) {
+  test(`a large expression with ${op} silences no alert with a very long label, and takes little time`, () => {
+    const matches = matcherTest([{ name: 'text', op, value: '(b?){300}' }])
+    const text = 'a'.repeat(65_536)
+    assert.equal(busyFor(() => assert.equal(matches({ ...ALERT, labels: { text } }), false)) < 50, true)
+  })
+}
+
+test('an existing expression that is too large applies to nothing', () => {
+  for (const op of ['=~', '!~'] as const)
+    assert.equal(matcherTest([{ name: 'text', op, value: '(a?){1000}' }])({ ...ALERT, labels: { text: 'a' } }), false)
+})

@@ -7,7 +7,7 @@ import type { Context } from '../state/context.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
 import { settingsOf } from '../state/state.ts'
 import { MINUTE } from '../units.ts'
-import { createSilence, expireSilence } from './silences.ts'
+import { addSilence, expireSilence } from './silences.ts'
 
 /** The author shown in timelines and lists. */
 const AUTHOR = 'incmon'
@@ -45,7 +45,7 @@ export function silenceDeploy(
   })
   // A service has one deploy silence at a time, so that further pipelines cannot extend the silence.
   if (activeSilences(ctx, now).some((silence) => formatMatchers(silence.matchers) === formatMatchers(matchers))) return
-  createSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
+  addSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
 }
 
 function endSilence(ctx: Context, comment: string, now: number): void {

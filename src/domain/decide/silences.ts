@@ -1,4 +1,5 @@
 /** Creates, changes and ends silences for users, and starts and ends silences on schedule. */
+import { BUDGETS } from '../budgets.ts'
 import { IncmonError } from '../error.ts'
 import { formatInstant } from '../instant.ts'
 import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
@@ -16,14 +17,26 @@ export type WantedSilence = {
   readonly comment: string
 }
 
+const MAX_SILENCES = BUDGETS.silences.value
 /** The maximum length of a value in an error message, in characters. */
 const SHOWN = 200
 
 /**
- * Creates a silence and returns its UUID.
- * @throws IncmonError `invalid` if a matcher, the period or the schedule is invalid
+ * Creates a silence for a user and returns its UUID.
+ * @throws IncmonError `invalid` if a matcher, the period or the schedule is invalid; `conflict` if there are too many
  */
 export function createSilence(ctx: Context, wanted: WantedSilence, actor: string, now: number): string {
+  const current = [...ctx.state.silences.values()].filter(({ silence }) => silence.endsAt > now)
+  if (current.length >= MAX_SILENCES)
+    throw new IncmonError(
+      'conflict',
+      `there are already ${MAX_SILENCES} silences: expire those that are no longer needed`,
+    )
+  return addSilence(ctx, wanted, actor, now)
+}
+
+/** Creates a silence without a limit on their number, and returns its UUID. @throws IncmonError `invalid` */
+export function addSilence(ctx: Context, wanted: WantedSilence, actor: string, now: number): string {
   const silence = newSilence(ctx, wanted, actor, now)
   ctx.put.silence(silence)
   evaluateAffected(ctx, now)

@@ -2,6 +2,7 @@
  * Parses and compiles matchers in Alertmanager's syntax, such as `service="checkout"` or `severity=~"warning|info"`.
  */
 import { RE2JS } from 're2js'
+import { BUDGETS } from '../budgets.ts'
 
 export const OPERATORS = ['=', '!=', '=~', '!~'] as const
 export type Operator = (typeof OPERATORS)[number]
@@ -19,14 +20,18 @@ export const MAX_MATCHERS = 20
 export const MAX_NAME = 200
 export const MAX_VALUE = 1_000
 
+const MAX_SIZE = BUDGETS['expression-size'].value
+const MAX_WORK = BUDGETS['expression-work'].value
+const TOO_LARGE =
+  'the regular expression is too large: use fewer alternatives or a smaller {repetition}, or write several silences'
+
 /** Returns what is wrong with a matcher and how to fix it, or null if it is valid. */
 export function matcherFault({ name, op, value }: Matcher): string | null {
   if (name === '' || name.length > MAX_NAME) return `the name must have 1 to ${MAX_NAME} characters`
   if (value.length > MAX_VALUE) return `the value is too long; at most ${MAX_VALUE} characters are allowed`
   if (op === '=' || op === '!=') return null
   try {
-    compiled(value)
-    return null
+    return compiled(value).programSize() > MAX_SIZE ? TOO_LARGE : null
   } catch {
     return 'the value is not a valid RE2 regular expression (RE2 does not support look-around or back-references)'
   }
@@ -119,10 +124,14 @@ function testOf({ op, value }: Matcher): (text: string) => boolean {
   if (op === '=') return (text) => text === value
   if (op === '!=') return (text) => text !== value
   const expression = compiled(value)
-  return op === '=~' ? (text) => expression.matches(text) : (text) => !expression.matches(text)
+  const size = expression.programSize()
+  const longest = size > MAX_SIZE ? -1 : Math.floor(MAX_WORK / size)
+  const isPositive = op === '=~'
+  // Over the limit, a matcher does not hold, whether it is negative or not. The alert is then not silenced.
+  return (text) => text.length <= longest && expression.matches(text) === isPositive
 }
 
-/** RE2 matches in linear time, so a user's expression cannot block the server. */
+/** The time that RE2 takes is proportional to the size of the expression multiplied by the length of the text. */
 function compiled(value: string): RE2JS {
   return RE2JS.compile(value, RE2JS.DOTALL)
 }
