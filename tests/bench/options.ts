@@ -6,6 +6,7 @@ export const PARTS = [
   'ingest',
   'growing',
   'storm',
+  'life',
   'active',
   'fsync',
   'start',

@@ -9,6 +9,7 @@ import { bundle } from './bundle.ts'
 import { benchSlowDisk } from './fsync.ts'
 import { benchGrowing } from './growing.ts'
 import { benchIngest } from './ingest.ts'
+import { benchLife } from './life.ts'
 import { isInstalled } from './load.ts'
 import { benchNotify } from './notify.ts'
 import { benchStreams } from './open-pages.ts'
@@ -23,6 +24,7 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   ingest: benchIngest,
   growing: benchGrowing,
   storm: benchStorm,
+  life: benchLife,
   active: benchActive,
   fsync: benchSlowDisk,
   start: benchStart,
@@ -32,7 +34,7 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   notify: benchNotify,
 }
 /** Parts that run without the load generator. */
-const WITHOUT_LOAD: readonly PartName[] = ['growing', 'reads', 'pages']
+const WITHOUT_LOAD: readonly PartName[] = ['growing', 'life', 'reads', 'pages']
 
 if (process.env.CI === 'true') print('The benchmark does not run in CI: figures from a shared machine mean nothing.')
 else await run(options())

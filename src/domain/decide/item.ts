@@ -13,12 +13,13 @@ import type { LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName, fingerprintScope } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { matchService, type ServiceMatch } from './attribution.ts'
-import { firingEventAlerts, hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
+import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from './conditions.ts'
 import { makeDue } from './due.ts'
 import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
 import { adopt, joinClaims, joinProject, learnImage } from './joining.ts'
 import { createLiveService } from './live-service.ts'
 import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
+import { hasActiveSilence } from './silenced.ts'
 
 export type ItemResult = {
   readonly eventId: string
@@ -214,8 +215,18 @@ function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent,
   return changed
 }
 
-/** Returns whether the service must be evaluated. */
+/**
+ * How long the evaluation of a service can wait after an alert ended while similar alerts still fire. Similar alerts are
+ * one condition, so the health hardly changes, and the end of a storm costs one evaluation instead of thousands.
+ */
+const ALIKE_END_DELAY = 5_000
+
+/** Returns whether the service must be evaluated at once. */
 function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }: AlertDecision, now: number): boolean {
+  if (known && known.serviceId === live.serviceId && endsAlike(ctx, known, live, now)) {
+    makeDue(ctx, live.serviceId, now + ALIKE_END_DELAY)
+    return false
+  }
   if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
   if (live.alert.severity === 'info') return false
   if (!isAlike) return true
@@ -223,4 +234,14 @@ function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }: Alert
   // whole storm.
   if (live.alert.severity === 'warning' && lasts(live.alert)) makeDue(ctx, live.serviceId, now)
   return false
+}
+
+/**
+ * Returns whether a notification ended an alert while an alert with the same name still fires at the same or a higher
+ * severity. A silence may cover only one of the two alerts, so an active silence always requires an evaluation.
+ */
+function endsAlike(ctx: Context, known: LiveAlert, { serviceId, alert }: LiveAlert, now: number): boolean {
+  const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
+  const ended = known.alert.status === 'firing' && alert.status === 'resolved'
+  return isNotification && ended && hasNamesake(ctx.state, serviceId, alert) && !hasActiveSilence(ctx, now)
 }
