@@ -31,6 +31,8 @@ export type Settings = {
   readonly 'retention-events-days': number
   /** How many days to keep unreferenced alerts and incidents. Must be at least `retention-events-days`. */
   readonly 'retention-alerts-days': number
+  /** How many days to keep resolved incidents with a postmortem; 0 to keep them forever. */
+  readonly 'retention-incidents-days': number
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -41,6 +43,7 @@ export const DEFAULT_SETTINGS: Settings = {
   'time-zone': 'UTC',
   'retention-events-days': 30,
   'retention-alerts-days': 400,
+  'retention-incidents-days': 730,
 }
 export const MAX_RETENTION_DAYS = 3650
 

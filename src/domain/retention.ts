@@ -9,15 +9,27 @@ import type { StoredEvent } from './state/effect.ts'
 import type { LiveIncident } from './state/live.ts'
 import { DAY } from './units.ts'
 
-/** Records from these times (ms UTC) or earlier have expired. Rejections and groups have the same cutoff as events. */
-export type Cutoffs = { readonly now: number; readonly events: number; readonly alerts: number }
+/**
+ * Records from these times (ms UTC) or earlier have expired. Rejections and groups have the same cutoff as events, and
+ * incidents without a postmortem have the same cutoff as alerts. `incidents`: for incidents with a postmortem.
+ */
+export type Cutoffs = {
+  readonly now: number
+  readonly events: number
+  readonly alerts: number
+  readonly incidents: number
+}
 
 /** Returns an organization's cutoffs at `now`. */
 export function cutoffsAt(settings: Settings, now: number): Cutoffs {
+  const alerts = now - settings['retention-alerts-days'] * DAY
+  const days = settings['retention-incidents-days']
   return {
     now,
     events: now - settings['retention-events-days'] * DAY,
-    alerts: now - settings['retention-alerts-days'] * DAY,
+    alerts,
+    // An incident with a postmortem is kept at least as long as its alerts.
+    incidents: days === 0 ? Number.NEGATIVE_INFINITY : Math.min(alerts, now - days * DAY),
   }
 }
 
@@ -56,14 +68,11 @@ export type AgedIncident = Pick<LiveIncident, 'status' | 'createdAt' | 'startedA
   readonly hasPostmortem: boolean
 }
 
-/**
- * Returns whether an incident has expired: it is resolved, has no postmortem, and none of its times is later than the
- * cutoff.
- */
-export function isIncidentDue(incident: AgedIncident, { alerts }: Cutoffs): boolean {
+/** Returns whether an incident has expired: it is resolved, and none of its times is later than the cutoff. */
+export function isIncidentDue(incident: AgedIncident, { alerts, incidents }: Cutoffs): boolean {
   const { status, createdAt, startedAt, resolvedAt, touchedAt, hasPostmortem } = incident
   const last = Math.max(createdAt, startedAt, resolvedAt ?? createdAt, touchedAt ?? createdAt)
-  return status === 'resolved' && !hasPostmortem && last <= alerts
+  return status === 'resolved' && last <= (hasPostmortem ? incidents : alerts)
 }
 
 /** The range of records that a retained incident refers to. Times in ms UTC. */

@@ -116,13 +116,33 @@ test('an incident with a postmortem is kept, with all records referenced by the 
   const { id } = await incidentAt(flow, NOON, flow.acme)
   const { document } = findPostmortem(flow.deps.db, flow.acme.key, id) ?? assert.fail('no postmortem')
   await flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
-  flow.clock.now = NOON + 2000 * DAY
+  flow.clock.now = NOON + 700 * DAY
   pruneFully(flow.deps, flow.acme)
   assert.deepEqual(findPostmortem(flow.deps.db, flow.acme.key, id)?.document, document)
   const named = [...JSON.stringify(document).matchAll(/(event|alert)\/([0-9a-f-]{36})/g)].map(([, , uuid]) => uuid)
   const { events, alerts } = inventory(flow, flow.acme)
   const there = [...events, ...alerts].map(({ uuid }) => uuidFromBytes(uuid))
   assert.ok(named.length > 0 && named.every((uuid) => there.includes(uuid ?? '')))
+})
+
+test('an incident is deleted with its postmortem after 730 days, with all records that only it references', async (t) => {
+  const flow = makeFlow(t)
+  await incidentAt(flow, NOON, flow.acme)
+  await flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
+  flow.clock.now = NOON + 740 * DAY
+  pruneFully(flow.deps, flow.acme)
+  const { events, alerts, incidents, postmortems, timeline } = inventory(flow, flow.acme)
+  assert.deepEqual([events, alerts, incidents, postmortems, timeline], [[], [], [], [], []])
+})
+
+test('with retention-incidents-days 0, a postmortem is kept forever', async (t) => {
+  const flow = makeFlow(t)
+  await changeOrganization(flow.deps, flow.acme.key, { settings: { 'retention-incidents-days': 0 } })
+  const { id } = await incidentAt(flow, NOON, flow.acme)
+  await flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
+  flow.clock.now = NOON + 9000 * DAY
+  pruneFully(flow.deps, flow.acme)
+  assert.ok(findPostmortem(flow.deps.db, flow.acme.key, id))
 })
 
 test('an incident without a postmortem is deleted after 400 days, with records that only it references', async (t) => {

@@ -16,6 +16,7 @@ test('the defaults are incidents for critical services, heartbeats, UTC, and a y
     'time-zone': 'UTC',
     'retention-events-days': 30,
     'retention-alerts-days': 400,
+    'retention-incidents-days': 730,
   })
 })
 

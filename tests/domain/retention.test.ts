@@ -15,12 +15,22 @@ import {
   resumeAt,
 } from '../../src/domain/retention.ts'
 
-const cutoffs = { now: 1000, events: 900, alerts: 500 }
+const cutoffs = { now: 1000, events: 900, alerts: 500, incidents: 150 }
 
-test('by default events are kept for 30 days and alerts for 400', () => {
+test('by default events are kept for 30 days, alerts for 400, and postmortems for 730', () => {
   const day = 86_400_000
-  assert.deepEqual(cutoffsAt(DEFAULT_SETTINGS, 0), { now: 0, events: -30 * day, alerts: -400 * day })
+  const found = cutoffsAt(DEFAULT_SETTINGS, 0)
+  assert.deepEqual(found, { now: 0, events: -30 * day, alerts: -400 * day, incidents: -730 * day })
 })
+
+for (const [days, cutoff] of [
+  [0, Number.NEGATIVE_INFINITY],
+  [1, -400 * 86_400_000],
+  [3650, -3650 * 86_400_000],
+] as const) {
+  test(`with retention-incidents-days ${days}, a postmortem is kept as long as its alerts or longer`, () =>
+    assert.equal(cutoffsAt({ ...DEFAULT_SETTINGS, 'retention-incidents-days': days }, 0).incidents, cutoff))
+}
 
 for (const [at, receivedAt, due] of [
   [900, 900, true],
@@ -39,6 +49,7 @@ for (const [what, change, due] of [
   ['old and resolved', {}, true],
   ['not resolved', { status: 'monitoring', resolvedAt: null }, false],
   ['with a postmortem', { hasPostmortem: true }, false],
+  ['with an older postmortem', { hasPostmortem: true, resolvedAt: 150 }, true],
   ['touched lately', { touchedAt: 501 }, false],
   ['resolved lately', { resolvedAt: 501 }, false],
   ['resolved at the limit', { resolvedAt: 500 }, true],

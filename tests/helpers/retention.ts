@@ -113,18 +113,20 @@ type Inventory = ReturnType<typeof inventory>
 export type Kept = Readonly<Record<'events' | 'alerts' | 'incidents' | 'correlations' | 'pipelines', string[]>>
 
 /** An organization's retention limits. */
-export type Days = { readonly events: number; readonly alerts: number }
+export type Days = { readonly events: number; readonly alerts: number; readonly incidents?: number }
 
 /** Returns what must remain of an inventory according to the documentation. */
 export function expectedOf(all: Inventory, now: number, days: Days = { events: 30, alerts: 400 }): Kept {
   const [eventsCut, alertsCut] = [now - days.events * DAY, now - days.alerts * DAY]
+  const toldCut = Math.min(alertsCut, now - (days.incidents ?? 730) * DAY)
   const told = new Set(all.postmortems.map((one) => one.incident_id))
   const incidents = all.incidents.filter((one) => {
     const last = Math.max(one.created_at, one.started_at, one.resolved_at ?? 0, one.touched_at ?? 0)
-    return one.status !== 'resolved' || told.has(one.id) || last > alertsCut
+    return one.status !== 'resolved' || last > (told.has(one.id) ? toldCut : alertsCut)
   })
   const incidentIds = new Set(incidents.map(({ id }) => id))
   const texts = all.postmortems
+    .filter((one) => incidentIds.has(one.incident_id))
     .map(({ document }) => document)
     .concat(all.timeline.filter((one) => incidentIds.has(one.incident_id)).map(({ ref }) => ref ?? ''))
   const isNamed = (ref: string) => texts.some((text) => text.includes(ref))

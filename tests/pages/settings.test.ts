@@ -87,18 +87,26 @@ test('the organization can be renamed, but not to a name that is taken', async (
   )
 })
 
-for (const [events, alerts, message] of [
-  ['0', '400', 'from 1 to 3650'],
-  ['30', '9999', 'from 1 to 3650'],
-  ['ten', '400', 'from 1 to 3650'],
-  ['400', '30', 'cannot be kept longer'],
+for (const [events, alerts, incidents, message] of [
+  ['0', '400', '730', 'from 1 to 3650'],
+  ['30', '9999', '730', 'from 1 to 3650'],
+  ['ten', '400', '730', 'from 1 to 3650'],
+  ['400', '30', '730', 'cannot be kept longer'],
+  ['30', '400', '-1', 'from 0 to 3650'],
 ] as const) {
-  test(`events for ${events} days and alerts for ${alerts} days are refused`, async (t) => {
+  test(`events for ${events}, alerts for ${alerts} and incidents for ${incidents} days are refused`, async (t) => {
     const { browser } = await start(t)
-    const { status, html } = await browser.send('/settings/retention', { events, alerts })
+    const { status, html } = await browser.send('/settings/retention', { events, alerts, incidents })
     assert.deepEqual([status, html.includes(message), html.includes(`value="${events}"`)], [400, true, true])
   })
 }
+
+test('postmortems can be kept forever', async (t) => {
+  const { browser } = await start(t)
+  const { status } = await browser.send('/settings/retention', { events: '30', alerts: '400', incidents: '0' })
+  const { html } = await browser.get('/settings/retention')
+  assert.deepEqual([status, /name="incidents"[^>]*value="0"|value="0"[^>]*name="incidents"/.test(html)], [303, true])
+})
 
 test('a session can be ended from another browser', async (t) => {
   const { browser, reader } = await start(t)

@@ -61,7 +61,16 @@ const settingsShape = v.object(
       'The number of days to keep events; at most retention-alerts-days',
       30,
     ),
-    'retention-alerts-days': shape.described(daysField, 'The number of days to keep alerts and incidents', 400),
+    'retention-alerts-days': shape.described(
+      daysField,
+      'The number of days to keep alerts, and incidents without a postmortem',
+      400,
+    ),
+    'retention-incidents-days': shape.described(
+      wholeNumberField('days', 0, MAX_RETENTION_DAYS),
+      'The number of days to keep resolved incidents with their postmortems, but at least retention-alerts-days; 0: forever',
+      730,
+    ),
   },
   'expected an object of settings',
 )

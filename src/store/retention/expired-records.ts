@@ -25,7 +25,7 @@ export function listIncidentsByAge(db: Db, next: NextRows): (AgedIncident & { re
 
 /**
  * Deletes up to `limit` alerts and timeline entries of an incident. Once no alerts or entries are left, deletes the
- * incident. Returns the references in the incident's timeline.
+ * incident and its postmortems. Returns the references in the incident's timeline.
  */
 export function dismantleIncident(
   db: Db,
@@ -43,6 +43,7 @@ export function dismantleIncident(
   )
   const refs = entries.flatMap(({ ref }) => ref ?? [])
   if (entries.length >= limit) return { isGone: false, refs }
+  db.run(db.sql.deleteFrom('postmortems').where('incident_id', '=', id))
   return { isGone: db.run(db.sql.deleteFrom('incidents').where('id', '=', id)) === 1, refs }
 }
 

@@ -23,7 +23,8 @@ const FIELDS: FieldNames = {
   'settings.time-zone': ['time-zone', 'Time zone'],
   'settings.deploy-silence-minutes': ['deploy-silence-minutes', 'Silence during a deploy'],
   'settings.retention-events-days': ['events', 'Keep events for'],
-  'settings.retention-alerts-days': ['alerts', 'Keep alerts and incidents for'],
+  'settings.retention-alerts-days': ['alerts', 'Keep alerts for'],
+  'settings.retention-incidents-days': ['incidents', 'Keep incidents with a postmortem for'],
 }
 
 export const generalPages: readonly PageRoute[] = [
@@ -100,16 +101,21 @@ function saveGeneral(visit: Visit): Promise<Reply> {
 
 async function showRetention(visit: Visit, typed?: RetentionForm, faults: readonly Fault[] = []): Promise<Reply> {
   const { settings } = await requireOrganization(visit)
-  const stored = { events: `${settings['retention-events-days']}`, alerts: `${settings['retention-alerts-days']}` }
+  const stored = {
+    events: `${settings['retention-events-days']}`,
+    alerts: `${settings['retention-alerts-days']}`,
+    incidents: `${settings['retention-incidents-days']}`,
+  }
   const content = <RetentionSettings csrf={visit.visitor.csrf} form={typed ?? stored} faults={faults} />
   return showSection(visit, { current: 'retention', content, faults })
 }
 
 function saveRetention(visit: Visit): Promise<Reply> {
-  const typed = visit.form.record(['events', 'alerts'])
+  const typed = visit.form.record(['events', 'alerts', 'incidents'])
   const settings = {
     'retention-events-days': numberOrText(typed.events),
     'retention-alerts-days': numberOrText(typed.alerts),
+    'retention-incidents-days': numberOrText(typed.incidents),
   }
   return save(visit, '/settings/retention', { settings }, (faults) => showRetention(visit, typed, faults))
 }

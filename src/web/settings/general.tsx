@@ -155,7 +155,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
 }
 
 /** The numbers of days, as typed. */
-export type RetentionForm = Readonly<Record<'events' | 'alerts', string>>
+export type RetentionForm = Readonly<Record<'events' | 'alerts' | 'incidents', string>>
 
 const DAYS = { type: 'number', min: 1, max: MAX_RETENTION_DAYS, required: true } as const
 
@@ -171,11 +171,17 @@ export const RetentionSettings: FC<{ csrf: string; form: RetentionForm; faults: 
           <Hidden fields={{ csrf }} />
           <div class="fields">
             <Input {...field('events')} {...DAYS} label="Keep events for (days)" />
-            <Input {...field('alerts')} {...DAYS} label="Keep alerts and incidents for (days)" />
+            <Input {...field('alerts')} {...DAYS} label="Keep alerts, and incidents without a postmortem, for (days)" />
+            <Input
+              {...field('incidents')}
+              {...DAYS}
+              min={0}
+              label="Keep resolved incidents with a postmortem for (days; 0: forever)"
+            />
           </div>
           <p class="hint">
-            Records that a firing alert, an unresolved incident or a postmortem refers to are kept regardless of their
-            age.
+            Records that a firing alert, an unresolved incident or a kept postmortem refers to are kept regardless of
+            their age.
           </p>
           <p>
             <Submit look="primary">Save</Submit>
