@@ -12,7 +12,7 @@ import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
-import { releaseMessage } from '../../src/store/notification/queue.ts'
+import { listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
 import { listStillFiring } from '../../src/store/notification/told.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
@@ -230,6 +230,7 @@ function messages({ deps, clock }: Flow): void {
       if (!message) continue
       recordSent(deps, message, { title: 'x', body: '' })
       settleMessage(deps, message, answer(status), 0)
+      listBegun(deps.db, message.leader.rowId)
       releaseMessage(deps.db, message.leader.rowId)
     }
   }

@@ -29,8 +29,8 @@ const MAY_READ_ALL = /count\(\*\)|from "(services|aliases|image_projects|senders
 
 type Step = { readonly detail: string; readonly text: string }
 
-/** Returns the steps that scan a table, an index or a whole organization, and those that sort events or alerts. */
-function faults(file: string, texts: Iterable<string>): Step[] {
+/** Returns the steps of each query's plan. */
+function stepsOf(file: string, texts: Iterable<string>): Step[] {
   const sqlite = new SQLite(file)
   const steps = [...texts].flatMap((text) => {
     const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`)
@@ -38,7 +38,12 @@ function faults(file: string, texts: Iterable<string>): Step[] {
     return (plan.all(...holes) as { detail: string }[]).map(({ detail }) => ({ detail, text }))
   })
   sqlite.close()
-  return steps.filter(({ detail, text }) => {
+  return steps
+}
+
+/** Returns the steps that scan a table, an index or a whole organization, and those that sort events or alerts. */
+function faults(file: string, texts: Iterable<string>): Step[] {
+  return stepsOf(file, texts).filter(({ detail, text }) => {
     if (/^SCAN /.test(detail)) return !MAY_BE_SCANNED.test(detail)
     if (/^SEARCH .*\(organization_id=\?\)$/.test(detail)) return !/ limit /.test(text) && !MAY_READ_ALL.test(text)
     return /TEMP B-TREE/.test(detail) && /(from|join) "(events|alerts)"/.test(text)
@@ -77,6 +82,74 @@ async function exported(): Promise<string[]> {
     Object.entries(one).flatMap(([name, value]) => (value instanceof Function ? [name] : [])),
   )
 }
+
+/** The page, endpoint or rule that needs each index. An index that nothing needs is dropped. */
+const INDEXES: Readonly<Record<string, string>> = {
+  alerts_by_age: 'loading the live state at startup, and retention',
+  alerts_by_incident: 'GET /api/incidents/:id, and reports',
+  alerts_by_kind: 'GET /api/alerts?severity=…&source=…',
+  alerts_by_organization: 'GET /api/alerts',
+  alerts_by_service: 'GET /api/alerts?serviceId=…',
+  aliases_by_service: 'GET /api/services/:id, and merging services',
+  correlations_by_change: 'updating the links of a pipeline after another notification',
+  correlations_by_change_event: 'retention: whether a link references an event',
+  correlations_by_evidence_event: 'retention: whether a link references an event',
+  correlations_by_organization: 'GET /api/correlations',
+  correlations_by_service: 'GET /api/correlations?serviceId=…',
+  events_awaiting: 'assigning earlier events to a new service',
+  events_by_alert: 'the page of an alert, and its links',
+  events_by_organization: 'GET /api/events',
+  events_by_receipt: 'retention',
+  events_by_service: 'GET /api/events?serviceId=…, and the end of a condition',
+  events_of_change: 'the suspects of an incident',
+  events_of_change_by_service: 'GET /api/services/:id/changes',
+  events_of_trouble: 'the suspects of an incident',
+  idempotency_keys_by_age: 'deleting responses after a day',
+  image_projects_by_service: 'merging services',
+  incidents_by_end: 'loading the live state at startup',
+  incidents_by_number: 'GET /api/incidents/:number',
+  incidents_by_organization: 'GET /api/incidents',
+  incidents_by_service: 'GET /api/incidents?serviceId=…',
+  incidents_by_span: 'reports, and retention',
+  outbox_begun: 'the message that a channel is sending',
+  outbox_by_channel: 'the next message of a channel',
+  outbox_by_incident: 'reminders, and replies in a thread',
+  outbox_by_leader: 'the notifications in a message',
+  outbox_by_organization: 'GET /api/deliveries',
+  outbox_ended: 'deleting old messages',
+  pipelines_by_event: 'retention: whether a pipeline references an event',
+  pipelines_by_organization: 'the suspects of an incident',
+  pipelines_by_service: 'linking an alert to pipelines',
+  postmortem_references_by_postmortem: 'deleting a postmortem',
+  postmortems_due_by_incident: 'whether the postmortem of an incident is still due',
+  pruning_spans_by_organization: 'retention',
+  rejections_by_organization: 'GET /api/rejections',
+  services_by_status: 'the numbers of services on every page',
+  sessions_by_end: 'deleting expired sessions',
+  sessions_by_organization: 'the page of sessions',
+  setup_links_by_end: 'deleting expired setup links',
+  silenced_alerts_by_silence: 'GET /api/silences: the number of silenced alerts',
+  silences_by_organization: 'GET /api/silences',
+  timeline_by_incident: 'GET /api/incidents/:id',
+  timeline_by_ref: 'retention: whether a timeline references a record',
+  timeline_reopened: 'reports: how often an incident was reopened',
+  tokens_by_organization: 'GET /api/tokens',
+  untold_by_channel: 'deleting a channel',
+  untold_by_incident: 'deleting an incident',
+}
+/** Indexes that only SQLite itself uses, to check foreign keys when a row is deleted. */
+const OF_FOREIGN_KEYS = /^(postmortem_references_by_postmortem|untold_by_(channel|incident))$/
+
+test('each index has a stated purpose, and a query that uses it', async (t) => {
+  const { file, queries } = await listen(t)
+  const sqlite = new SQLite(file)
+  const names = sqlite.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").pluck().all()
+  sqlite.close()
+  assert.deepEqual((names as string[]).sort(), Object.keys(INDEXES).sort())
+  const used = new Set(stepsOf(file, queries).map(({ detail }) => /INDEX (\w+)/.exec(detail)?.[1]))
+  const unused = Object.keys(INDEXES).filter((name) => !used.has(name) && !OF_FOREIGN_KEYS.test(name))
+  assert.deepEqual(unused, [], 'an index that no query uses')
+})
 
 test('no query scans a table, reads a whole organization or sorts the history', async (t) => {
   const { file, queries, called } = await listen(t)

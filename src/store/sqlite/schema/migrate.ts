@@ -12,6 +12,7 @@ export const MIGRATIONS = [
   '0003_add_alert_fingerprints',
   '0004_add_problem',
   '0005_structure_service_rules',
+  '0006_drop_unused_indexes',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
