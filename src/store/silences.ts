@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Labels } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
+import { toSchedule } from '../domain/silence/silence.ts'
 import type { LiveSilence } from '../domain/state/live.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
@@ -155,7 +156,7 @@ function toRecord(row: Selectable<Schema['silences']>): LiveSilence {
     matchers: JSON.parse(row.matchers),
     startsAt: row.starts_at,
     endsAt: row.ends_at,
-    schedule: row.schedule === null ? null : JSON.parse(row.schedule),
+    schedule: row.schedule === null ? null : toSchedule(JSON.parse(row.schedule)),
     comment: row.comment,
     createdBy: row.created_by,
     createdAt: row.created_at,

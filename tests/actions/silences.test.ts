@@ -177,7 +177,7 @@ test('a weekly silence starts and ends by the clock of its time zone', async (t)
   const { silence, send, state, sweepUntil, reportEnds } = silenced(t)
   await reportEnds()
   // Noon in UTC is 13:00 in Berlin.
-  const schedule = { weekday: 'saturday', from: '13:30', to: '14:00', timeZone: 'Europe/Berlin' }
+  const schedule = { weekdays: ['saturday'], from: '13:30', to: '14:00', timeZone: 'Europe/Berlin' }
   await silence('service="cart"', { schedule })
   await send('metrics', alertmanager([DOWN]))
   const seen = [state()[0]]

@@ -1,7 +1,14 @@
 /** Silences: their status over time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nextChangeOf, type Period, scheduleFault, statusOf } from '../../src/domain/silence/silence.ts'
+import {
+  nextChangeOf,
+  nextWindowOf,
+  type Period,
+  scheduleFault,
+  statusOf,
+  toSchedule,
+} from '../../src/domain/silence/silence.ts'
 
 const at = (text: string) => Date.parse(`2026-${text}Z`)
 const ONCE: Period = { startsAt: at('03-14T10:00'), endsAt: at('03-14T12:00'), schedule: null }
@@ -11,7 +18,7 @@ const ONCE: Period = { startsAt: at('03-14T10:00'), endsAt: at('03-14T12:00'), s
 const WEEKLY: Period = {
   startsAt: at('03-10T00:00'),
   endsAt: at('03-30T00:00'),
-  schedule: { weekday: 'saturday', from: '22:00', to: '02:00', timeZone: 'Europe/Berlin' },
+  schedule: { weekdays: ['saturday'], from: '22:00', to: '02:00', timeZone: 'Europe/Berlin' },
 }
 
 for (const [what, period, when, status, next] of [
@@ -37,9 +44,29 @@ for (const [what, change, path] of [
   ['a clock time of 25:00', { from: '25:00' }, 'from'],
   ['a clock time in words', { to: 'noon' }, 'to'],
   ['an unknown time zone', { timeZone: 'Mars/Olympus' }, 'timeZone'],
+  ['no day', { weekdays: [] }, 'weekdays'],
 ] as const) {
   test(`rejects ${what}`, () => {
-    const schedule = { weekday: 'saturday', from: '22:00', to: '02:00', timeZone: 'UTC', ...change } as const
+    const schedule = { weekdays: ['saturday'], from: '22:00', to: '02:00', timeZone: 'UTC', ...change } as const
     assert.equal(scheduleFault(schedule)?.path, path)
   })
 }
+
+for (const [what, period, when, window] of [
+  ['without a schedule is the whole period', ONCE, '03-14T09:00', ['03-14T10:00', '03-14T12:00']],
+  ['is the present one', WEEKLY, '03-14T23:00', ['03-14T21:00', '03-15T01:00']],
+  ['is the next one', WEEKLY, '03-16T00:00', ['03-21T21:00', '03-22T01:00']],
+  ['does not exist after the end', WEEKLY, '03-30T00:00', null],
+  ['does not exist in a period without one', { ...WEEKLY, endsAt: at('03-12T00:00') }, '03-10T00:00', null],
+  ['ends with the silence', { ...WEEKLY, endsAt: at('03-14T22:00') }, '03-10T00:00', ['03-14T21:00', '03-14T22:00']],
+] as const) {
+  test(`the window of a silence ${what}`, () => {
+    const found = nextWindowOf(period, at(when))
+    assert.deepEqual(found, window && { startsAt: at(window[0]), endsAt: at(window[1]) })
+  })
+}
+
+test('the earlier form of a schedule has one weekday', () => {
+  const earlier = { weekday: 'sunday', from: '22:00', to: '06:00', timeZone: 'UTC' } as const
+  assert.deepEqual(toSchedule(earlier).weekdays, ['sunday'])
+})

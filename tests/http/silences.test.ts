@@ -117,3 +117,15 @@ test("Charlie can neither see, change nor end Acme's silence", async (t) => {
   }
   assert.equal((await request('GET', path, { token })).body.status, 'active')
 })
+
+test('a schedule without a window in the period is refused, and the answer names the next window', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const schedule = { weekdays: ['sunday'], from: '02:00', to: '04:00', timeZone: 'UTC' }
+  const body = { matchers: [{ name: 'service', op: '=', value: 'cart' }], comment: 'Weekly restart', schedule }
+  const ask = (endsAt: string) => request('POST', '/api/silences', { token: acme.token, body: { ...body, endsAt } })
+  const refused = await ask('2026-03-14T14:00:00Z')
+  assert.equal(refused.status, 422)
+  assert.match(refused.body.detail, /the next window is from 2026-03-15T02:00:00.000Z to 2026-03-15T04:00:00.000Z/)
+  const { status, body: made } = await ask('2026-04-14T14:00:00Z')
+  assert.deepEqual([status, made.nextWindow.startsAt], [201, '2026-03-15T02:00:00.000Z'])
+})

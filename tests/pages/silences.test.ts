@@ -10,7 +10,7 @@ const HOUR = 3_600_000
 /** The form for a new silence after a service and a reason were entered. */
 const FORM = {
   ...{ matchers: '2', 'name-0': 'service', 'op-0': '=', 'value-0': 'checkout', 'op-1': '=', revision: '', do: 'save' },
-  ...{ startsAt: '', length: '2h', endsAt: '', zone: 'UTC', repeat: 'once', weekday: 'saturday', from: '22:00' },
+  ...{ startsAt: '', length: '2h', endsAt: '', zone: 'UTC', repeat: 'once', weekdays: 'saturday', from: '22:00' },
   ...{ to: '06:00', comment: 'Upgrade of the database' },
 }
 
@@ -46,7 +46,7 @@ test('a maintenance window repeats weekly in its time zone, and is listed as pla
   const { create, silences, browser } = await start(t)
   await create({ repeat: 'weekly', length: 'until', endsAt: '2036-12-31T00:00', zone: 'Europe/Berlin' })
   const [{ schedule }] = await silences()
-  assert.deepEqual(schedule, { weekday: 'saturday', from: '22:00', to: '06:00', timeZone: 'Europe/Berlin' })
+  assert.deepEqual(schedule, { weekdays: ['saturday'], from: '22:00', to: '06:00', timeZone: 'Europe/Berlin' })
   const { html } = await browser.get(LIST)
   assert.match(html, /Planned <span class="quiet">1<\/span>[\s\S]*every Saturday 22:00–06:00 Europe\/Berlin/)
 })

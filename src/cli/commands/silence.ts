@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { InferInput } from 'valibot'
 import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../../domain/silence/matcher.ts'
 import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
-import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
+import { WEEKDAYS } from '../../domain/time-zone.ts'
 import type { silenceShape } from '../../http/api/silences.ts'
 import { readSilences } from '../../intake/silences.ts'
 import type { Api } from '../api/api.ts'
@@ -24,6 +24,7 @@ type Added = OrganizationOptions & {
   readonly for: number
   readonly start?: number
   readonly weekly?: Schedule
+  readonly nightly?: Schedule
 }
 
 type Silence = InferInput<typeof silenceShape>
@@ -45,8 +46,13 @@ export function addSilence(program: Command, now: () => number): void {
     .option('--start <time>', 'the start time, such as 2026-11-20T22:00Z (default: now)', parseTime('--start'))
     .option(
       '--weekly <span>',
-      'silence alerts only at these times each week, such as "saturday 22:00-06:00 Europe/Berlin"',
+      'silence alerts only at these times each week, such as "saturday,sunday 22:00-06:00 Europe/Berlin"',
       parseWeekly,
+    )
+    .option(
+      '--nightly <span>',
+      'silence alerts only at these times each day, such as "22:00-06:00 Europe/Berlin"',
+      parseNightly,
     )
     .action((matchers, options) => silenceAlerts(matchers, options, now()))
   addOrgCommand(silence, 'list', 'list the silences of an organization, newest first')
@@ -62,10 +68,12 @@ export function addSilence(program: Command, now: () => number): void {
 
 async function silenceAlerts(texts: readonly string[], options: Added, now: number): Promise<void> {
   const matchers = matchersOf(texts)
-  const { comment, start, weekly = null } = options
+  const { comment, start, weekly, nightly } = options
+  if (weekly && nightly) throw new UsageError('use either --weekly or --nightly')
+  const schedule = weekly ?? nightly ?? null
   const starts = start === undefined ? {} : { startsAt: instant(start) }
-  const body = { matchers, ...starts, endsAt: instant((start ?? now) + options.for), schedule: weekly, comment }
-  const { id, endsAt, matching, unknown } = await withOrganization(options, async (api) => {
+  const body = { matchers, ...starts, endsAt: instant((start ?? now) + options.for), schedule, comment }
+  const { id, endsAt, matching, nextWindow, unknown } = await withOrganization(options, async (api) => {
     const silence = await api.json<Silence>('POST', PATH, { body })
     return { ...silence, unknown: silence.matching === 0 ? await unknownServices(api, matchers) : [] }
   })
@@ -73,7 +81,11 @@ async function silenceAlerts(texts: readonly string[], options: Added, now: numb
     printError(`there is no service named ${name} yet: ${hint(options, 'service list')} shows all names`)
   if (options.json) return print(JSON.stringify({ id, endsAt, matching }))
   const alerts = matching === 1 ? '1 firing alert matches' : `${matching} firing alerts match`
-  print(`silenced ${formatMatchers(matchers)} until ${endsAt}: ${alerts}`)
+  const when =
+    schedule && nextWindow
+      ? `${scheduleText(schedule)}, next from ${nextWindow.startsAt} to ${nextWindow.endsAt}, `
+      : ''
+  print(`silenced ${formatMatchers(matchers)} ${when}until ${endsAt}: ${alerts}`)
   print(`end it earlier with ${hint(options, `silence expire ${id}`)}`)
 }
 
@@ -106,6 +118,8 @@ async function listSilences(options: OrganizationOptions & { expired?: boolean }
     MATCHERS: ({ matchers }) => formatMatchers(matchers),
     FIRING: 'matching',
     ENDS: 'endsAt',
+    SCHEDULE: ({ schedule }) => scheduleText(schedule),
+    NEXT: ({ schedule, nextWindow }) => (schedule && nextWindow ? nextWindow.startsAt : ''),
     BY: 'createdBy',
     COMMENT: 'comment',
     ID: 'id',
@@ -142,14 +156,33 @@ function parsed(file: string, text: string): unknown {
   }
 }
 
-/** Parses a weekly schedule such as "saturday 22:00-06:00 Europe/Berlin". */
+/** Parses a schedule such as "saturday,sunday 22:00-06:00 Europe/Berlin". Days without times are whole days. */
 function parseWeekly(text: string): Schedule {
-  const [, day = '', from = '', to = '', timeZone = 'UTC'] =
-    /^(\w+)\s+(\S+?)\s*-\s*(\S+?)(?:\s+(\S+))?$/.exec(text.trim()) ?? []
-  const weekday = WEEKDAYS.find((one) => one === day.toLowerCase())
-  const schedule = { weekday: weekday as Weekday, from, to, timeZone }
-  const fault =
-    weekday === undefined ? { path: 'weekday', message: 'expected a day such as saturday' } : scheduleFault(schedule)
+  const [, days = '', from = '00:00', to = '00:00', timeZone = 'UTC'] =
+    /^([\w,]+)(?:\s+([\d:]+)\s*-\s*([\d:]+))?(?:\s+(\S+))?$/.exec(text.trim()) ?? []
+  const words = days.toLowerCase().split(',')
+  const weekdays = WEEKDAYS.filter((one) => words.includes(one))
+  const isUnknown = words.some((word) => !(WEEKDAYS as readonly string[]).includes(word))
+  return checked('--weekly', { weekdays: isUnknown ? [] : weekdays, from, to, timeZone }, 'saturday,sunday ')
+}
+
+/** Parses times for every night, such as "22:00-06:00 Europe/Berlin". */
+function parseNightly(text: string): Schedule {
+  const [, from = '', to = '', timeZone = 'UTC'] = /^([\d:]+)\s*-\s*([\d:]+)(?:\s+(\S+))?$/.exec(text.trim()) ?? []
+  return checked('--nightly', { weekdays: WEEKDAYS, from, to, timeZone }, '')
+}
+
+function checked(option: string, schedule: Schedule, days: string): Schedule {
+  const fault = scheduleFault(schedule)
   if (!fault) return schedule
-  throw new UsageError(`--weekly: ${fault.message}; for example: "saturday 22:00-06:00 Europe/Berlin"`)
+  const message = fault.path === 'weekdays' ? 'expected days such as saturday,sunday' : fault.message
+  throw new UsageError(`${option}: ${message}; for example: "${days}22:00-06:00 Europe/Berlin"`)
+}
+
+/** Formats a schedule: `saturday,sunday 22:00-06:00 Europe/Berlin`; '' without one. */
+function scheduleText(schedule: Schedule | null): string {
+  if (schedule === null) return ''
+  const { weekdays, from, to, timeZone } = schedule
+  const days = weekdays.length === WEEKDAYS.length ? 'daily' : weekdays.join(',')
+  return `${days} ${from}-${to} ${timeZone}`
 }

@@ -3,7 +3,14 @@ import { BUDGETS } from '../budgets.ts'
 import { IncmonError } from '../error.ts'
 import { formatInstant } from '../instant.ts'
 import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
-import { nextChangeOf, type Schedule, scheduleFault, statusOf } from '../silence/silence.ts'
+import {
+  nearestWindowOf,
+  nextChangeOf,
+  nextWindowOf,
+  type Schedule,
+  scheduleFault,
+  statusOf,
+} from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveSilence } from '../state/live.ts'
 import { makeDue } from './due.ts'
@@ -172,6 +179,19 @@ function refuseFaults({ matchers, startsAt, endsAt, schedule }: WantedSilence, n
   if (endsAt <= startsAt) throw invalid('endsAt', 'must be later than startsAt')
   const fault = schedule && scheduleFault(schedule)
   if (fault) throw invalid(`schedule.${fault.path}`, fault.message)
+  if (schedule && nextWindowOf({ startsAt, endsAt, schedule }, Math.max(now, startsAt)) === null) {
+    throw impossible({ startsAt: Math.max(now, startsAt), endsAt, schedule })
+  }
+}
+
+function impossible({ startsAt, endsAt, schedule }: { startsAt: number; endsAt: number; schedule: Schedule }) {
+  const nearest = nearestWindowOf(schedule, startsAt)
+  const next = nearest
+    ? `; the next window is from ${formatInstant(nearest.startsAt)} to ${formatInstant(nearest.endsAt)}`
+    : ''
+  const period = `between ${formatInstant(startsAt)} and ${formatInstant(endsAt)}`
+  const message = `no window of this schedule lies ${period}${next}: send a later endsAt`
+  return new IncmonError('unprocessable', `schedule: ${message}`, [{ path: 'schedule', message }])
 }
 
 function invalid(path: string, message: string): IncmonError {

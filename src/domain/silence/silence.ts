@@ -4,9 +4,21 @@ import { type DailySpan, dailySpanFault, spansAround, type Weekday } from '../ti
 import { type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
 
 /**
- * A weekly period. `from` and `to` are times such as 22:00. If `to` is not after `from`, the period ends the next day.
+ * Periods that start on some weekdays. `from` and `to` are times such as 22:00. If `to` is not after `from`, a period
+ * ends the next day.
  */
-export type Schedule = DailySpan & { readonly weekday: Weekday }
+export type Schedule = DailySpan & { readonly weekdays: readonly Weekday[] }
+
+type GivenSchedule = DailySpan & {
+  readonly weekday?: Weekday | undefined
+  readonly weekdays?: readonly Weekday[] | undefined
+}
+
+/** Returns a stored or received schedule. Earlier ones have one `weekday`. */
+export function toSchedule(given: GivenSchedule): Schedule {
+  const { from, to, timeZone, weekday, weekdays } = given
+  return { weekdays: weekdays ?? (weekday === undefined ? [] : [weekday]), from, to, timeZone }
+}
 
 /**
  * A silence applies from `startsAt` to `endsAt`. With a schedule, it applies only during the weekly periods in between.
@@ -40,11 +52,29 @@ export function nextChangeOf(period: Period, at: number): number | null {
 
 /** Returns what is wrong with a schedule and how to fix it, or null if it is valid. */
 export function scheduleFault(schedule: Schedule): FieldError | null {
+  if (schedule.weekdays.length === 0) return { path: 'weekdays', message: 'send at least one day such as saturday' }
   return dailySpanFault(schedule, '06:00')
 }
 
-function spansOf({ weekday, ...span }: Schedule, at: number) {
-  return spansAround(at, span, [weekday], AROUND_DAYS)
+/** A period in which a silence applies, in Unix time in milliseconds. */
+export type Window = { readonly startsAt: number; readonly endsAt: number }
+
+/** Returns the window in which a silence applies at `at`, or the next one; null if there is none. */
+export function nextWindowOf({ startsAt, endsAt, schedule }: Period, at: number): Window | null {
+  const from = Math.max(startsAt, at)
+  if (from >= endsAt) return null
+  if (schedule === null) return { startsAt, endsAt }
+  const span = spansOf(schedule, from).find((one) => one.endsAt > from && one.startsAt < endsAt)
+  return span ? { startsAt: Math.max(span.startsAt, startsAt), endsAt: Math.min(span.endsAt, endsAt) } : null
+}
+
+/** Returns the first window of a schedule that begins after a time, however long the silence is. */
+export function nearestWindowOf(schedule: Schedule, after: number): Window | null {
+  return spansOf(schedule, after).find((span) => span.startsAt >= after) ?? null
+}
+
+function spansOf({ weekdays, ...span }: Schedule, at: number) {
+  return spansAround(at, span, weekdays, AROUND_DAYS)
 }
 
 export type CompiledSilence = Period & {

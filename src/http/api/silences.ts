@@ -4,8 +4,9 @@
  */
 import * as v from 'valibot'
 import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
+import { formatInstant } from '../../domain/instant.ts'
 import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '../../domain/silence/matcher.ts'
-import { SILENCE_STATUSES, statusOf } from '../../domain/silence/silence.ts'
+import { nextWindowOf, SILENCE_STATUSES, statusOf, toSchedule } from '../../domain/silence/silence.ts'
 import type { LiveSilence } from '../../domain/state/live.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
 import { findSilencePreview } from '../../store/silence-preview.ts'
@@ -38,24 +39,44 @@ const matcherShape = v.object(
   },
   'expected an object with name, op and value',
 )
-const scheduleShape = v.object(
-  {
-    weekday: shape.described(wordParameter(WEEKDAYS), 'The day on which the time span starts', 'saturday'),
-    from: shape.described(textField(5), 'The time of day at which the time span starts', '22:00'),
-    to: shape.described(
-      textField(5),
-      'The time of day at which the time span ends. If this time is not later than from, the span ends on the next day',
-      '06:00',
-    ),
-    timeZone: shape.described(
-      textField(100),
-      'The time zone of from and to, including daylight saving time',
-      'Europe/Berlin',
-    ),
-  },
-  'expected an object with weekday, from, to and timeZone',
+const scheduleFields = {
+  from: shape.described(textField(5), 'The time of day at which the time span starts', '22:00'),
+  to: shape.described(
+    textField(5),
+    'The time of day at which the time span ends. If this time is not later than from, the span ends on the next day',
+    '06:00',
+  ),
+  timeZone: shape.described(
+    textField(100),
+    'The time zone of from and to, including daylight saving time',
+    'Europe/Berlin',
+  ),
+}
+const weekday = wordParameter(WEEKDAYS)
+const days = v.pipe(
+  v.array(weekday, 'expected a list of days'),
+  v.minLength(1, 'expected at least one day'),
+  v.readonly(),
 )
-const WEEKLY = 'A weekly time span within the period; null to silence without interruption'
+const scheduleShape = v.object({
+  weekdays: shape.described(v.pipe(v.array(weekday), v.readonly()), 'The days on which a time span starts', [
+    'saturday',
+  ]),
+  ...scheduleFields,
+})
+const scheduleBody = v.pipe(
+  v.object(
+    {
+      weekdays: shape.optional(days, 'The days on which a time span starts', ['saturday', 'sunday']),
+      weekday: shape.optional(weekday, 'An earlier form of weekdays, with one day', 'saturday'),
+      ...scheduleFields,
+    },
+    'expected an object with weekdays, from, to and timeZone',
+  ),
+  v.transform(toSchedule),
+)
+const windowShape = v.object({ startsAt: shape.instant('Its start'), endsAt: shape.instant('Its end') })
+const WEEKLY = 'Time spans on some weekdays within the period; null to silence without interruption'
 
 /** A silence as the API returns it. */
 export const silenceShape = v.object({
@@ -72,6 +93,7 @@ export const silenceShape = v.object({
     1,
   ),
   status: shape.choice(SILENCE_STATUSES, 'A weekly silence is pending outside its time span'),
+  nextWindow: shape.nullable(windowShape, 'When the silence applies: now, or the next time', null),
   matching: shape.count('The number of firing alerts that are silenced now', 12),
 })
 
@@ -95,7 +117,7 @@ const fields = {
   ),
   startsAt: shape.optional(instantField, 'When the silence starts; now if omitted', '2036-11-20T22:00:00Z'),
   endsAt: shape.described(instantField, 'When the silence ends; every silence has an end', '2036-11-21T02:00:00Z'),
-  schedule: shape.optional(v.nullable(scheduleShape), WEEKLY, null),
+  schedule: shape.optional(v.nullable(scheduleBody), WEEKLY, null),
   comment: shape.described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),
 }
 
@@ -136,7 +158,7 @@ export const silenceRoutes: readonly Route[] = [
     answers: {
       ...success(silenceShape, 'The silence, which takes effect immediately', 201),
       ...success(previewShape, 'With dryRun=1: the number of alerts that the silence would match'),
-      ...refusals(503),
+      ...refusals(422, 503),
     },
     handle: async (call) => {
       const { deps, identity, body, query } = call
@@ -157,7 +179,7 @@ export const silenceRoutes: readonly Route[] = [
     summary: 'Change a silence that has not ended',
     scope: 'write',
     body: silenceChangeBody,
-    answers: { ...success(silenceShape, 'The silence'), ...refusals(409) },
+    answers: { ...success(silenceShape, 'The silence'), ...refusals(409, 422) },
     handle: async (call) => {
       const { id } = await requireSilence(call)
       await change(call, (ctx, now) => changeSilence(ctx, id, call.body, now))
@@ -200,5 +222,8 @@ function requireSilence({ store, identity, id }: Call<unknown, unknown>): Promis
 }
 
 function showSilence(silence: CountedSilence, now: number) {
-  return showFields({ ...silence, status: statusOf(silence, now) })
+  const next = nextWindowOf(silence, now)
+  const nextWindow = next && { startsAt: formatInstant(next.startsAt), endsAt: formatInstant(next.endsAt) }
+  const schedule = silence.schedule && { ...silence.schedule, weekdays: [...silence.schedule.weekdays] }
+  return showFields({ ...silence, schedule, status: statusOf(silence, now), nextWindow })
 }

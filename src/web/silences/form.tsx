@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { OPERATORS, OWN_NAMES } from '../../domain/silence/matcher.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
-import { DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'
+import { Checks, DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'
 import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx'
 import { type Fault, Input } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
@@ -163,7 +163,7 @@ const When: FC<Pick<Props, 'form' | 'faults'>> = ({ form, faults }) => {
         <ZoneField {...field('zone')} label="Time zone of these times" />
         <Segments id="repeat" label="Applies" options={REPEAT_OPTIONS} value={form.isWeekly ? 'weekly' : 'once'} />
         <div class="whole fields if-weekly">
-          <Select {...field('weekday')} label="Every" options={DAYS} />
+          <Checks id="weekdays" label="Start on" options={DAYS} values={form.weekdays} />
           <Input {...field('from')} label="From" placeholder="22:00" />
           <Input
             {...field('to')}

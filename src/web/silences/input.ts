@@ -9,7 +9,7 @@ import type { Form } from '../visit/form.ts'
 import { LENGTHS, type SilenceForm } from './view.ts'
 
 const FIRST_LINES = 2
-const NIGHT = { weekday: 'saturday', from: '22:00', to: '06:00' } as const
+const NIGHT = { weekdays: ['saturday'], from: '22:00', to: '06:00' } as const
 const LENGTH_WORDS = [...LENGTHS.map(([word]) => word), 'until'] as const
 
 /** Maps the names of API fields to form fields. */
@@ -22,7 +22,8 @@ export const SILENCE_FIELDS: FieldNames = {
   endsAt: ['endsAt', 'Ends'],
   zone: ['zone', 'Time zone'],
   'schedule.timeZone': ['zone', 'Time zone'],
-  'schedule.weekday': ['weekday', 'Every'],
+  'schedule.weekdays': ['weekdays', 'Start on'],
+  schedule: ['weekdays', 'Start on'],
   'schedule.from': ['from', 'From'],
   'schedule.to': ['to', 'To'],
   comment: ['comment', 'Why'],
@@ -38,11 +39,11 @@ export function newSilenceForm(text: string, zone: string): SilenceForm {
 export function silenceForm(silence: LiveSilence, viewerZone: string): SilenceForm {
   const { matchers, startsAt, endsAt, schedule, comment, revision } = silence
   const zone = schedule?.timeZone ?? viewerZone
-  const { weekday, from, to } = schedule ?? NIGHT
+  const { weekdays, from, to } = schedule ?? NIGHT
   return {
     matchers: lines(matchers),
     ...{ startsAt: localText(startsAt, zone), length: 'until', endsAt: localText(endsAt, zone), zone },
-    ...{ isWeekly: schedule !== null, weekday, from, to, comment, revision: String(revision) },
+    ...{ isWeekly: schedule !== null, weekdays, from, to, comment, revision: String(revision) },
   }
 }
 
@@ -56,10 +57,11 @@ export function readSilenceForm(form: Form): SilenceForm {
   }))
   return {
     matchers: lines(matchersOf({ matchers })),
-    ...form.record(['startsAt', 'endsAt', 'weekday', 'from', 'to', 'comment', 'revision']),
+    ...form.record(['startsAt', 'endsAt', 'from', 'to', 'comment', 'revision']),
     length: choiceOf(form.text('length'), LENGTH_WORDS, 'until'),
     zone: form.zone('zone'),
     isWeekly: form.text('repeat') === 'weekly',
+    weekdays: form.texts('weekdays'),
   }
 }
 
@@ -79,7 +81,7 @@ export function matchersOf({ matchers }: Pick<SilenceForm, 'matchers'>): readonl
  * @throws IncmonError `invalid` if a time or the time zone cannot be parsed
  */
 export function silenceBody(form: SilenceForm, now: number, stored: LiveSilence | null) {
-  const { zone, isWeekly, weekday, from, to, comment } = form
+  const { zone, isWeekly, weekdays, from, to, comment } = form
   if (!isTimeZone(zone)) throw invalid('zone', 'expected a time zone such as Europe/Berlin')
   const isSame = (text: string, at: number | undefined) =>
     at !== undefined && text.replace('T', ' ') === localText(at, zone)
@@ -97,7 +99,7 @@ export function silenceBody(form: SilenceForm, now: number, stored: LiveSilence 
     matchers: matchersOf(form),
     ...(startsAt === null ? {} : { startsAt: new Date(startsAt).toISOString() }),
     ...(endsAt === null ? {} : { endsAt: new Date(endsAt).toISOString() }),
-    schedule: isWeekly ? { weekday, from, to, timeZone: zone } : null,
+    schedule: isWeekly ? { weekdays, from, to, timeZone: zone } : null,
     comment,
     ...(form.revision === '' ? {} : { revision: Number(form.revision) }),
   }

@@ -4,7 +4,8 @@ import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { Matcher } from '../../domain/silence/matcher.ts'
 import type { Schedule } from '../../domain/silence/silence.ts'
-import { capitalized, formatCount } from '../../domain/text.ts'
+import { capitalized, formatCount, joinNames } from '../../domain/text.ts'
+import { WEEKDAYS } from '../../domain/time-zone.ts'
 import { DAY } from '../../domain/units.ts'
 import { Hidden, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
@@ -143,8 +144,9 @@ export const SilenceTime: FC<{ silence: SilenceView; reader: Reader }> = ({ sile
   )
 }
 
-function scheduleText({ weekday, from, to, timeZone }: Schedule): string {
-  return `every ${capitalized(weekday)} ${from}–${to} ${timeZone}`
+function scheduleText({ weekdays, from, to, timeZone }: Schedule): string {
+  const days = weekdays.length === WEEKDAYS.length ? 'day' : joinNames(weekdays.map(capitalized))
+  return `every ${days} ${from}–${to} ${timeZone}`
 }
 
 const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) => {

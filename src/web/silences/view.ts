@@ -34,7 +34,7 @@ export type SilenceForm = {
   readonly endsAt: string
   readonly zone: string
   readonly isWeekly: boolean
-  readonly weekday: string
+  readonly weekdays: readonly string[]
   readonly from: string
   readonly to: string
   readonly comment: string
