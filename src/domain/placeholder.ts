@@ -9,9 +9,14 @@ const SUSPICIOUS = /[<[{$]/
 const WHOLE = /^\s*(?:null|undefined|n\/a)?\s*$/i
 const MAX_WHOLE = 20
 
+/** Returns whether a value contains a placeholder such as `<no value>` or `{{ $labels.pod }}`. */
+export function hasPlaceholder(value: string): boolean {
+  return SUSPICIOUS.test(value) && ANYWHERE.test(value)
+}
+
 /** Returns whether a value is empty, or a placeholder such as `<no value>` or `{{ $labels.pod }}`. */
 export function isPlaceholder(value: string): boolean {
   // Nearly all values are neither short nor suspicious, and each label of each alert is checked.
-  if (SUSPICIOUS.test(value) && ANYWHERE.test(value)) return true
+  if (hasPlaceholder(value)) return true
   return value.length <= MAX_WHOLE ? WHOLE.test(value) : value.trim() === ''
 }

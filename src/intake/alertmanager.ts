@@ -2,6 +2,7 @@
 import { IncmonError } from '../domain/error.ts'
 import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { digest, labelFingerprint } from '../domain/event/fingerprint.ts'
+import { hasPlaceholder } from '../domain/placeholder.ts'
 import { findSeverity, isSeverityWord } from '../domain/severity.ts'
 import {
   draftLabels,
@@ -161,6 +162,9 @@ function readAlert(
     nature: natureOf(labels, notification, source),
     payload: JSON.stringify(clean),
   }
+  for (const name in labels)
+    if (hasPlaceholder(labels[name] ?? ''))
+      warn(`labels.${draftText(name)}: ${quoted(labels[name])} is a placeholder; the label was ignored`)
   const warning = severityWarning(draft)
   if (warning) warn(warning)
   return sentAt > receivedAt ? { ...draft, sent: { at: sentAt, startsAt: sentStart } } : draft

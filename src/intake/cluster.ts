@@ -71,7 +71,7 @@ export function readCluster(body: unknown, receivedAt: number): Intake {
  */
 function eventsIn(body: unknown): readonly unknown[] {
   const items = Array.isArray(body) ? body : fieldsOf(body)?.items
-  return (Array.isArray(items) ? items : [body]).map(unwrapped)
+  return (Array.isArray(items) && items.length > 0 ? items : [body]).map(unwrapped)
 }
 
 function unwrapped(item: unknown): unknown {

@@ -28,9 +28,21 @@ test('a key sent with an invalid body can be reused with a valid one', async (t)
 test('a key of 201 characters is ignored', async (t) => {
   const { acme, request } = makeWorld(t)
   const headers = { 'Idempotency-Key': 'x'.repeat(201) }
-  const sent = { token: acme.token, headers, body: payload('ci-pipeline-failed.json') }
-  for (let i = 0; i < 2; i++) await request('POST', '/api/webhooks/ci', sent)
+  const sent = { token: acme.token, headers, body: payload('cluster-whole-event.json') }
+  for (let i = 0; i < 2; i++) await request('POST', '/api/webhooks/cluster', sent)
   assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 2)
+})
+
+test('a GitLab event from a project hook and a group hook is stored once, for each organization', async (t) => {
+  const { acme, charlie, request } = makeWorld(t)
+  const post = (token: string, key: string, body: string) =>
+    request('POST', '/api/webhooks/ci', { token, headers: { 'Idempotency-Key': key }, body })
+  const body = payload('ci-pipeline-failed.json')
+  const first = await post(acme.token, 'a', body)
+  const second = await post(acme.token, 'b', JSON.stringify({ ...JSON.parse(body), hook: 'group' }))
+  assert.deepEqual(second.body.eventId, first.body.eventId)
+  assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 1)
+  assert.notEqual((await post(charlie.token, 'b', body)).body.eventId, first.body.eventId)
 })
 
 test("a key of Acme is independent of Charlie's", async (t) => {

@@ -260,6 +260,10 @@ const WARNINGS: [Record<string, unknown>, string | undefined][] = [
   [{ status: 'resolved', endsAt: [] }, 'endsAt: [] is not a valid time; the value was ignored'],
   [{ status: ' Resolved ', startsAt: '', endsAt: '0001-01-01T00:00:00Z' }, undefined],
   [{ status: 'firing', startsAt: null, labels: { ...NAMED, a: null, b: 1 } }, undefined],
+  [
+    { labels: { ...NAMED, service: '[no value]' } },
+    'labels.service: "[no value]" is a placeholder; the label was ignored',
+  ],
   [{ labels: { check: 'disk', severity: 'page' } }, 'labels.alertname: missing; the name is from the label check'],
   [{ labels: { team: 'shop', severity: 'page' } }, 'labels.alertname: missing; the name is “unnamed alert”'],
   [

@@ -4,9 +4,11 @@ import type { DraftJudgement } from '../alert/judgement.ts'
 import { corrected } from '../event/clock.ts'
 import type { Intake, Source } from '../event/event.ts'
 import type { Penalty } from '../health/health.ts'
-import { type KeyUse, useOf, withAnswer } from '../idempotency.ts'
+import type { KeyUse } from '../idempotency.ts'
 import { ruleText } from '../service/rule.ts'
+import { warningsAbout } from '../service/warnings.ts'
 import type { Context } from '../state/context.ts'
+import { keyUseOf, rememberAnswer } from './answers.ts'
 import { evaluate } from './evaluate.ts'
 import { decideItem, type ItemResult } from './item.ts'
 import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
@@ -87,7 +89,7 @@ export type ItemDecision = {
     readonly severity: string
     readonly status: string
     readonly fingerprint: string
-    readonly rules: Alert['rules']
+    readonly rules: Readonly<Record<keyof Alert['rules'], string>>
   }
   readonly health: null | { readonly status: string; readonly score: number; readonly penalties: readonly Penalty[] }
   readonly correlations: readonly LinkSummary[]
@@ -101,7 +103,6 @@ export type LinkSummary = {
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
 }
 
-const REMEMBERED = 24 * 3_600_000
 const MAX_WARNINGS = 100
 /** The maximum number of penalties in the response to a dry run. Only the largest penalties are included. */
 const MAX_PENALTIES = 10
@@ -139,7 +140,7 @@ export function receive(ctx: Context, delivery: Delivery): Received {
     rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
     isRepeat: whole.accepted.length > 0 && items.every(({ isRepeat }) => isRepeat),
     ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
-    ...warningsOf(intake),
+    ...warningsOf(delivery, items, clockOffset),
   }
   if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, sent)
   const serviceIds = items.flatMap((item) => item.serviceIds)
@@ -149,9 +150,18 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   return { receipt, sent, serviceIds, kind: 'stored' }
 }
 
-function warningsOf({ accepted }: Intake): Pick<Receipt, 'warnings'> {
+function warningsOf(
+  { intake, cluster }: Delivery,
+  items: readonly ItemResult[],
+  clockOffset: number,
+): Pick<Receipt, 'warnings'> {
   const warnings: Warning[] = []
-  for (const { index, warnings: own = [] } of accepted) for (const warning of own) warnings.push({ index, warning })
+  for (const [position, { index, draft, warnings: own = [] }] of intake.accepted.entries()) {
+    if (warnings.length >= MAX_WARNINGS) break
+    const rule = items[position]?.match.attribution.rule
+    const found = rule ? [...own, ...warningsAbout(draft, rule, cluster, clockOffset)] : own
+    for (const warning of found) warnings.push({ index, warning })
+  }
   return warnings.length > 0 ? { warnings: warnings.slice(0, MAX_WARNINGS) } : {}
 }
 
@@ -165,36 +175,6 @@ function joined(before: Receipt, own: Receipt): Receipt {
       ? { warnings: [...(before.warnings ?? []), ...(own.warnings ?? [])].slice(0, MAX_WARNINGS) }
       : {}),
   }
-}
-
-/**
- * Returns the key under which the response is stored. The key includes the cluster because two clusters can send the
- * same Idempotency-Key.
- */
-function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
-  return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
-}
-
-/** Returns whether the Idempotency-Key was used in the last 24 hours, and if so, whether the body was the same. */
-export function keyUseOf(ctx: Context, delivery: Delivery): KeyUse<Receipt> {
-  const { receivedAt, bodyHash = '', dryRun } = delivery
-  const key = answerKey(delivery)
-  if (key === null || dryRun) return { kind: 'new' }
-  return useOf(storedAnswer(ctx, delivery, key), bodyHash, receivedAt)
-}
-
-function storedAnswer(ctx: Context, { source, receivedAt }: Delivery, key: string): string | null {
-  const unsaved = ctx.state.unsavedAnswers.get(`${source} ${key}`)
-  return unsaved ?? ctx.fact('answer', { source, key, since: receivedAt - REMEMBERED })
-}
-
-function rememberAnswer(ctx: Context, delivery: Delivery, receipt: Receipt): void {
-  const key = answerKey(delivery)
-  // A request without any usable item can be corrected and sent again under the same key.
-  if (key === null || receipt.eventIds.length === 0) return
-  const { organizationId, source, receivedAt, bodyHash = '' } = delivery
-  const answer = withAnswer(storedAnswer(ctx, delivery, key), bodyHash, receipt, receivedAt)
-  ctx.emit({ kind: 'answer-stored', answer: { organizationId, source, key, answer, receivedAt } })
 }
 
 /** Builds the receipt for a dry run. The engine then adds the links and rolls the effects back. */
@@ -236,7 +216,7 @@ function explain(index: number, { match, event, result }: ItemResult, { clockOff
           severity: alert.severity,
           status: alert.status,
           fingerprint: alert.fingerprint,
-          rules: alert.rules,
+          rules: { ...alert.rules, service: ruleText(alert.rules.service) },
         }
       : null,
     health: null,
