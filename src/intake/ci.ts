@@ -1,5 +1,6 @@
 /** Parses GitLab pipeline and job hooks. Also accepts any other hook that GitLab sends to the same URL. */
 
+import { lastOfEachName } from '../domain/correlation/pipeline.ts'
 import type { Commit, Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
 import {
   at,
@@ -85,6 +86,7 @@ function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
     createdAt,
     finishedAt,
     duration: duration !== null && duration >= 0 ? duration : null,
+    trigger: optionalText(attributes, 'source'),
     mergeRequest: fieldsOf(hook.merge_request) !== null || attributes.source === 'merge_request_event',
     commit: commitOf(hook),
     jobs,
@@ -169,10 +171,11 @@ function trimSlashes(text: string): string {
 
 function readJobs(value: unknown, receipt: Receipt): Job[] {
   if (!Array.isArray(value)) return []
-  return value.slice(0, MAX_JOBS).flatMap((item) => {
+  const jobs = value.slice(0, MAX_JOBS).flatMap((item) => {
     const build = fieldsOf(item)
     return build ? [readJob(build, receipt, '', optionalText(build, 'status') ?? '')] : []
   })
+  return lastOfEachName(jobs)
 }
 
 /** Parses a job from a pipeline's `builds`. With the prefix `build_`, parses the fields of a job hook. */
@@ -190,8 +193,13 @@ function readJob(build: Fields, receipt: Receipt, prefix: '' | 'build_', status:
     failureReason: status === 'failed' ? optionalText(build, `${prefix}failure_reason`) : null,
     startedAt,
     finishedAt: notBefore(startedAt, finishedAt),
-    environment: environment === null ? null : { name: environment, action: optionalText(build, 'environment.action') },
+    environment: environment === null ? null : environmentOf(environment, build),
   }
+}
+
+function environmentOf(name: string, build: Fields): Job['environment'] {
+  const tier = optionalText(build, 'environment.deployment_tier')
+  return { name, action: optionalText(build, 'environment.action'), ...(tier === null ? {} : { tier }) }
 }
 
 /** Returns the latest time found in a running pipeline, because GitLab does not send the time of the status change. */

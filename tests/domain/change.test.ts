@@ -31,6 +31,7 @@ function notification(more: Partial<PipelineDraft>): PipelineDraft {
     finishedAt: null,
     duration: null,
     mergeRequest: false,
+    trigger: null,
     commit: null,
     jobs: [],
     ...more,

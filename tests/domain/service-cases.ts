@@ -91,7 +91,7 @@ export function pipelineDraft(rest: Partial<PipelineDraft>): PipelineDraft {
   const project = { path: 'team/web', name: 'Web', defaultBranch: 'main' }
   const times = { at: 0, createdAt: null, finishedAt: null, duration: null }
   const common = { payload: '{}', links: {}, pipelineId: '1', sha: null, status: 'success', jobs: [] }
-  const git = { project, ref: 'main', tag: false, mergeRequest: false, commit: null }
+  const git = { project, ref: 'main', tag: false, mergeRequest: false, trigger: null, commit: null }
   return { source: 'ci', kind: 'pipeline', ...times, ...common, ...git, ...rest }
 }
 

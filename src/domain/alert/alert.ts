@@ -130,7 +130,8 @@ export function absorb(
 ): Absorbed {
   if (signal.status === 'resolved') return absorbEnd(alert, fingerprints, signal, receivedAt)
   const over = alert.status === 'resolved'
-  if (over && (isLateCopy(alert, fingerprints, signal, receivedAt) || isSettledByHand(alert, signal))) {
+  const isLate = isLateCopy(alert, fingerprints, signal, receivedAt) || isOlderPipeline(alert, signal)
+  if (over && (isLate || isSettledByHand(alert, signal))) {
     return { alert: widened(alert, signal), fingerprints, change: 'kept', isNewest: false }
   }
   const evidence = withSighting(alert.evidence, signal)
@@ -208,6 +209,11 @@ function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: 
     receivedAt - (alert.endedAt ?? receivedAt) <=
       (signal.startsAt === alert.startsAt ? SAME_START_WITHIN : LATE_COPY_WITHIN)
   )
+}
+
+/** Returns whether a pipeline failed before a later one succeeded. Its notification is late and reopens nothing. */
+function isOlderPipeline(alert: Alert, signal: Signal): boolean {
+  return alert.source === 'ci' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
 }
 
 /** Returns whether a user has already resolved this problem. Repeats do not reopen the alert, but a new start does. */

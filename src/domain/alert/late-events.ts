@@ -4,7 +4,7 @@ import { addsNode, deletedObjectOf, ends, rolloutOf } from '../event/reason.ts'
 import type { StoredEvent } from '../state/effect.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, isAbout, type Mark, withEvidence } from './evidence.ts'
-import { pipelineFingerprint } from './signal-ci.ts'
+import { endedBy } from './signal-ci.ts'
 
 /** A received event that can end a condition: a Kubernetes info or change event, or a successful pipeline. */
 export type ReceivedEvent = Pick<StoredEvent, 'kind' | 'name' | 'object' | 'text' | 'at'>
@@ -64,8 +64,7 @@ function splitObject(object: string): string[] {
 
 function withSuccess(alert: Alert, received: readonly ReceivedEvent[]): Alert {
   const successes = received.filter(({ kind, name, object, at }) => {
-    const [, ref = ''] = splitObject(object)
-    return kind === 'success' && at >= alert.lastSeenAt && pipelineFingerprint(name, ref) === alert.fingerprint
+    return kind === 'success' && at >= alert.lastSeenAt && endedBy(name, object).includes(alert.fingerprint)
   })
   if (successes.length === 0 || alert.status === 'resolved') return alert
   const endsAt = Math.min(...successes.map(({ at }) => at))

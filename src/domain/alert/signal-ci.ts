@@ -1,7 +1,8 @@
-/** Signals from CI. A pipeline that deploys has an alert for its branch or tag. A job is evidence for its pipeline. */
+/** Signals from CI. A failed deploy has an alert for its environment, another failure for its branch or tag. A job is evidence for its pipeline. */
 
+import { reachesBy } from '../correlation/environment.ts'
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
-import type { JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
+import type { Job, JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
 import type { Attribution } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
@@ -30,7 +31,7 @@ function judgeJob({ job, project, ref, pipelineId }: JobDraft): DraftJudgement {
     severity: failed ? 'warning' : 'info',
     text: oneLine(text),
   } as const
-  return { ...history(event), evidenceOf: failed ? pipelineFingerprint(project.path, ref) : null }
+  return { ...history(event), evidenceOf: failed ? fingerprintOfJob(project.path, ref, job) : null }
 }
 
 function history(event: DraftJudgement['event']): DraftJudgement {
@@ -38,30 +39,40 @@ function history(event: DraftJudgement['event']): DraftJudgement {
 }
 
 /**
- * The alert is identified by project and ref. Only a pipeline that deploys, or that runs for the default branch or a
- * tag, can open an alert.
+ * A failed deploy is identified by project and environment, and ends with a successful deploy to that environment; see
+ * `deployedBy`. Any other failure is identified by project, ref and what started the pipeline, and ends with a success
+ * of the same kind. Only a pipeline that deploys, or that runs for the default branch or a tag, can open an alert.
  */
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
-  const deploy = draft.jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
-  const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(draft.project, draft.ref))
-  const failed = draft.status === 'failed'
-  const failedDeploy = draft.jobs.some((job) => isDeploy(job) && job.status === 'failed' && !job.allowFailure)
+  const { project, ref, jobs, status } = draft
+  const deploy = jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
+  const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(project, ref))
+  const failed = status === 'failed'
+  // A failed deploy to another environment leaves the service as it was.
+  const failedDeploy = jobs.find((job) => isFailedDeploy(job) && reachesBy(job, project.path, attribution))
   const severity: Severity = failed && counts && failedDeploy ? 'warning' : 'info'
-  const text = oneLine(`pipeline ${pipelineText(draft)}: ${draft.status}`)
+  const text = oneLine(`pipeline ${pipelineText(draft)}: ${status}`)
   // A successful pipeline ends the alert of its ref, even if it neither deploys nor runs on the default branch.
-  const isSignal = failed ? counts : draft.status === 'success' && !draft.mergeRequest
+  const isSignal = failed ? counts : status === 'success' && !draft.mergeRequest
+  const fingerprint = failedDeploy && failed ? fingerprintOfJob(project.path, ref, failedDeploy) : fingerprintOf(draft)
   return {
     event: {
-      kind: failed ? 'failure' : draft.status === 'success' ? 'success' : 'pipeline',
-      name: draft.project.path,
-      object: `Ref/${draft.ref}`,
+      kind: failed ? 'failure' : status === 'success' ? 'success' : 'pipeline',
+      name: project.path,
+      object: objectOf(draft),
       severity: failed ? 'warning' : 'info',
       text,
     },
     tellsOfEnds: false,
     evidenceOf: null,
-    signal: isSignal ? pipelineSignal(draft, { attribution, severity, failed, failedDeploy }) : null,
+    signal: isSignal
+      ? pipelineSignal(draft, { attribution, severity, failed, isDeploy: failedDeploy !== undefined, fingerprint })
+      : null,
   }
+}
+
+function isFailedDeploy(job: Job): boolean {
+  return isDeploy(job) && job.status === 'failed' && !job.allowFailure
 }
 
 /** Returns `#4711 on main`, or the ref of a pipeline without a number. */
@@ -69,11 +80,16 @@ function pipelineText({ pipelineId, ref }: PipelineDraft): string {
   return pipelineId ? `#${pipelineId} on ${ref}` : `on ${ref}`
 }
 
-function pipelineSignal(
-  draft: PipelineDraft,
-  found: { attribution: Attribution; severity: Severity; failed: boolean; failedDeploy: boolean },
-): Signal {
-  const fingerprint = pipelineFingerprint(draft.project.path, draft.ref)
+type Found = {
+  readonly attribution: Attribution
+  readonly severity: Severity
+  readonly failed: boolean
+  readonly isDeploy: boolean
+  readonly fingerprint: string
+}
+
+function pipelineSignal(draft: PipelineDraft, found: Found): Signal {
+  const { fingerprint } = found
   const labels: Record<string, string> = { project: draft.project.path, ref: draft.ref }
   if (draft.sha) labels.sha = draft.sha
   if (draft.pipelineId) labels.pipeline = draft.pipelineId
@@ -94,8 +110,8 @@ function pipelineSignal(
     node: null,
     rules: {
       service: found.attribution.rule,
-      severity: found.failedDeploy ? 'failed deploy' : 'failed pipeline',
-      identity: 'project and ref',
+      severity: found.isDeploy ? 'failed deploy' : 'failed pipeline',
+      identity: found.isDeploy ? 'project and environment' : 'project and ref',
     },
     // The end of the pipeline is used as the start of the alert, so that only a later pipeline can end the alert.
     startsAt: draft.at,
@@ -106,10 +122,67 @@ function pipelineSignal(
   }
 }
 
+/** Kinds of pipelines by GitLab's `source`. A pipeline never ends the alert of another kind; all others are one kind. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['parent_pipeline', 'Child'],
+  ['external', 'External'],
+  ['external_pull_request_event', 'External'],
+  ['schedule', 'Schedule'],
+])
+
 /**
- * The fingerprint does not include the service, because a project can move to another service when its image is seen in
+ * Returns the object of a pipeline's event: `Ref/main`, or `Ref/main:production` if it deployed to production. A name of
+ * a ref has no colon, and a name of an environment has no comma.
+ */
+function objectOf(draft: PipelineDraft): string {
+  const kind = KINDS.get(draft.trigger ?? '') ?? 'Ref'
+  const environments = deployedBy(draft).map(({ environment }) => environment)
+  return `${kind}/${draft.ref}${environments.length > 0 ? `:${environments.join(',')}` : ''}`
+}
+
+/** A successful deploy, and the fingerprint of the failed deploy that it ends. */
+export type Deployed = { readonly environment: string; readonly fingerprint: string; readonly at: number }
+
+/** Returns the successful deploys of a pipeline. */
+export function deployedBy({ project, ref, jobs, at }: PipelineDraft): Deployed[] {
+  return jobs
+    .filter((job) => isDeploy(job) && job.status === 'success')
+    .map((job) => ({
+      environment: environmentOf(job, ref),
+      fingerprint: fingerprintOfJob(project.path, ref, job),
+      at: job.finishedAt ?? at,
+    }))
+}
+
+/** Returns the fingerprints of the alerts that a stored success of a pipeline ends; see `objectOf`. */
+export function endedBy(path: string, object: string): readonly string[] {
+  const [subject = '', environments] = object.split(/:(.*)/s)
+  const [kind = '', ref = ''] = subject.split(/\/(.*)/s)
+  const deploys = environments === undefined ? [] : environments.split(',')
+  return [failureFingerprint(path, kind, ref), ...deploys.map((name) => deployFingerprint(path, name))]
+}
+
+function fingerprintOf({ project, ref, trigger }: PipelineDraft): string {
+  return failureFingerprint(project.path, KINDS.get(trigger ?? '') ?? 'Ref', ref)
+}
+
+function fingerprintOfJob(path: string, ref: string, job: Job): string {
+  return isDeploy(job) ? deployFingerprint(path, environmentOf(job, ref)) : failureFingerprint(path, 'Ref', ref)
+}
+
+/** Returns the environment of a deploy job. Without one, each ref has an environment of its own. */
+function environmentOf({ environment }: Job, ref: string): string {
+  return environment === null ? `ref ${ref}` : environment.name.replaceAll(',', ' ')
+}
+
+/**
+ * The fingerprints do not include the service, because a project can move to another service when its image is seen in
  * a cluster.
  */
-export function pipelineFingerprint(path: string, ref: string): string {
-  return digest(path, ref)
+function failureFingerprint(path: string, kind: string, ref: string): string {
+  return kind === 'Ref' ? digest(path, ref) : digest(path, ref, kind)
+}
+
+function deployFingerprint(path: string, environment: string): string {
+  return digest(path, 'deploy', environment)
 }

@@ -7,7 +7,8 @@ import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
 import { rolloutOf } from '../event/reason.ts'
 import { earliest } from '../instant.ts'
 import { DAY } from '../units.ts'
-import { isDeploy, isOwnTrouble } from './pipeline.ts'
+import { isBegun } from './environment.ts'
+import { isDeploy, isLater, isOwnTrouble } from './pipeline.ts'
 
 /** Times in ms UTC. `service`: the UUID of the changed service. */
 export type Change = PipelineChange | RolloutChange
@@ -131,13 +132,14 @@ function isNewer(one: PipelineFacts, other: PipelineFacts): boolean {
   return one.status > other.status
 }
 
-/** Merges jobs by id, or by name if they have no id. Keeps the later state of each job. */
+/** Merges jobs by name. Keeps the last attempt of each job, in its later state. */
 function mergeJobs(known: readonly Job[], told: readonly Job[]): readonly Job[] {
   const jobs = new Map<string, Job>()
   for (const job of [...known, ...told]) {
-    const key = job.id ?? job.name
+    const key = job.name === '' ? (job.id ?? '') : job.name
     const before = jobs.get(key)
-    jobs.set(key, before && !isFurther(job, before) ? before : job)
+    const isNew = !before || (job.id === before.id ? isFurther(job, before) : isLater(job, before))
+    if (isNew) jobs.set(key, job)
   }
   return [...jobs.values()].sort((a, b) => ((a.id ?? a.name) < (b.id ?? b.name) ? -1 : 1))
 }
@@ -166,10 +168,6 @@ export function outcomeOf(facts: PipelineFacts): Outcome {
   if (deploys.length > 0) return 'deployed'
   if (facts.status === 'success' && facts.jobs.length === 0 && !facts.mergeRequest) return 'success, jobs unknown'
   return ENDED.has(facts.status) ? 'success without a deploy' : 'under way'
-}
-
-function isBegun(job: Job): boolean {
-  return job.startedAt !== null || ['running', 'success', 'failed', 'canceling'].includes(job.status)
 }
 
 /** Returns whether a deploy job of the pipeline is running. */

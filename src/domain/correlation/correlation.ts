@@ -11,16 +11,16 @@
 import { type Occurrence, occurrencesOf, PAUSE, type RepeatedEvent } from '../event/occurrence.ts'
 import { relationOf } from '../service/from-project.ts'
 import { imageProjects } from '../service/image.ts'
-import type { Name } from '../service/service.ts'
 import { MINUTE } from '../units.ts'
-import { type Change, type Outcome, outcomeOf } from './change.ts'
+import { type Change, type Outcome, outcomeOf, type PipelineFacts } from './change.ts'
+import { type Placed, reaches } from './environment.ts'
 
 /** An event that shows the condition. */
 export type ConditionEvent = RepeatedEvent & { readonly eventId: string }
 
 /** The service, its images, and its rollouts around the same time. */
 export type Nearby = {
-  readonly service: Name
+  readonly service: Placed
   /** Images pulled by the service's pods. */
   readonly images: readonly { readonly path: string; readonly tag: string | null }[]
   /** When new pod templates appeared. */
@@ -93,9 +93,10 @@ function linkOf(change: Change, { startsAt, first }: Occurrence<ConditionEvent>,
 
 function identityOf(change: Change, { service, images }: Nearby): Factor {
   if (change.kind === 'rollout') return factor(1, 'same_service', 'the rollout belongs to this service')
-  const { project, jobs, sha, rule } = change.facts
+  const { project, jobs, rule } = change.facts
   const own = images.filter(({ path }) => imageProjects(path).includes(project.toLowerCase()))
-  const tagged = own.find(({ tag }) => tag !== null && sha !== null && isOf(tag, sha))
+  const tagged = taggedBy(own, change.facts)
+  if (!tagged && !reaches(change.facts, service)) return { value: 0, reason: null }
   if (tagged)
     return factor(
       1,
@@ -123,6 +124,19 @@ const KINSHIPS = {
 /** Returns the band of a score, or null if it is below 0.2. */
 export function bandOf(score: number): Band | null {
   return BANDS.find(([, least]) => score >= least)?.[0] ?? null
+}
+
+type Image = Nearby['images'][number]
+type Commit = Pick<PipelineFacts, 'project' | 'sha'>
+
+/** Returns whether a service runs an image that was built from a pipeline's commit. */
+export function runsCommit(images: readonly Image[], of: Commit): boolean {
+  const own = images.filter(({ path }) => imageProjects(path).includes(of.project.toLowerCase()))
+  return taggedBy(own, of) !== undefined
+}
+
+function taggedBy(images: readonly Image[], { sha }: Commit): Image | undefined {
+  return sha === null ? undefined : images.find(({ tag }) => tag !== null && isOf(tag, sha))
 }
 
 /**

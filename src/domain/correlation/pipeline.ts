@@ -61,3 +61,22 @@ export function isOwnTrouble(failureReason: string | null): boolean {
 function words(name: string): string[] {
   return name.toLowerCase().split(/[^\p{L}\p{N}]+/u)
 }
+
+/**
+ * Returns the last job of each name. GitLab keeps the failed attempts of a job that was retried, and only the last
+ * attempt counts. A later attempt has a higher id; without ids, the later position counts.
+ */
+export function lastOfEachName<J extends Job>(jobs: readonly J[]): J[] {
+  const last = new Map<string, J>()
+  for (const job of jobs) {
+    const known = last.get(job.name)
+    if (job.name === '' || !known || isLater(job, known)) last.set(job.name === '' ? `\0${job.id}` : job.name, job)
+  }
+  return [...last.values()]
+}
+
+/** Returns whether a job is a later attempt than another job of the same name. */
+export function isLater(job: Job, other: Job): boolean {
+  const [a, b] = [Number(job.id ?? Number.NaN), Number(other.id ?? Number.NaN)]
+  return Number.isNaN(a) || Number.isNaN(b) || a >= b
+}

@@ -1,6 +1,7 @@
 /** Silences a service during deploys, if the organization has enabled deploy silences. */
 
 import { isDeploying, type PipelineFacts } from '../correlation/change.ts'
+import { reaches } from '../correlation/environment.ts'
 import { formatMatchers } from '../silence/matcher.ts'
 import { statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
@@ -28,7 +29,8 @@ export function silenceDeploy(
   rule: string,
   now: number,
 ): void {
-  const [was, is] = [before !== null && isDeploying(before), isDeploying(facts)]
+  const deploys = (one: PipelineFacts) => isDeploying(one) && reaches(one, service)
+  const [was, is] = [before !== null && deploys(before), deploys(facts)]
   if (was === is) return
   const comment = `Deploy ${ref} is running`
   if (!is) {

@@ -18,7 +18,7 @@ import { makeDue } from './due.ts'
 import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
 import { adopt, joinClaims, joinProject, learnImage } from './joining.ts'
 import { createLiveService } from './live-service.ts'
-import { learnPipeline, linkCondition, linkImage } from './pipelines.ts'
+import { endFailedDeploys, learnPipeline, linkCondition, linkImage } from './pipelines.ts'
 import { hasActiveSilence } from './silenced.ts'
 
 export type ItemResult = {
@@ -54,9 +54,10 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   if (!repeated)
     storeEvent(ctx, item, { match, judged, service, alertId: result?.live.rowId ?? null, span, stored: stored() })
   const event = repeated ?? stored()
-  const ended = service ? follow(ctx, item, { service, known, match, judged, result, span, event }) : false
-  const isAffected = ended || (result !== null && affects(ctx, known, result, receivedAt))
-  const serviceIds = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
+  const ended = service ? follow(ctx, item, { service, known, match, judged, result, span, event }) : []
+  const isAffected = result !== null && affects(ctx, known, result, receivedAt)
+  const own = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
+  const serviceIds = [...own, ...ended]
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
 }
 
@@ -158,13 +159,15 @@ type Followed = Omit<Understood, 'hash'> & {
   readonly event: { readonly rowId: number; readonly id: string }
 }
 
-/** Updates the service, its conditions and its links after an item. Returns whether any condition changed. */
-function follow(ctx: Context, item: Item, found: Followed): boolean {
+/** Updates the service, its conditions and its links after an item. Returns the services whose conditions changed. */
+function follow(ctx: Context, item: Item, found: Followed): number[] {
   const { draft, receivedAt } = item
   const { service, known, match, judged, result, span, event } = found
   const isFirst = judged.signal?.status === 'firing' || result?.change === 'opened'
   touchService(ctx, service, receivedAt, isFirst ? draft.at : null)
-  const ended = judged.tellsOfEnds && endConditions(ctx, service, { ...judged.event, at: draft.at }, receivedAt)
+  const affected: number[] = []
+  if (judged.tellsOfEnds && endConditions(ctx, service, { ...judged.event, at: draft.at }, receivedAt))
+    affected.push(service.rowId)
   if (learnImage(ctx, service, draft, receivedAt)) linkImage(ctx, service, draft.at, receivedAt)
   if (judged.event.kind === 'change') {
     const of = { kind: 'scaling', eventId: event.id, at: draft.at } as const
@@ -172,12 +175,13 @@ function follow(ctx: Context, item: Item, found: Followed): boolean {
   }
   if (draft.source === 'ci' && draft.kind !== 'other') {
     learnPipeline(ctx, service, draft, ruleText(match.attribution.rule), event, receivedAt)
+    if (draft.kind === 'pipeline') affected.push(...endFailedDeploys(ctx, draft, receivedAt))
   } else if (result && isEvidence(result, judged.event.kind, span)) {
     const { rowId: alertId, alert } = result.live
     const start = { startsAt: alert.startsAt, previous: known?.alert ?? null, now: receivedAt }
     linkCondition(ctx, service, { alertId, ...span }, start)
   }
-  return ended
+  return affected
 }
 
 /** Updates the times of the service's newest event and newest alert. Neither time ever moves back. */

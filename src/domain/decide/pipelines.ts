@@ -1,13 +1,17 @@
 /** Updates a pipeline from a notification. The store recomputes the pipeline's links in the same commit. */
 
 import type { Alert } from '../alert/alert.ts'
+import { settle } from '../alert/ending.ts'
+import { deployedBy } from '../alert/signal-ci.ts'
 import { absorbNotification, intervalOf } from '../correlation/change.ts'
-import { AFTER } from '../correlation/correlation.ts'
+import { AFTER, runsCommit } from '../correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../event/event.ts'
 import type { Context } from '../state/context.ts'
 import type { LinksDue } from '../state/effect.ts'
 import type { LivePipeline, LiveService } from '../state/live.ts'
+import { fingerprintScope } from '../state/state.ts'
 import { DAY } from '../units.ts'
+import { changeAlert } from './alerts.ts'
 import { silenceDeploy } from './deploy-silences.ts'
 import { newestOf } from './live-service.ts'
 
@@ -41,7 +45,31 @@ export function learnPipeline(
   // If a better rule moved the pipeline to this service, the pipeline's links to conditions of the previous service are
   // removed.
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
-  linkChanges(ctx, service, pipeline.startsAt, pipeline.startsAt, now)
+  for (const one of [service, ...targetsOf(ctx, service, pipeline)])
+    linkChanges(ctx, one, pipeline.startsAt, pipeline.startsAt, now)
+}
+
+/** Returns the other services that run an image of the pipeline's commit. One pipeline can deploy many services. */
+function targetsOf(ctx: Context, own: LiveService, { facts }: LivePipeline): LiveService[] {
+  return [...ctx.state.projects.get(facts.project.toLowerCase())].flatMap((rowId) => {
+    const service = rowId === own.rowId ? undefined : ctx.state.services.get(rowId)
+    if (!service) return []
+    const images = ctx.state.images.get(rowId) ?? ctx.fact('images', { serviceId: rowId })
+    return runsCommit(images, facts) ? [service] : []
+  })
+}
+
+/** Ends the failed deploys to each environment to which a pipeline has now deployed. */
+export function endFailedDeploys(ctx: Context, draft: PipelineDraft, now: number): number[] {
+  return deployedBy(draft).flatMap(({ fingerprint, at }) => {
+    const rowId = ctx.state.alertByFingerprint.get(fingerprintScope('ci', ''), fingerprint)
+    const live = rowId === undefined ? undefined : ctx.state.alerts.get(rowId)
+    if (live?.alert.status !== 'firing' || live.alert.lastSeenAt > at) return []
+    const ended = { ...live.alert, status: 'resolved', resolution: 'reported', endsAt: at, endedAt: now } as const
+    const { alert, dueAt } = settle(ended, { delivery: null, metricsFiring: false, repeats: true }, now)
+    changeAlert(ctx, live, { ...live, alert, dueAt, fingerprints: null })
+    return [live.serviceId]
+  })
 }
 
 /** Schedules a recomputation of the links of all changes that started within a period. */

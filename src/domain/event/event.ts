@@ -128,6 +128,8 @@ export type PipelineDraft = Ci & {
   /** In seconds. */
   readonly duration: number | null
   readonly mergeRequest: boolean
+  /** What started the pipeline, in GitLab's words: `push`, `schedule`, `parent_pipeline`, `external`, …. */
+  readonly trigger: string | null
   readonly commit: Commit | null
   readonly jobs: readonly Job[]
 }
@@ -152,7 +154,8 @@ export type Job = {
   readonly failureReason: string | null
   readonly startedAt: number | null
   readonly finishedAt: number | null
-  readonly environment: { readonly name: string; readonly action: string | null } | null
+  /** `tier`: GitLab's `deployment_tier`; absent if the sender does not say. */
+  readonly environment: { readonly name: string; readonly action: string | null; readonly tier?: string } | null
 }
 
 /** The parsed items of a webhook request, accepted and rejected, with their index in the request. */

@@ -1,5 +1,6 @@
 /** Finds the service of a CI project. */
 
+import { tierOf } from '../correlation/environment.ts'
 import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
 import { ordered } from '../order.ts'
@@ -13,13 +14,6 @@ const ENDINGS = ['-api', '-svc', '-service', '-app', '-backend', '-deploy']
 
 /** Names that occur in every group and do not identify a service by themselves. */
 const COMMON = new Set(['api', 'svc', 'service', 'app', 'backend', 'frontend', 'web', 'deploy', 'server', 'worker'])
-
-/** Parts of a namespace that indicate production. */
-const PRODUCTION = new Set(['prod', 'production', 'prd', 'live'])
-const ENVIRONMENTS = new Set([
-  ...[...PRODUCTION, 'staging', 'stage', 'stg', 'dev', 'development', 'test', 'qa', 'uat', 'preview', 'review'],
-  ...['canary', 'sandbox', 'demo', 'integration'],
-])
 
 /** Statuses of a job that has started. A deploy that waits for a manual start has not started. */
 const RAN = new Set(['running', 'success', 'failed', 'canceling'])
@@ -147,7 +141,7 @@ function namesEnvironment(name: Name, { environments }: Subject): boolean {
   const slug = slugOf(name.name)
   // Review environments are named after their branch.
   const named = environments.filter((it) => !it.startsWith('review'))
-  return !ENVIRONMENTS.has(slug) && named.flatMap(parts).includes(slug)
+  return !isEnvironmentWord(slug) && named.flatMap(parts).includes(slug)
 }
 
 function inGroup(name: Name, { group, slug }: Subject): boolean {
@@ -156,9 +150,7 @@ function inGroup(name: Name, { group, slug }: Subject): boolean {
 }
 
 function production(name: Name): boolean {
-  return slugOf(name.namespace)
-    .split('-')
-    .some((word) => PRODUCTION.has(word))
+  return tierOf(name.namespace) === 'production'
 }
 
 /** Returns the shortest name that passes a test. Earlier tests take precedence. */
@@ -179,7 +171,11 @@ function only(names: readonly Name[]): Name | null {
 
 function stem(namespace: string): string {
   const words = slugOf(namespace).split('-')
-  return words.filter((word) => !ENVIRONMENTS.has(word)).join('-')
+  return words.filter((word) => !isEnvironmentWord(word)).join('-')
+}
+
+function isEnvironmentWord(word: string): boolean {
+  return word === 'canary' || tierOf(word) !== null
 }
 
 function withoutEnding(slug: string): string {

@@ -18,8 +18,8 @@ const TOLERANCE = 2 * 60_000
  */
 export function joinRollouts(suspects: readonly Suspect[], changes: readonly Change[]): Suspect[] {
   const owners = pipelinesByRollout(changes)
-  const byEvent = new Map(suspects.flatMap((one) => (isChange(one) ? [[eventOf(one), one] as const] : [])))
-  const ownerOf = (one: Suspect) => (one.kind === 'rollout' ? byEvent.get(owners.get(eventOf(one) ?? '')) : undefined)
+  const byEvent = new Map(suspects.flatMap((one) => (isChange(one) ? [[keyOf(one), one] as const] : [])))
+  const ownerOf = (one: Suspect) => (one.kind === 'rollout' ? byEvent.get(owners.get(keyOf(one)) ?? '') : undefined)
   const caused = Map.groupBy(suspects, ownerOf)
   return (caused.get(undefined) ?? []).map((one) => joined(one, caused.get(one) ?? []))
 }
@@ -46,12 +46,15 @@ function isChange({ kind }: Suspect): boolean {
   return kind === 'pipeline' || kind === 'rollout'
 }
 
-/** The first evidence of a suspected change is the event about the change. */
-function eventOf({ evidence }: Suspect): string | undefined {
-  return evidence[0]?.eventId
+/**
+ * Returns the event and the service of a suspected change. The first evidence is the event about the change. A pipeline
+ * that deployed several services is a suspect for each of them.
+ */
+function keyOf({ evidence, serviceId }: Suspect): string {
+  return `${evidence[0]?.eventId} ${serviceId}`
 }
 
-/** Returns, by the event of each rollout, the event of the pipeline that caused the rollout. */
+/** Returns, by the key of each rollout, the key of the pipeline that caused the rollout. */
 function pipelinesByRollout(changes: readonly Change[]): ReadonlyMap<string, string> {
   const pipelines = changes.filter((one) => one.kind === 'pipeline').filter(canRollOut)
   return new Map(
@@ -60,7 +63,7 @@ function pipelinesByRollout(changes: readonly Change[]): ReadonlyMap<string, str
       const [owner] = pipelines
         .filter((one) => one.service === change.service && isDuring(change.startsAt, one))
         .sort((a, b) => b.startsAt - a.startsAt || (a.ref < b.ref ? -1 : 1))
-      return owner ? [[change.eventId, owner.eventId] as const] : []
+      return owner ? [[`${change.eventId} ${change.service}`, `${owner.eventId} ${owner.service}`] as const] : []
     }),
   )
 }

@@ -37,11 +37,9 @@ const MERGE_REQUEST = 0.1
 const DETECTION = 30_000
 /** The clocks of the CI system, the cluster and the monitoring can differ by this much. */
 const SKEW = 15_000
-/**
- * A symptom this far from the expected time is half as likely to be an effect of the change. The first value is for the
- * changed service, the second for all others.
- */
-const OWN_TOLERANCE = 10 * 60_000
+/** In the changed service, the probability that a symptom is an effect of the change fades over this time. */
+const FADES_OVER = 15 * 60_000
+/** In another service, a symptom this far from the expected time is half as likely to be an effect of the change. */
 const OTHER_TOLERANCE = 2 * 60_000
 /**
  * The weight of a problem in a service without a known dependency, and a further factor if that service was changed
@@ -119,7 +117,7 @@ function ownEffect(change: Change, symptom: Symptom): Effect {
     return effect(symptom, { code: 'before', value: BEFORE, text: 'the problem began before the change' })
   const late = Math.max(0, began - change.endsAt - DETECTION)
   const again = earlier.length > 0
-  const value = nearby(late, OWN_TOLERANCE) * (again ? AGAIN : 1)
+  const value = Math.exp(-late / FADES_OVER) * (again ? AGAIN : 1)
   return effect(symptom, {
     code: 'after_change',
     value,

@@ -1,4 +1,5 @@
 /** Finds connections other than time between a suspect and the service of the incident. */
+import { shareEnvironment } from '../correlation/environment.ts'
 import { type Components, isNode } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
@@ -33,13 +34,17 @@ export function connectionOf(
   const { id, name } = service
   const own = { id, name, service, component: isNode(service) ? name : id }
   if (component === own.component) return known('same_service', 'this is the service of the incident')
+  const other = components.byId.get(component)
+  // A review app and production have no more in common than the time.
+  if (other && !isNode(other) && !isNode(service) && !shareEnvironment(other, service))
+    return byTime(own, other, component)
   return (
     byLabels(own, symptoms, component) ??
     byNode(facts, own, symptoms, component) ??
     byMessage(facts, components, own, component) ??
     byImage(facts, own, component) ??
     byNamespace(own, symptoms, component) ??
-    byTime(own, components.byId.get(component), component)
+    byTime(own, other, component)
   )
 }
 
@@ -82,7 +87,8 @@ function nodesOf(component: string, symptoms: readonly Symptom[]): ReadonlySet<s
 function byMessage(facts: SuspectFacts, components: Components, own: Own, component: string): Connection | null {
   const other =
     components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)
-  if (other === null) return null
+  // The name of a service says nothing about its namesake in another namespace.
+  if (other === null || other === own.name) return null
   if (textsOf(facts, own.id).some((text) => names(text, other)))
     return known('named_in_message', `a message from ${own.name} names this suspect`)
   const back = textsOf(facts, component).some((text) => names(text, own.name))

@@ -6,7 +6,7 @@ export type Likelihood = 'very likely' | 'likely' | 'possible' | 'unlikely'
 export type Verdict = 'confirmed' | 'rejected' | null
 
 /** A suspect with a user's verdict. `startsAt`: the start of a change; null for other suspects. */
-export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score'> & {
+export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score' | 'since'> & {
   readonly verdict: Verdict
   readonly startsAt: number | null
   readonly outcome: string | null
@@ -36,6 +36,8 @@ export type LikelyCause<S extends JudgedSuspect> = {
 export const LIKELY = 0.5
 /** The minimum score for a possible suspect. */
 export const POSSIBLE = 0.2
+/** With a lower score, a suspect is no likely cause. */
+export const LEAST = 0.1
 
 /** Returns whether the reasons say that time is the suspect's only connection to the incident. */
 export function isOnlyTime(reasons: Suspect['reasons']): boolean {
@@ -94,7 +96,7 @@ export function likelyCauseOf<S extends JudgedSuspect>(
             : 'Possible cause'
     return { heading, suspect: change, before: `${nounOf(change)} `, after: afterOf(change, firstAlertAt) }
   }
-  const [top = null] = inOrder.filter((one) => !isChange(one))
+  const [top = null] = inOrder.filter((one) => !isChange(one) && one.score >= LEAST && began(one, startedAt))
   const before = top ? `Top suspect: the ${top.kind === 'node' ? 'node' : 'workload'} ` : 'There is no suspect.'
   return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
 }
@@ -125,6 +127,11 @@ function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
 
 /** The largest expected difference between two senders' clocks, in ms. */
 const CLOCKS_DIFFER = 2 * 60_000
+
+/** A problem that began after the incident is not its headline. */
+function began({ since }: JudgedSuspect, startedAt: number | null): boolean {
+  return since === undefined || startedAt === null || since <= startedAt + CLOCKS_DIFFER
+}
 
 /** A change that started after the incident cannot be its cause. */
 function precedes({ startsAt }: JudgedSuspect, startedAt: number | null): boolean {

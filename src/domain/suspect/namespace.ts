@@ -78,6 +78,7 @@ function combined(own: readonly SymptomEvent[], namespace: string, fault: (typeo
     spans: inOrder.flatMap(({ spans }) => spans),
     factors: persistence ? [...factors, persistence] : factors,
     node: null,
+    isFiring: own.some((one) => one.isFiring),
     evidence: inOrder.flatMap(({ evidence }) => evidence),
     seen: own.reduce((sum, { seen }) => sum + seen, 0),
     seenBefore: own.reduce((sum, { seenBefore }) => sum + seenBefore, 0),

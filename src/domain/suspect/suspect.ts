@@ -3,16 +3,17 @@
 import type { Alert, Resolution } from '../alert/alert.ts'
 import type { EventKind } from '../alert/judgement.ts'
 import type { Change } from '../correlation/change.ts'
+import { reaches, shareEnvironment } from '../correlation/environment.ts'
 import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { joinRollouts } from './chain.ts'
 import { changeSuspects } from './change.ts'
-import { componentsOf } from './component.ts'
+import { type Components, componentsOf, isNode } from './component.ts'
 import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
 import { fixesOf } from './fix.ts'
-import { LIKELY, POSSIBLE } from './likely-cause.ts'
+import { LEAST, LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
 import { type SymptomEvidence, symptomsOf } from './symptom.ts'
 
@@ -112,19 +113,57 @@ export const MAX_ALERTS = 1_000
  * new and still present, and if few other components have it. After the incident, the symptoms that lasted until its
  * end are rated as present, so that the scores do not fall.
  */
-export function rankSuspects(known: SuspectFacts): Suspect[] {
+export function rankSuspects(known: SuspectFacts): readonly Suspect[] {
   const end = endOf(known)
-  const facts = end === null ? known : until(end, known)
-  const components = componentsOf(facts)
+  const before = end === null ? known : until(end, known)
+  const components = componentsOf(before)
+  const facts = inEnvironment(before, components)
   const symptoms = explain(symptomsOf(facts, components, end))
   const fixes = fixesOf({ ...facts, alerts: known.alerts })
   const changes = changeSuspects(facts, components, symptoms, fixes)
   const ranked = belowConnected([...changes, ...objectSuspects(facts, components, symptoms, changes)])
-  return joinRollouts(ranked, facts.changes)
-    .sort(compare)
+  const starts = new Map(facts.changes.map(({ kind, ref, startsAt }) => [`${kind} ${ref}`, startsAt]))
+  const sorted = joinRollouts(ranked, facts.changes).sort((a, b) => compare(a, b, starts))
+  const ordered = firstOfEach(sorted)
     .slice(0, MAX_SUSPECTS)
     .map((suspect) => ({ ...suspect, score: Math.round(suspect.score * 100) / 100 }))
-    .filter(({ score }) => score > 0)
+  return [isChange, (one: Suspect) => !isChange(one)].reduce(withoutWeak, ordered).filter(({ score }) => score > 0)
+}
+
+/** Drops the suspects of a kind that are too weak, unless all of that kind are: then they say where to look first. */
+function withoutWeak(suspects: readonly Suspect[], isOfKind: (one: Suspect) => boolean): readonly Suspect[] {
+  const hasGood = suspects.some((one) => isOfKind(one) && one.score >= LEAST)
+  return suspects.filter((one) => !hasGood || !isOfKind(one) || one.score >= LEAST)
+}
+
+function isChange({ kind }: Suspect): boolean {
+  return kind === 'pipeline' || kind === 'rollout'
+}
+
+/** A pipeline that deployed several services is one suspect, as the change of the service that accuses it most. */
+function firstOfEach(ranked: readonly Suspect[]): Suspect[] {
+  const seen = new Set<string>()
+  return ranked.filter(({ kind, ref }) => {
+    const key = `${kind} ${ref}`
+    const isFirst = !seen.has(key) || kind === 'node' || kind === 'object'
+    seen.add(key)
+    return isFirst
+  })
+}
+
+/**
+ * Drops the changes of other environments. A deploy to staging and a review app change nothing in production, and nobody
+ * suspects them there.
+ */
+function inEnvironment(facts: SuspectFacts, { byId }: Components): SuspectFacts {
+  const service = byId.get(facts.incident.service)
+  if (!service || isNode(service)) return facts
+  const changes = facts.changes.filter((change) => {
+    const changed = byId.get(change.service)
+    if (change.kind === 'pipeline' && !reaches(change.facts, service)) return false
+    return change.service === service.id || !changed || shareEnvironment(changed, service)
+  })
+  return { ...facts, changes }
 }
 
 /** The minimum score, by connection, at which a suspect ranks above all suspects connected only by time. */
@@ -175,8 +214,11 @@ function endOf({ incident, alerts }: SuspectFacts): number | null {
   return end === Number.POSITIVE_INFINITY ? null : end
 }
 
-function compare(a: Suspect, b: Suspect): number {
+/** Of two suspects with one score, the change that came last is first. The order is total. */
+function compare(a: Suspect, b: Suspect, starts: ReadonlyMap<string, number>): number {
   if (a.score !== b.score) return b.score - a.score
+  const [mine, its] = [a, b].map(({ kind, ref }) => starts.get(`${kind} ${ref}`) ?? 0)
+  if (mine !== its) return (its ?? 0) - (mine ?? 0)
   if (a.kind !== b.kind) return a.kind < b.kind ? 1 : -1
   if (a.ref !== b.ref) return a.ref < b.ref ? -1 : 1
   return (a.serviceId ?? '') < (b.serviceId ?? '') ? -1 : 1

@@ -33,6 +33,8 @@ export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** `seen`: the number of all observations. `seenBefore`: the number of observations long before the incident. */
   readonly seen: number
   readonly seenBefore: number
+  /** Whether its alert was firing at the end. While a condition fires, it loses no weight with time. */
+  readonly isFiring: boolean
 }
 
 /** The four golden signals. Users notice errors first and latency next. Saturation is often harmless. */
@@ -96,7 +98,7 @@ type Ends = { readonly lastAt: number; readonly end: number | null; readonly end
 function weigh(sighting: SymptomEvent, alike: Alike, ends: Ends): Symptom {
   const fresh = freshness(sighting, ends)
   const factors = [...sighting.factors, rarity(sighting, alike), fresh, newness(sighting)]
-  const { gist: _gist, seen: _seen, seenBefore: _before, ...symptom } = sighting
+  const { gist: _gist, seen: _seen, seenBefore: _before, isFiring: _firing, ...symptom } = sighting
   return { ...symptom, factors, weight: factors.reduce((product, { value }) => product * value, 1) }
 }
 
@@ -116,8 +118,8 @@ function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
  * Rates how recent a symptom is. The weight depends on the last observation of any symptom. The text depends on the end
  * of the incident. An alert that has not ended is still firing, even if its sender repeats it rarely.
  */
-function freshness({ lastAt, factors }: SymptomEvent, { lastAt: latest, end, endedAt }: Ends): Factor {
-  const value = 0.5 ** ((latest - lastAt) / FRESH_HALF_LIFE)
+function freshness({ lastAt, factors, isFiring }: SymptomEvent, { lastAt: latest, end, endedAt }: Ends): Factor {
+  const value = isFiring ? 1 : 0.5 ** ((latest - lastAt) / FRESH_HALF_LIFE)
   const has = (code: string) => factors.some((factor) => factor.code === code)
   if (has('severity') && !has('ended')) {
     if (end === null) return { code: 'ongoing', value, text: 'still firing' }
@@ -174,6 +176,7 @@ function alertSighting(
     spans: [[alert.startsAt, lastAt]],
     factors: [gravity(alert), ...(accused ? [accusation()] : []), ...propagated(alert), ...ended(alert, end)],
     node: alert.node,
+    isFiring: alert.endsAt === null,
     evidence: [{ alertId: alert.id }],
     // An alert that began before the incident is counted twice: before and during the incident.
     seen: 1 + before,

@@ -1,7 +1,10 @@
 /** Pipelines. All notifications about a pipeline are merged into one record. */
-import type { InferResult } from 'kysely'
+import { type InferResult, sql as raw } from 'kysely'
 import { outcomeOf } from '../../domain/correlation/change.ts'
+import { runsCommit } from '../../domain/correlation/correlation.ts'
+import { reaches } from '../../domain/correlation/environment.ts'
 import type { LivePipeline } from '../../domain/state/live.ts'
+import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -39,10 +42,34 @@ const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole
     .limit(MAX_NEAR),
 )
 
-/** Lists a service's pipelines that started in this period, newest first. */
+/**
+ * Lists the pipelines that changed a service and started in this period, newest first. A pipeline that deployed only to
+ * other environments changed nothing here.
+ */
 export function listPipelinesNear(db: Db, serviceId: number, from: number, to: number): LivePipeline[] {
-  return db.all(near, { serviceId, from, to }).map(toRow)
+  const own = db
+    .all(near, { serviceId, from, to })
+    .flatMap((row) => (reaches(JSON.parse(row.facts), row) ? toRow(row) : []))
+  const images = listImages(db, serviceId)
+  const built = db.all(building, { serviceId, from, to }).map(toRow)
+  return [...own, ...built.filter(({ facts }) => runsCommit(images, facts))].toSorted((a, b) => b.startsAt - a.startsAt)
 }
+
+/** Pipelines of other services whose project may have built an image of the service, as in a monorepo. */
+const building = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
+  select(sql)
+    .innerJoin('image_projects', (join) =>
+      join
+        .onRef('image_projects.organization_id', '=', 'pipelines.organization_id')
+        .on(raw`image_projects.project`, '=', raw`lower(json_extract(pipelines.facts, '$.project'))`),
+    )
+    .where('image_projects.service_id', '=', hole('serviceId'))
+    .where('pipelines.service_id', '!=', hole('serviceId'))
+    .where('pipelines.starts_at', '>=', hole('from'))
+    .where('pipelines.starts_at', '<=', hole('to'))
+    .orderBy('pipelines.starts_at', 'desc')
+    .limit(MAX_NEAR),
+)
 
 const linked = query<{ alertId: number }>()((sql, hole) =>
   select(sql)
@@ -106,6 +133,7 @@ function select(sql: Db['sql']) {
     .innerJoin('services', 'services.id', 'pipelines.service_id')
     .select(['pipelines.id', 'pipelines.ref', 'pipelines.event_id', 'pipelines.facts', 'pipelines.service_id'])
     .select(['pipelines.starts_at', 'pipelines.ends_at', 'events.uuid as event', 'services.uuid as service'])
+    .select(['services.cluster', 'services.namespace', 'services.name'])
 }
 
 function toRow(row: InferResult<ReturnType<typeof select>>[number]): LivePipeline {

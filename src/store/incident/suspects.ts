@@ -5,6 +5,7 @@
 
 import { sql } from 'kysely'
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
+import { runsCommit } from '../../domain/correlation/correlation.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
 import { orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import {
@@ -62,7 +63,7 @@ export function findCauses(
   now: number,
 ): { readonly suspects: Suspect[]; readonly changes: readonly Change[] } {
   const facts = findSuspectFacts(db, organizationId, incident, now)
-  return { suspects: rankSuspects(facts), changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
+  return { suspects: [...rankSuspects(facts)], changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
 }
 
 /** Reads the changes, alerts and events in the searched period. */
@@ -72,7 +73,7 @@ function findSuspectFacts(db: Db, organizationId: number, incident: Incident, no
     incident: { service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
     services: servicesOf(db, organizationId),
     changes: [
-      ...listPipelinesOfOrganization(db, organizationId, from, to),
+      ...pipelinesIn(db, organizationId, from, to),
       ...rolloutsIn(db, organizationId, scalingsFrom, to).filter(({ startsAt }) => startsAt >= from),
     ],
     alerts: alertsIn(db, organizationId, incident, from, to),
@@ -88,6 +89,27 @@ function servicesOf(db: Db, organizationId: number): SuspectFacts['services'] {
     .select(['uuid', 'cluster', 'namespace', 'name'])
     .where('organization_id', '=', organizationId)
   return db.all(rows.limit(MAX_SERVICES)).map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
+}
+
+/** Lists a change for each service that a pipeline deployed, which can be several services of a monorepo. */
+function pipelinesIn(db: Db, organizationId: number, from: number, to: number): Change[] {
+  const images = pulledSince(db, organizationId, from)
+  return listPipelinesOfOrganization(db, organizationId, from, to).flatMap((pipeline) => {
+    const targets = [...images].filter(([, of]) => runsCommit(of, pipeline.facts)).map(([service]) => service)
+    return targets.length === 0 ? [pipeline] : targets.map((service) => ({ ...pipeline, service }))
+  })
+}
+
+/** Returns the images that each service pulled since a time, by the UUID of the service. */
+function pulledSince(db: Db, organizationId: number, from: number) {
+  const rows = db.sql
+    .selectFrom('images')
+    .innerJoin('services', 'services.id', 'images.service_id')
+    .select(['services.uuid as service', 'path', 'tag'])
+    .where('services.organization_id', '=', organizationId)
+    .where('pulled_at', '>=', from)
+    .limit(MAX_SERVICES)
+  return Map.groupBy(db.all(rows), ({ service }) => uuidFromBytes(service))
 }
 
 function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
